@@ -1,0 +1,87 @@
+"""Counterpoise: optimisation-based and physics-based character animation.
+
+    import counterpoise as cp
+
+    human = cp.character("human", height=1.75, mass=73.0)
+    rec = cp.simulate(human, cp.HoldPose(), seconds=2.0, disturbances=[cp.Push("thorax", (60, 0, 0), 0.5, 0.1)])
+    cp.filmstrip(rec, path="push.png")
+
+Names are loaded when they are first used, so that importing the package is quick. The rooms `character` and
+`simulate` can be called: they are also the functions of those names.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from counterpoise.character import BallLimit as BallLimit
+    from counterpoise.character import Character as Character
+    from counterpoise.character import ContactPoint as ContactPoint
+    from counterpoise.character import Foot as Foot
+    from counterpoise.character import Joint as Joint
+    from counterpoise.character import JointLimits as JointLimits
+    from counterpoise.character import State as State
+    from counterpoise.character.library import character as character
+    from counterpoise.character.library import characters as characters
+    from counterpoise.character.loading import load_character as load_character
+    from counterpoise.character.snapshot import Snapshot as Snapshot
+    from counterpoise.control import Action as Action
+    from counterpoise.control import Controller as Controller
+    from counterpoise.control import HoldPose as HoldPose
+    from counterpoise.control import Passive as Passive
+    from counterpoise.errors import CounterpoiseError as CounterpoiseError
+    from counterpoise.motion import Keyframe as Keyframe
+    from counterpoise.motion import Motion as Motion
+    from counterpoise.motion import keyframed as keyframed
+    from counterpoise.motion import pose_from_joints as pose_from_joints
+    from counterpoise.motion import reference_motion as reference_motion
+    from counterpoise.motion import reference_motions as reference_motions
+    from counterpoise.render import Camera as Camera
+    from counterpoise.render import filmstrip as filmstrip
+    from counterpoise.render import still as still
+    from counterpoise.render.video import video as video
+    from counterpoise.simulate import Platform as Platform
+    from counterpoise.simulate import Push as Push
+    from counterpoise.simulate import Recording as Recording
+    from counterpoise.simulate import Sine as Sine
+    from counterpoise.simulate import World as World
+    from counterpoise.simulate import push_schedule as push_schedule
+    from counterpoise.simulate import random_pushes as random_pushes
+    from counterpoise.simulate.loop import simulate as simulate
+    from counterpoise.simulate.replay import replay as replay
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "character": ("BallLimit", "Character", "ContactPoint", "Foot", "Joint", "JointLimits", "State"),
+    "character.library": ("characters",),
+    "character.loading": ("load_character",),
+    "character.snapshot": ("Snapshot",),
+    "control": ("Action", "Controller", "HoldPose", "Passive"),
+    "errors": ("CounterpoiseError",),
+    "motion": ("Keyframe", "Motion", "keyframed", "pose_from_joints", "reference_motion", "reference_motions"),
+    "render": ("Camera", "filmstrip", "still", "video"),
+    "simulate": (
+        "Platform", "Push", "Recording", "Sine", "World", "push_schedule", "random_pushes", "replay",
+    ),
+}  # fmt: skip
+_WHERE = {name: home for home, names in _HOMES.items() for name in names}
+_ROOMS = ("character", "control", "experiments", "measure", "motion", "render", "simulate", "spatial")
+
+__all__ = ["__version__", "character", "simulate", *sorted(_WHERE)]
+
+
+def __getattr__(name: str) -> Any:
+    home = _WHERE.get(name)
+    if home is not None:
+        value = getattr(import_module(f"{__name__}.{home}"), name)
+    elif name in _ROOMS:
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE, *_ROOMS})

@@ -1,0 +1,217 @@
+"""Anyone's body: an MJCF or URDF file becomes a Character, its roles guessed from names and geometry unless told.
+
+What was guessed is kept in `character.roles.guessed`, in words. Meshes and included files are read at once and kept
+inside the character, so that it stands alone from then on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from counterpoise.character.character import STRONG, Character, finish
+from counterpoise.character.figure import CONTACT_SOLIMP, CONTACT_SOLREF, TEXT_NAME, set_physics
+from counterpoise.character.roles import Roles, guess_feet, guess_hands, roles_to_json
+from counterpoise.errors import BadFile, BadValue, unknown_name
+from counterpoise.files import one_line
+
+LARGEST = 64 << 20  # [bytes]
+
+
+def load_character(
+    path: str | os.PathLike[str],
+    feet: Sequence[str] | None = None,
+    root: str | None = None,
+    hands: Sequence[str] | None = None,
+    name: str | None = None,
+    floating: bool | None = None,
+) -> Character:
+    """Read an MJCF or URDF body.
+
+    `feet`, `hands` and `root` name bodies; what is left out is guessed. `root` also chooses among several bodies in
+    one file.
+    `floating` sets the root free (True) or keeps it as the file has it (False); by default a URDF's root is set free.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise BadFile(f"no file {str(source)!r}", path=str(source))
+    if source.stat().st_size > LARGEST:
+        raise BadFile(f"{str(source)!r} is larger than {LARGEST >> 20} MiB: not a body description", path=str(source))
+    try:
+        head = source.read_text(encoding="utf-8")
+        spec = mujoco.MjSpec.from_file(str(source))
+    except UnicodeDecodeError:
+        raise BadFile(f"{str(source)!r} is not text: MJCF and URDF are XML", path=str(source)) from None
+    except (ValueError, RuntimeError, OSError) as error:
+        raise BadFile(f"{str(source)!r} is not a body MuJoCo can read: {one_line(error)}", path=str(source)) from None
+    free = floating if floating is not None else "<robot" in head[:4000]
+    told = any(x is not None for x in (feet, root, hands, floating))
+    try:
+        if not told and any(text.name == TEXT_NAME for text in spec.texts):  # one of ours: its roles are written in it
+            return Character.from_mjcf(head)
+        return character_from_spec(spec, name or spec.modelname or source.stem, feet, root, hands, free)
+    except (BadValue, BadFile) as error:
+        raise BadFile(f"{str(source)!r}: {error}", **{**error.evidence, "path": str(source)}) from None
+
+
+def character_from_spec(
+    spec: mujoco.MjSpec,
+    name: str,
+    feet: Sequence[str] | None = None,
+    root: str | None = None,
+    hands: Sequence[str] | None = None,
+    floating: bool = False,
+) -> Character:
+    """Make a Character of a specification: keep one figure, take its world away, find its parts."""
+    top = _keep_one_figure(spec, root)
+    _name_everything(spec)
+    if floating and not top.joints:
+        top.add_freejoint(name="root")
+    _strip_world(spec)
+    _house_physics(spec)
+    model = _compiled(spec)
+    if model.nv == 0:
+        raise BadValue("this body has no joints: there is nothing to move")
+    _inline_meshes(spec, model)
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    names = [model.body(b).name for b in range(1, model.nbody)]
+    for told in [*(feet or ()), *(hands or ())]:
+        if told not in names:
+            raise unknown_name("body", told, names, name)
+    found, how = guess_feet(model, data, tuple(feet) if feet is not None else None)
+    guessed = [] if feet is not None else [how]
+    grips = tuple(hands) if hands is not None else guess_hands(model)
+    if hands is None:
+        guessed.append(f"hands by name: {', '.join(grips) or 'none'}")
+    top_name = model.body(1).name
+    if root is None:
+        guessed.append(f"root as the top of the tree: {top_name}")
+    roles = {
+        "format": 1,
+        "name": name,
+        **roles_to_json(Roles(top_name, tuple(found), grips, tuple(guessed))),
+        "torque": _torques(model),
+        "balls": {},
+        "parameters": {},
+    }
+    nominal = _keyframe(model)
+    return finish(spec, roles, nominal)
+
+
+def _keep_one_figure(spec: mujoco.MjSpec, root: str | None) -> Any:
+    """The top body of the figure; other bodies of the world are taken out."""
+    tops = list(spec.worldbody.bodies)
+    if not tops:
+        raise BadValue("this file holds no body")
+    bodies = [b.name for b in spec.bodies if b.name != "world"]
+    if root is None:
+        chosen = max(tops, key=_joint_count)
+    else:
+        chosen = next((top for top in tops if root == top.name or top.find_child(root) is not None), None)
+        if chosen is None:
+            raise unknown_name("body", root, bodies, spec.modelname)
+    for top in tops:
+        if top.name != chosen.name or top.id != chosen.id:
+            spec.delete(top)
+    return chosen
+
+
+def _joint_count(body: Any) -> int:
+    return len(body.find_all("joint")) if hasattr(body, "find_all") else len(body.joints)
+
+
+def _strip_world(spec: mujoco.MjSpec) -> None:
+    """Ground, lights, motors, sensors and keyframes belong to whoever simulates, not to the body."""
+    for geom in list(spec.worldbody.geoms):
+        spec.delete(geom)
+    for kind in ("lights", "cameras", "actuators", "sensors", "equalities", "hfields"):
+        for one in list(getattr(spec, kind)):
+            spec.delete(one)
+
+
+def _name_everything(spec: mujoco.MjSpec) -> None:
+    taken = {b.name for b in spec.bodies} | {j.name for j in spec.joints}
+    for number, body in enumerate(spec.bodies):
+        if not body.name:
+            body.name = _fresh(f"body{number}", taken)
+    for joint in spec.joints:
+        if not joint.name and joint.type == mujoco.mjtJoint.mjJNT_FREE:
+            joint.name = _fresh("root", taken)
+        elif not joint.name:
+            joint.name = _fresh(f"{joint.parent.name}_joint", taken)
+
+
+def _fresh(stem: str, taken: set[str]) -> str:
+    name, number = stem, 1
+    while name in taken:
+        number += 1
+        name = f"{stem}{number}"
+    taken.add(name)
+    return name
+
+
+def _house_physics(spec: mujoco.MjSpec) -> None:
+    set_physics(spec)
+    spec.compiler.degree = False
+    for geom in spec.geoms:
+        if geom.contype or geom.conaffinity:
+            geom.contype = geom.conaffinity = 1
+            geom.solref, geom.solimp = list(CONTACT_SOLREF), list(CONTACT_SOLIMP)
+
+
+def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    try:
+        return spec.compile()
+    except (ValueError, RuntimeError) as error:
+        raise BadValue(f"MuJoCo cannot build this body: {one_line(error)}") from None
+
+
+def _inline_meshes(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+    """Put mesh vertices into the specification itself, so that no file is needed again."""
+    for mesh in spec.meshes:
+        if not mesh.file:
+            continue
+        i = model.mesh(mesh.name).id
+        v0, nv = int(model.mesh_vertadr[i]), int(model.mesh_vertnum[i])
+        f0, nf = int(model.mesh_faceadr[i]), int(model.mesh_facenum[i])
+        turn = np.zeros(9)
+        mujoco.mju_quat2Mat(turn, model.mesh_quat[i])
+        places = model.mesh_vert[v0 : v0 + nv] @ turn.reshape(3, 3).T + model.mesh_pos[i]
+        mesh.file = ""
+        mesh.scale = [1.0, 1.0, 1.0]
+        mesh.uservert = places.astype(np.float32).reshape(-1)
+        mesh.userface = model.mesh_face[f0 : f0 + nf].astype(np.int32).reshape(-1)
+
+
+def _torques(model: mujoco.MjModel) -> dict[str, float]:
+    """Torque limits from the file's own force ranges, else a strong person's."""
+    out: dict[str, float] = {}
+    for j in range(model.njnt):
+        limited = bool(model.jnt_actfrclimited[j])
+        top = float(np.abs(model.jnt_actfrcrange[j]).max()) if limited else STRONG
+        out[model.joint(j).name] = top if top > 0.0 else STRONG
+    return out
+
+
+def _keyframe(model: mujoco.MjModel) -> dict[str, Any]:
+    """The file's own first keyframe as the stance wanted, when it has one."""
+    if model.nkey == 0:
+        return {}
+    q = np.array(model.key_qpos[0])
+    out: dict[str, Any] = {}
+    for j in range(model.njnt):
+        name, at = model.joint(j).name, int(model.jnt_qposadr[j])
+        kind = int(model.jnt_type[j])
+        if kind in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
+            out[name] = float(q[at])
+        elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
+            turn = np.zeros(3)
+            mujoco.mju_quat2Vel(turn, q[at : at + 4], 1.0)
+            out[name] = turn
+    return out

@@ -1,0 +1,240 @@
+"""What an animator needs to know of a body beyond its physics: which parts are feet, hands, left and right."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Side = Literal["left", "right", "middle"]
+
+_LEFT = re.compile(r"(^|[_\-. ])(left|l)([_\-. ]|$)|^left|left$", re.IGNORECASE)
+_RIGHT = re.compile(r"(^|[_\-. ])(right|r)([_\-. ]|$)|^right|right$", re.IGNORECASE)
+_FOOT_WORDS = ("foot", "ankle", "sole", "paw", "hoof", "toe")
+_HAND_WORDS = ("hand", "wrist", "gripper", "palm")
+
+
+@dataclass(frozen=True)
+class ContactPoint:
+    """A place on the sole that touches the ground, in its body's frame."""
+
+    name: str
+    body: str
+    position: tuple[float, float, float]  # [m]
+
+
+@dataclass(frozen=True)
+class Foot:
+    """A foot: its body, its side, and the points it stands on."""
+
+    name: str
+    body: str
+    side: Side
+    points: tuple[ContactPoint, ...]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Everything about a body that its MuJoCo model does not say."""
+
+    root: str
+    feet: tuple[Foot, ...]
+    hands: tuple[str, ...]
+    guessed: tuple[str, ...] = ()  # what was guessed, in words
+
+
+def side_of(name: str) -> Side:
+    """`hand_left`, `LeftHand`, `l_hand` -> left."""
+    if _LEFT.search(name):
+        return "left"
+    return "right" if _RIGHT.search(name) else "middle"
+
+
+def other_side(name: str) -> str:
+    """The name of the same part on the other side of the body (unchanged when it has no side)."""
+    swaps = {
+        "left": "right",
+        "right": "left",
+        "Left": "Right",
+        "Right": "Left",
+        "LEFT": "RIGHT",
+        "RIGHT": "LEFT",
+    }
+    for old, new in swaps.items():
+        if old in name:
+            return name.replace(old, new)
+    pieces = re.split(r"([_\-. ])", name)
+    single = {"l": "r", "r": "l", "L": "R", "R": "L"}
+    return "".join(single.get(piece, piece) for piece in pieces)
+
+
+def left_right_pairs(names: list[str]) -> tuple[tuple[str, str], ...]:
+    """(left, right) names that differ only by side, in the order of `names`."""
+    known = set(names)
+    pairs = []
+    for name in names:
+        partner = other_side(name)
+        if side_of(name) == "left" and partner != name and partner in known:
+            pairs.append((name, partner))
+    return tuple(pairs)
+
+
+def guess_feet(model: mujoco.MjModel, data: mujoco.MjData, wanted: tuple[str, ...] | None) -> tuple[list[Foot], str]:
+    """Feet by name, else the lowest leaf segments; contact points from the lowest corners of their shapes."""
+    names = [model.body(b).name for b in range(1, model.nbody)]
+    if wanted is not None:
+        chosen, how = list(wanted), "feet as told"
+    else:
+        chosen = _last_of_each_limb(model, [n for n in names if any(w in n.lower() for w in _FOOT_WORDS)])
+        how = f"feet by name: {', '.join(chosen)}"
+        if not chosen:
+            chosen = _lowest_leaves(model, data)
+            how = f"feet as the lowest leaves of the tree: {', '.join(chosen) or 'none'}"
+    feet = []
+    for name in chosen:
+        points = sole_points(model, data, name)
+        if points:
+            feet.append(Foot(name, name, side_of(name), tuple(points)))
+    return feet, how
+
+
+def guess_hands(model: mujoco.MjModel) -> tuple[str, ...]:
+    names = [model.body(b).name for b in range(1, model.nbody)]
+    return tuple(_last_of_each_limb(model, [n for n in names if any(w in n.lower() for w in _HAND_WORDS)]))
+
+
+def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[ContactPoint]:
+    """Up to four corners of what the body (and its fixed children) would stand on, as it lies in `data`."""
+    candidates: list[Array] = []
+    target = model.body(body).id
+    for g in range(model.ngeom):
+        if _welded_to(model, int(model.geom_bodyid[g]), target):
+            candidates.extend(lowest_points(model, data, g))
+    if not candidates:
+        return []
+    places = np.array(candidates)
+    low = places[places[:, 2] < places[:, 2].min() + 0.01]
+    centre = low.mean(axis=0)
+    corners: list[Array] = []
+    for sx, sy in ((-1, 1), (-1, -1), (1, 1), (1, -1)):
+        score = sx * (low[:, 0] - centre[0]) + sy * (low[:, 1] - centre[1])
+        pick = low[int(np.argmax(score))]
+        if all(np.linalg.norm(pick - c) > 1e-3 for c in corners):
+            corners.append(pick)
+    R = data.xmat[target].reshape(3, 3)
+    local = [(R.T @ (c - data.xpos[target])).tolist() for c in corners]
+    return [ContactPoint(f"{body}_{i}", body, (p[0], p[1], p[2])) for i, p in enumerate(local)]
+
+
+def lowest_points(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> list[Array]:
+    """The points of a geom that would touch a floor below it."""
+    kind = int(model.geom_type[geom])
+    size, p = model.geom_size[geom], data.geom_xpos[geom]
+    R = data.geom_xmat[geom].reshape(3, 3)
+    kinds = mujoco.mjtGeom
+    down = np.array([0.0, 0.0, -1.0])
+    if kind == int(kinds.mjGEOM_SPHERE):
+        return [p + size[0] * down]
+    if kind == int(kinds.mjGEOM_CAPSULE):
+        return [p + s * size[1] * R[:, 2] + size[0] * down for s in (-1.0, 1.0)]
+    if kind == int(kinds.mjGEOM_ELLIPSOID):
+        scaled = R @ (size[:, None] * R.T)
+        reach = R @ (size**2 * (R.T @ down))
+        return [p + reach / max(float(np.linalg.norm(size * (R.T @ down))), 1e-12)] if scaled.size else []
+    if kind == int(kinds.mjGEOM_BOX):
+        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
+        return [p + R @ (sign * size) for sign in signs]
+    if kind == int(kinds.mjGEOM_CYLINDER):
+        ring = np.linspace(0, 2 * np.pi, 8, endpoint=False)
+        return [
+            p + R @ np.array([size[0] * np.cos(a), size[0] * np.sin(a), s * size[1]]) for a in ring for s in (-1, 1)
+        ]
+    if kind == int(kinds.mjGEOM_MESH):
+        mesh = int(model.geom_dataid[geom])
+        start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+        return list(p + model.mesh_vert[start : start + count] @ R.T)
+    return []
+
+
+def highest_point(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
+    """Height of the topmost point of a geom [m]: the lowest of its image turned upside down."""
+    p = data.geom_xpos[geom][2]
+    below = lowest_points(model, data, geom)
+    if int(model.geom_type[geom]) in (int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_BOX)):
+        return float(max((point[2] for point in below), default=p))
+    return float(2 * p - min((point[2] for point in below), default=p))
+
+
+def roles_to_json(roles: Roles) -> dict[str, Any]:
+    feet = [
+        {
+            "name": f.name,
+            "body": f.body,
+            "side": f.side,
+            "points": [{"name": p.name, "body": p.body, "position": list(p.position)} for p in f.points],
+        }
+        for f in roles.feet
+    ]
+    return {"root": roles.root, "feet": feet, "hands": list(roles.hands), "guessed": list(roles.guessed)}
+
+
+def roles_from_json(data: dict[str, Any]) -> Roles:
+    feet = tuple(
+        Foot(
+            f["name"],
+            f["body"],
+            f["side"],
+            tuple(ContactPoint(p["name"], p["body"], _triple(p["position"])) for p in f["points"]),
+        )
+        for f in data["feet"]
+    )
+    return Roles(data["root"], feet, tuple(data["hands"]), tuple(data.get("guessed", ())))
+
+
+def _triple(values: Any) -> tuple[float, float, float]:
+    x, y, z = (float(v) for v in values)
+    return (x, y, z)
+
+
+def _welded_to(model: mujoco.MjModel, body: int, target: int) -> bool:
+    return int(model.body_weldid[body]) == int(model.body_weldid[target])
+
+
+def _last_of_each_limb(model: mujoco.MjModel, names: list[str]) -> list[str]:
+    """Of bodies in one chain (ankle_pitch, ankle_roll) keep the outermost that has a shape to touch with."""
+    ids = {model.body(n).id: n for n in names if _has_shape(model, model.body(n).id)}
+    covered = set()
+    for b in ids:
+        parent = int(model.body_parentid[b])
+        while parent > 0:
+            covered.add(parent)
+            parent = int(model.body_parentid[parent])
+    return [n for b, n in ids.items() if b not in covered]
+
+
+def _has_shape(model: mujoco.MjModel, body: int) -> bool:
+    return any(
+        int(model.body_weldid[int(model.geom_bodyid[g])]) == int(model.body_weldid[body]) for g in range(model.ngeom)
+    )
+
+
+def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
+    parents = {int(model.body_parentid[b]) for b in range(1, model.nbody)}
+    leaves = [b for b in range(1, model.nbody) if b not in parents]
+    bottoms = {}
+    for b in leaves:
+        points = [
+            p for g in range(model.ngeom) if int(model.geom_bodyid[g]) == b for p in lowest_points(model, data, g)
+        ]
+        if points:
+            bottoms[b] = min(float(p[2]) for p in points)
+    if not bottoms:
+        return []
+    lowest = min(bottoms.values())
+    spread = max(float(data.xpos[1:, 2].max()) - lowest, 1e-6)
+    return [model.body(b).name for b, z in bottoms.items() if z - lowest < 0.05 * spread]

@@ -1,0 +1,375 @@
+"""Snapshot: the kinematics and dynamics of a body at one state, computed once and read often.
+
+It is the one door to MuJoCo's queries. Everything is in the world frame; six-dimensional quantities are stacked
+[angular; linear] (MATH: [w; v], [n; f]). MuJoCo's recursions give every dof's motion vector s_j about the CoM c; from
+them one compiled pass makes the rest:
+
+    point Jacobian      J_p = s_lin + s_ang x (p - c)                       columns of the body's ancestors
+    point drift         dJ_p/dt v = a_lin + a_ang x (p - c) + w x v_p       with the body's a at zero acceleration
+    momentum matrix     A_j = I*_j s_j, so that [H; L] = A v                I* composite inertia of the subtree
+    momentum drift      dA/dt v = sum_b (I_b a_b + v_b x* I_b v_b)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from counterpoise.character.state import State
+from counterpoise.errors import BadValue
+from counterpoise.kernels import kernel
+
+if TYPE_CHECKING:
+    from counterpoise.character.character import Character
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A body at one state. Positions [m], velocities [m/s, rad/s], all in the world frame."""
+
+    character: Character
+    state: State
+    body_position: Array  # (nbody, 3) origins of the body frames
+    body_rotation: Array  # (nbody, 3, 3)
+    body_com: Array  # (nbody, 3) each body's own centre of mass
+    body_velocity: Array  # (nbody, 6) [w; v] of each body, v at the whole body's CoM
+    body_drift: Array  # (nbody, 6) [alpha; a] of each body at zero joint acceleration, a at the CoM
+    M: Array  # (nv, nv) mass matrix, armature included
+    h: Array  # (nv,) bias: Coriolis, gravity, passive damping; M a + h = tau + J^T f
+    com: Array  # (3,)
+    momentum: Array  # (6,) [H about the CoM; L]
+    momentum_matrix: Array  # (6, nv)
+    momentum_drift: Array  # (6,)
+    contact_position: Array  # (p, 3) the contact points of the feet
+    contact_velocity: Array  # (p, 3)
+    contact_jacobian: Array  # (p, 3, nv)
+    contact_drift: Array  # (p, 3)
+    motion_vectors: Array  # (nv, 6) s_j about the CoM
+
+    @property
+    def q(self) -> Array:
+        return self.state.q
+
+    @property
+    def v(self) -> Array:
+        return self.state.v
+
+    @property
+    def time(self) -> float:
+        return self.state.time
+
+    # -- centre of mass -------------------------------------------------------------------------------------------
+    @cached_property
+    def com_velocity(self) -> Array:
+        return self.momentum[3:] / self.character.mass
+
+    @cached_property
+    def com_jacobian(self) -> Array:
+        """(3, nv)"""
+        return self.momentum_matrix[3:] / self.character.mass
+
+    @cached_property
+    def com_drift(self) -> Array:
+        """dJ/dt v of the CoM, (3,)."""
+        return self.momentum_drift[3:] / self.character.mass
+
+    # -- bodies and points ----------------------------------------------------------------------------------------
+    def position(self, body: str, point: ArrayLike | None = None) -> Array:
+        """Where a point of a body is (its frame's origin where none is given; `point` in the body's frame)."""
+        b = self.character.body_id(body)
+        if point is None:
+            return self.body_position[b].copy()
+        return self.body_position[b] + self.body_rotation[b] @ _point(point)
+
+    def rotation(self, body: str) -> Array:
+        """(3, 3), world from body."""
+        return self.body_rotation[self.character.body_id(body)].copy()
+
+    def angular_velocity(self, body: str) -> Array:
+        return self.body_velocity[self.character.body_id(body), :3].copy()
+
+    def velocity(self, body: str, point: ArrayLike | None = None) -> Array:
+        """Velocity of a point of a body, (3,)."""
+        b = self.character.body_id(body)
+        twist, arm = self.body_velocity[b], self.position(body, point) - self.com
+        return twist[3:] + np.cross(twist[:3], arm)
+
+    def jacobian(self, body: str, point: ArrayLike | None = None) -> Array:
+        """(3, nv): velocity of a point of a body is J v."""
+        tables, b = tables_of(self.character), self.character.body_id(body)
+        return _point_jacobian(self.motion_vectors, tables.ancestors[b], self.position(body, point) - self.com)
+
+    def angular_jacobian(self, body: str) -> Array:
+        """(3, nv): angular velocity of a body is J v."""
+        b = self.character.body_id(body)
+        return (self.motion_vectors[:, :3] * tables_of(self.character).ancestors[b][:, None]).T.copy()
+
+    def drift(self, body: str, point: ArrayLike | None = None) -> Array:
+        """dJ/dt v of a point of a body: its acceleration when the joints do not accelerate, (3,)."""
+        b = self.character.body_id(body)
+        arm = self.position(body, point) - self.com
+        twist, bias = self.body_velocity[b], self.body_drift[b]
+        v_point = twist[3:] + np.cross(twist[:3], arm)
+        return bias[3:] + np.cross(bias[:3], arm) + np.cross(twist[:3], v_point)
+
+    def angular_drift(self, body: str) -> Array:
+        return self.body_drift[self.character.body_id(body), :3].copy()
+
+    # -- energy -----------------------------------------------------------------------------------------------------
+    @cached_property
+    def kinetic_energy(self) -> float:
+        """[J], armature included."""
+        return 0.5 * float(self.v @ self.M @ self.v)
+
+    @cached_property
+    def potential_energy(self) -> float:
+        """[J], zero at z = 0."""
+        return -self.character.mass * float(self.character.model.opt.gravity @ self.com)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the compiled pass needs to know of a body's shape, read from the model once."""
+
+    parent: Ints  # (nbody,)
+    dof_body: Ints  # (nv,)
+    dof_start: Ints  # (nbody,)
+    dof_count: Ints
+    ancestors: Array  # (nbody, nv) 1.0 where the dof moves the body
+    point_body: Ints  # (p,)
+    point_place: Array  # (p, 3) in the body's frame
+    data: mujoco.MjData  # scratch
+    full_mass: Array  # (nv, nv) scratch
+
+
+def tables_of(character: Character) -> Tables:
+    """The body's tables, made on first use and kept with it."""
+    found = character.__dict__.get("_tables")
+    if found is None:
+        found = _make_tables(character)
+        character.__dict__["_tables"] = found
+    assert isinstance(found, Tables)
+    return found
+
+
+def take_snapshot(character: Character, state: State) -> Snapshot:
+    """Compute everything once. The scratch MuJoCo data is the body's own: nothing of a simulation is touched."""
+    m, t = character.model, tables_of(character)
+    d = t.data
+    d.qpos[:] = state.q
+    d.qvel[:] = state.v
+    mujoco.mj_kinematics(m, d)
+    mujoco.mj_comPos(m, d)
+    mujoco.mj_crb(m, d)
+    mujoco.mj_comVel(m, d)
+    mujoco.mj_passive(m, d)
+    h = np.empty(m.nv)
+    mujoco.mj_rne(m, d, 0, h)
+    h -= d.qfrc_passive
+    M = np.empty((m.nv, m.nv))
+    mujoco.mj_fullM(m, d, M)
+    com = d.subtree_com[0].copy()
+    parts = _derive(
+        d.cdof, d.cdof_dot, d.cvel, d.cinert, d.crb, d.xpos, d.xmat, d.qvel, com,
+        t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place,
+    )  # fmt: skip
+    bias, cmm, momentum, cmm_drift, point, point_velocity, point_jac, point_drift = parts
+    return Snapshot(
+        character=character,
+        state=state,
+        body_position=d.xpos.copy(),
+        body_rotation=d.xmat.reshape(-1, 3, 3).copy(),
+        body_com=d.xipos.copy(),
+        body_velocity=d.cvel.copy(),
+        body_drift=bias,
+        M=M,
+        h=h,
+        com=com,
+        momentum=momentum,
+        momentum_matrix=cmm,
+        momentum_drift=cmm_drift,
+        contact_position=point,
+        contact_velocity=point_velocity,
+        contact_jacobian=point_jac,
+        contact_drift=point_drift,
+        motion_vectors=d.cdof.copy(),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """A few quantities of a body along many poses, computed without a Snapshot each: what measuring needs."""
+
+    com: Array  # (n, 3)
+    momentum: Array  # (n, 6)
+    bodies: Array  # (n, nbody, 3)
+    rotations: Array  # (n, nbody, 3, 3)
+    kinetic: Array  # (n,) [J]
+    potential: Array  # (n,) [J]
+
+
+def follow(character: Character, qpos: Array, qvel: Array | None = None) -> Track:
+    """CoM, momentum, body poses and energy along a sequence of states."""
+    m, n = character.model, len(qpos)
+    d = mujoco.MjData(m)
+    com, momentum = np.zeros((n, 3)), np.zeros((n, 6))
+    bodies, rotations = np.zeros((n, m.nbody, 3)), np.zeros((n, m.nbody, 3, 3))
+    kinetic, potential = np.zeros(n), np.zeros(n)
+    velocities = np.zeros((n, m.nv)) if qvel is None else qvel
+    work = np.zeros(m.nv)
+    for k in range(n):
+        d.qpos[:] = qpos[k]
+        d.qvel[:] = velocities[k]
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        bodies[k], rotations[k] = d.xpos, d.xmat.reshape(-1, 3, 3)
+        com[k] = d.subtree_com[0]
+        if qvel is not None:
+            mujoco.mj_comVel(m, d)
+            mujoco.mj_subtreeVel(m, d)
+            momentum[k, :3], momentum[k, 3:] = d.subtree_angmom[0], d.subtree_linvel[0] * character.mass
+            mujoco.mj_crb(m, d)
+            mujoco.mj_mulM(m, d, work, d.qvel)
+            kinetic[k] = 0.5 * float(d.qvel @ work)
+        potential[k] = -character.mass * float(m.opt.gravity @ com[k])
+    return Track(com, momentum, bodies, rotations, kinetic, potential)
+
+
+def point_path(character: Character, track: Track, body: str, place: Sequence[float]) -> Array:
+    """World path (n, 3) of a body-fixed point along a track."""
+    b = character.body_id(body)
+    return track.bodies[:, b] + track.rotations[:, b] @ np.asarray(place, float)
+
+
+def _make_tables(character: Character) -> Tables:
+    m = character.model
+    ancestors = np.zeros((m.nbody, m.nv))
+    for b in range(1, m.nbody):
+        ancestors[b] = ancestors[m.body_parentid[b]]
+        start = int(m.body_dofadr[b])
+        if start >= 0:
+            ancestors[b, start : start + int(m.body_dofnum[b])] = 1.0
+    points = character.contact_points
+    return Tables(
+        parent=m.body_parentid.astype(np.int64),
+        dof_body=m.dof_bodyid.astype(np.int64),
+        dof_start=m.body_dofadr.astype(np.int64),
+        dof_count=m.body_dofnum.astype(np.int64),
+        ancestors=ancestors,
+        point_body=np.array([character.body_id(p.body) for p in points], np.int64),
+        point_place=np.array([p.position for p in points], float).reshape(-1, 3),
+        data=mujoco.MjData(m),
+        full_mass=np.zeros((m.nv, m.nv)),
+    )
+
+
+def _point(point: ArrayLike) -> Array:
+    out = np.asarray(point, float)
+    if out.shape != (3,):
+        raise BadValue(f"a point on a body is three numbers in its frame [m]; got shape {out.shape}")
+    return out
+
+
+@kernel
+def _point_jacobian(cdof: Array, ancestors: Array, arm: Array) -> Array:
+    nv = len(cdof)
+    out = np.zeros((3, nv))
+    for j in range(nv):
+        if ancestors[j] != 0.0:
+            s = cdof[j]
+            out[0, j] = s[3] + s[1] * arm[2] - s[2] * arm[1]
+            out[1, j] = s[4] + s[2] * arm[0] - s[0] * arm[2]
+            out[2, j] = s[5] + s[0] * arm[1] - s[1] * arm[0]
+    return out
+
+
+@kernel
+def _inertia_times(I: Array, s: Array, out: Array) -> None:
+    """MuJoCo's ten-number inertia about the CoM times a motion vector -> [angular; linear] momentum."""
+    out[0] = I[0] * s[0] + I[3] * s[1] + I[4] * s[2] - I[8] * s[4] + I[7] * s[5]
+    out[1] = I[3] * s[0] + I[1] * s[1] + I[5] * s[2] + I[8] * s[3] - I[6] * s[5]
+    out[2] = I[4] * s[0] + I[5] * s[1] + I[2] * s[2] - I[7] * s[3] + I[6] * s[4]
+    out[3] = I[8] * s[1] - I[7] * s[2] + I[9] * s[3]
+    out[4] = I[6] * s[2] - I[8] * s[0] + I[9] * s[4]
+    out[5] = I[7] * s[0] - I[6] * s[1] + I[9] * s[5]
+
+
+@kernel
+def _derive(
+    cdof: Array,
+    cdof_dot: Array,
+    cvel: Array,
+    cinert: Array,
+    crb: Array,
+    xpos: Array,
+    xmat: Array,
+    qvel: Array,
+    com: Array,
+    parent: Ints,
+    dof_body: Ints,
+    dof_start: Ints,
+    dof_count: Ints,
+    ancestors: Array,
+    point_body: Ints,
+    point_place: Array,
+) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
+    nbody, nv, points = len(parent), len(cdof), len(point_body)
+    bias = np.zeros((nbody, 6))
+    momentum, cmm_drift = np.zeros(6), np.zeros(6)
+    p, f = np.empty(6), np.empty(6)
+    for b in range(1, nbody):
+        for k in range(6):
+            bias[b, k] = bias[parent[b], k]
+        for j in range(dof_start[b], dof_start[b] + dof_count[b]):
+            for k in range(6):
+                bias[b, k] += cdof_dot[j, k] * qvel[j]
+        v = cvel[b]
+        _inertia_times(cinert[b], v, p)
+        _inertia_times(cinert[b], bias[b], f)
+        for k in range(6):
+            momentum[k] += p[k]
+        cmm_drift[0] += f[0] + v[1] * p[2] - v[2] * p[1] + v[4] * p[5] - v[5] * p[4]
+        cmm_drift[1] += f[1] + v[2] * p[0] - v[0] * p[2] + v[5] * p[3] - v[3] * p[5]
+        cmm_drift[2] += f[2] + v[0] * p[1] - v[1] * p[0] + v[3] * p[4] - v[4] * p[3]
+        cmm_drift[3] += f[3] + v[1] * p[5] - v[2] * p[4]
+        cmm_drift[4] += f[4] + v[2] * p[3] - v[0] * p[5]
+        cmm_drift[5] += f[5] + v[0] * p[4] - v[1] * p[3]
+    cmm = np.empty((6, nv))
+    for j in range(nv):
+        _inertia_times(crb[dof_body[j]], cdof[j], p)
+        for k in range(6):
+            cmm[k, j] = p[k]
+    place = np.empty((points, 3))
+    speed = np.empty((points, 3))
+    jac = np.zeros((points, 3, nv))
+    drift = np.empty((points, 3))
+    for i in range(points):
+        b = point_body[i]
+        x = point_place[i]
+        v, a = cvel[b], bias[b]
+        for k in range(3):
+            place[i, k] = xpos[b, k] + xmat[b, 3 * k] * x[0] + xmat[b, 3 * k + 1] * x[1] + xmat[b, 3 * k + 2] * x[2]
+        r0, r1, r2 = place[i, 0] - com[0], place[i, 1] - com[1], place[i, 2] - com[2]
+        speed[i, 0] = v[3] + v[1] * r2 - v[2] * r1
+        speed[i, 1] = v[4] + v[2] * r0 - v[0] * r2
+        speed[i, 2] = v[5] + v[0] * r1 - v[1] * r0
+        u = speed[i]
+        drift[i, 0] = a[3] + a[1] * r2 - a[2] * r1 + v[1] * u[2] - v[2] * u[1]
+        drift[i, 1] = a[4] + a[2] * r0 - a[0] * r2 + v[2] * u[0] - v[0] * u[2]
+        drift[i, 2] = a[5] + a[0] * r1 - a[1] * r0 + v[0] * u[1] - v[1] * u[0]
+        for j in range(nv):
+            if ancestors[b, j] != 0.0:
+                s = cdof[j]
+                jac[i, 0, j] = s[3] + s[1] * r2 - s[2] * r1
+                jac[i, 1, j] = s[4] + s[2] * r0 - s[0] * r2
+                jac[i, 2, j] = s[5] + s[0] * r1 - s[1] * r0
+    return bias, cmm, momentum, cmm_drift, place, speed, jac, drift

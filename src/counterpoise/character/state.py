@@ -1,0 +1,25 @@
+"""State: where a body is and how it moves, at one instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Position q (nq), velocity v (nv) and time [s]; the arrays are read-only copies."""
+
+    q: Array
+    v: Array
+    time: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("q", "v"):
+            values = np.array(getattr(self, name), float)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)

@@ -1,0 +1,130 @@
+"""What a controller is, and the two simplest: one that does nothing and one that holds a pose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.errors import BadValue
+from counterpoise.motion.motion import Motion
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Action:
+    """What a controller answers: joint torques, its memory for the next tick, and notes for the recording."""
+
+    torque: Array  # (nv,) [N m]; the root's rows are ignored
+    memory: Any = None
+    notes: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Controller(Protocol):
+    """Maps (snapshot, memory) to torques, `rate` times a second. It keeps nothing itself: memory goes in and out."""
+
+    @property
+    def rate(self) -> float: ...  # [Hz]
+
+    def begin(self, character: Character) -> Any:
+        """The memory before the first tick; the place to refuse a body this controller cannot drive."""
+        ...
+
+    def act(self, snapshot: Snapshot, memory: Any) -> Action: ...
+
+
+@dataclass(frozen=True)
+class Passive:
+    """No torque at all: a rag doll."""
+
+    rate: float = 100.0  # [Hz]
+
+    def begin(self, character: Character) -> None:
+        return None
+
+    def act(self, snapshot: Snapshot, memory: None) -> Action:
+        return Action(np.zeros(snapshot.character.nv))
+
+
+@dataclass(frozen=True, eq=False)
+class HoldPose:
+    """Hold a pose, or follow a motion, by a spring and damper at each joint with gravity made up for.
+
+    The springs are evaluated at the end of the tick, so that they stay stable however stiff they are (stable PD:
+    Tan, Liu and Turk 2011), with K the stiffness and D the damping matrix and e the error, on the manifold:
+
+        tau = K (e - dt v) + D (v_ref - v - dt a) + gravity,   (M + dt D) a = -h + J^T f + gravity + K (e - dt v) + D
+        (v_ref - v).
+
+    A joint's spring gives its full torque at an error of 1/stiffness rad, so gains mean the same for a finger and a
+    hip.
+    It has no sense of balance. Gravity is carried as if the weight rested on the contact points near the ground (J^T
+    f).
+    """
+
+    pose: ArrayLike | Motion | None = None  # (nq,), a Motion to follow, or None for the neutral pose
+    stiffness: float = 5.0  # [1/rad], of each joint's torque limit
+    damping: float = 0.1  # [s], damping over stiffness
+    rate: float = 500.0  # [Hz]
+    support_height: float = 0.02  # [m], contact points below this carry weight
+
+    def __post_init__(self) -> None:
+        if not (self.stiffness >= 0.0 and self.damping >= 0.0 and self.rate > 0.0):
+            raise BadValue(
+                f"HoldPose needs stiffness >= 0, damping >= 0, rate > 0; got {self.stiffness}, "
+                f"{self.damping}, {self.rate}"
+            )
+
+    def begin(self, character: Character) -> None:
+        if isinstance(self.pose, Motion):
+            if self.pose.character.joint_names != character.joint_names:
+                raise BadValue(
+                    f"this motion is for {self.pose.character.name!r}, whose joints differ from {character.name!r}'s"
+                )
+        elif self.pose is not None:
+            character.check_pose(self.pose)
+
+    def act(self, snapshot: Snapshot, memory: None) -> Action:
+        character, q, v = snapshot.character, snapshot.q, snapshot.v
+        reference, speed = self._reference(character, snapshot.time)
+        error, dt = character.difference(q, reference), 1.0 / self.rate
+        K = self.stiffness * character.torque_limit
+        D = self.damping * K
+        gravity = snapshot.h - _carried_weight(snapshot, self.support_height)
+        spring = K * (error - dt * v) + D * (speed - v)
+        unbalanced = np.zeros_like(gravity)
+        unbalanced[character.root_dofs] = -gravity[character.root_dofs]
+        a = np.linalg.solve(snapshot.M + np.diag(dt * D), unbalanced + spring)
+        torque = spring - dt * D * a + gravity
+        torque[character.root_dofs] = 0.0
+        joints = slice(character.root_dofs.stop, None)
+        return Action(torque, None, {"error": float(np.abs(error[joints]).max(initial=0.0))})
+
+    def _reference(self, character: Character, time: float) -> tuple[Array, Array]:
+        if isinstance(self.pose, Motion):
+            sample = self.pose.sample(time)
+            return sample.q, sample.v
+        pose = character.neutral if self.pose is None else np.asarray(self.pose, float)
+        return pose, np.zeros(character.nv)
+
+
+def _carried_weight(snapshot: Snapshot, height: float) -> Array:
+    """J^T f of contact points that share the weight so that its resultant passes under the CoM as nearly as it can."""
+    low = np.flatnonzero(snapshot.contact_position[:, 2] < height)
+    nv = snapshot.character.nv
+    if len(low) == 0:
+        return np.zeros(nv)
+    arms = snapshot.contact_position[low, :2] - snapshot.com[:2]
+    weight = -snapshot.character.mass * float(snapshot.character.model.opt.gravity[2])
+    share = np.full(len(low), 1.0 / len(low))
+    A = np.vstack([np.ones(len(low)), arms.T])
+    share = share + np.linalg.lstsq(A, np.array([1.0, 0.0, 0.0]) - A @ share, rcond=1e-9)[0]
+    share = np.maximum(share, 0.0)
+    return weight * np.einsum("p,pj->j", share / max(share.sum(), 1e-9), snapshot.contact_jacobian[low, 2, :])

@@ -1,0 +1,73 @@
+"""Errors that bring the cure: what was given, what is accepted, the nearest fix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class CounterpoiseError(Exception):
+    """Anything this program can say about bad input or an impossible wish; `evidence` holds the values behind it."""
+
+    def __init__(self, message: str, **evidence: Any) -> None:
+        super().__init__(message)
+        self.evidence = evidence
+
+
+class UnknownName(CounterpoiseError, KeyError):
+    """A name that is not there; the message offers the nearest one that is."""
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return str(self.args[0])
+
+
+class BadValue(CounterpoiseError, ValueError):
+    """A number, shape or unit outside what is accepted."""
+
+
+class BadFile(CounterpoiseError, ValueError):
+    """A file that cannot be read as what it claims to be."""
+
+
+class MissingRole(CounterpoiseError, ValueError):
+    """A figure lacks what the task needs: feet, hands, a floating root."""
+
+
+class SimulationDiverged(CounterpoiseError, ArithmeticError):
+    """The physics left the real numbers; `evidence` says when and where."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str], where: str = "") -> UnknownName:
+    """`no body 'l_foot' in 'human'; did you mean 'foot_left'?`"""
+    choices = list(known)
+    place = f" in {where!r}" if where else ""
+    guess = nearest_name(str(name), choices)
+    if guess is not None:
+        cure = f"did you mean {guess!r}?"
+    elif choices:
+        shown = ", ".join(choices[:12]) + (", ..." if len(choices) > 12 else "")
+        cure = f"known: {shown}"
+    else:
+        cure = f"there is no {kind} at all"
+    return UnknownName(f"no {kind} {str(name)!r}{place}; {cure}", name=name, known=tuple(choices))
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name closest to `name`, reading 'l_foot', 'LeftFoot' and 'foot_left' as the same words."""
+    choices = list(known)
+    by_words = {_words(choice): choice for choice in choices}
+    if (words := _words(name)) in by_words:
+        return by_words[words]
+    close = difflib.get_close_matches(name.lower(), [c.lower() for c in choices], n=1, cutoff=0.5)
+    if not close:
+        return None
+    return next(c for c in choices if c.lower() == close[0])
+
+
+def _words(name: str) -> tuple[str, ...]:
+    spaced = "".join(" " + c if c.isupper() else c for c in name)
+    for mark in "_-. ":
+        spaced = spaced.replace(mark, " ")
+    sides = {"l": "left", "r": "right"}
+    return tuple(sorted(sides.get(word, word) for word in spaced.lower().split()))

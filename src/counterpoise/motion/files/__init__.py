@@ -1,0 +1,1 @@
+"""Motion files, one module a format."""

@@ -1,0 +1,158 @@
+"""Phrases: how pushes, platforms, sizes, figures and sources are written in one line of text.
+
+The command line reads them; every mistake is a `BadValue` or `UnknownName` that shows how the phrase should look.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from counterpoise.errors import BadFile, BadValue, unknown_name
+
+if TYPE_CHECKING:
+    from counterpoise.character.character import Character
+    from counterpoise.control.basic import Controller
+    from counterpoise.motion.motion import Motion
+    from counterpoise.simulate.disturbances import Push
+    from counterpoise.simulate.recording import Recording
+    from counterpoise.simulate.world import Platform
+
+
+def parameters(pairs: list[str] | None) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, text = pair.partition("=")
+        if not equals or not name:
+            raise BadValue(f"--set takes NAME=VALUE, such as height=1.8; got {pair!r}")
+        out[name] = {"true": True, "false": False}.get(text.lower(), text)
+        if isinstance(out[name], str):
+            number = number_from(text, f"--set {name}")
+            out[name] = int(number) if number == int(number) and "." not in text and "e" not in text else number
+    return out
+
+
+def number_from(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise BadValue(f"{what} needs a number; got {text!r}") from None
+    if not abs(value) < 1e12:
+        raise BadValue(f"{what} needs a finite number; got {text!r}")
+    return value
+
+
+def figure_from(name: str, set_: list[str] | None) -> Character:
+    from counterpoise.character.library import character
+    from counterpoise.character.loading import load_character
+
+    if Path(name).suffix.lower() in (".xml", ".mjcf", ".urdf"):
+        if set_:
+            raise BadValue("--set is for figures of the library; a file has no parameters")
+        return load_character(name)
+    return character(name, **parameters(set_))
+
+
+def push_from(text: str) -> Push:
+    from counterpoise.simulate import Push
+
+    body, colon, rest = text.partition(":")
+    force, at, when = rest.partition("@")
+    begin, plus, duration = when.partition("+")
+    if not (colon and at and plus and body):
+        raise BadValue(f"a push is BODY:FX,FY,FZ@START+DURATION, such as thorax:80,0,0@1.0+0.1; got {text!r}")
+    parts = [number_from(x, "a push's force") for x in force.split(",")]
+    if len(parts) != 3:
+        raise BadValue(f"a push has three force components FX,FY,FZ [N]; got {force!r}")
+    return Push(
+        body,
+        (parts[0], parts[1], parts[2]),
+        number_from(begin, "a push's start"),
+        number_from(duration, "a push's duration"),
+    )
+
+
+def platform_from(texts: list[str] | None) -> Platform | None:
+    from counterpoise.simulate.world import AXES, Platform, Sine
+
+    if not texts:
+        return None
+    axes: dict[str, Any] = {}
+    for text in texts:
+        axis, colon, rest = text.partition(":")
+        amplitude, at, frequency = rest.partition("@")
+        if axis not in AXES:
+            raise unknown_name("platform axis", axis, AXES)
+        if not (colon and at):
+            raise BadValue(f"a platform axis is AXIS:AMPLITUDE@HZ, such as x:0.05@0.5; got {text!r}")
+        wave = Sine(number_from(amplitude, "amplitude"), number_from(frequency, "frequency"))
+        axes[axis] = (*axes.get(axis, ()), wave)
+    return Platform(**axes)
+
+
+def two_numbers(text: str) -> tuple[float, float]:
+    parts = [number_from(x, "--tilt") for x in text.split(",")]
+    if len(parts) != 2:
+        raise BadValue(f"--tilt takes ROLL,PITCH in degrees; got {text!r}")
+    return parts[0], parts[1]
+
+
+def size_from(text: str, default: tuple[int, int]) -> tuple[int, int]:
+    if not text:
+        return default
+    width, x, height = text.lower().partition("x")
+    if not (x and width.isdigit() and height.isdigit()):
+        raise BadValue(f"a size is WIDTHxHEIGHT in pixels, such as 640x480; got {text!r}")
+    return int(width), int(height)
+
+
+def controller_from(behaviour: str, who: Character, reference: str | None, stiffness: float) -> Controller:
+    from counterpoise.control import HoldPose, Passive
+
+    if behaviour not in ("passive", "hold"):
+        raise unknown_name("behaviour", behaviour, ("passive", "hold"))
+    if behaviour == "passive":
+        if reference is not None:
+            raise BadValue("a passive figure follows nothing: use 'hold' with --reference")
+        return Passive()
+    return HoldPose(motion_from(reference, who) if reference is not None else None, stiffness=stiffness)
+
+
+def motion_from(name: str, who: Character) -> Motion:
+    from counterpoise.motion import Motion, reference_motion
+
+    if Path(name).suffix.lower() == ".npz":
+        return Motion.load(name, character=who)
+    return reference_motion(name, who)
+
+
+def source_from(source: str, figure: str) -> Recording | Motion | Character:
+    """A file's recording or motion, a reference motion, or a figure."""
+    from counterpoise.character.library import character, library
+    from counterpoise.files import open_archive
+    from counterpoise.motion import Motion, reference_motions
+    from counterpoise.simulate import Recording
+
+    if Path(source).suffix.lower() in (".xml", ".mjcf", ".urdf"):
+        return figure_from(source, None)
+    if Path(source).suffix.lower() == ".npz" or Path(source).is_file():
+        with open_archive(source, "recording or motion") as archive:
+            names = archive.names
+        return Recording.load(source) if "model_mjb" in names else Motion.load(source)
+    motions = [reference.name for reference in reference_motions()]
+    if source in motions:
+        return motion_from(source, figure_from(figure, None))
+    if source in library():
+        return character(source)
+    raise unknown_name("file, figure or reference motion", source, [*library(), *motions])
+
+
+def check_targets(targets: dict[Path | None, tuple[str, ...]]) -> None:
+    """Refuse a bad output path before any work is done."""
+    for path, accepted in targets.items():
+        if path is None:
+            continue
+        if path.suffix.lower() not in accepted:
+            raise BadValue(f"{str(path)!r} must end in {' or '.join(accepted)}")
+        if not path.resolve().parent.is_dir():
+            raise BadFile(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}")

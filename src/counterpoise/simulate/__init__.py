@@ -1,0 +1,15 @@
+"""What happens: worlds, disturbances, the loop, recordings."""
+
+from counterpoise.rooms import answer_calls
+from counterpoise.simulate.disturbances import Disturbance, Push, push_schedule, random_pushes
+from counterpoise.simulate.loop import simulate
+from counterpoise.simulate.recording import Contacts, Recording
+from counterpoise.simulate.replay import ReplayReport, replay
+from counterpoise.simulate.world import Platform, Sine, World
+
+__all__ = [
+    "Contacts", "Disturbance", "Platform", "Push", "Recording", "ReplayReport", "Sine", "World",
+    "push_schedule", "random_pushes", "replay", "simulate",
+]  # fmt: skip
+
+answer_calls(__name__, "counterpoise.simulate.loop", "simulate")
