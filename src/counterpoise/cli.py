@@ -53,8 +53,8 @@ class CameraMode(StrEnum):
 def main() -> NoReturn:
     """Run the command line; what goes wrong by the user's input is one line and exit code 2."""
     try:
-        app(standalone_mode=False)
-        sys.exit(0)
+        code = app(standalone_mode=False)  # the exit code, where a verb left with one
+        sys.exit(code if isinstance(code, int) else 0)
     except CounterpoiseError as error:
         _fail(str(error), 2)
     except KeyboardInterrupt:
@@ -471,15 +471,21 @@ def _bar(quiet: bool) -> Iterator[Callable[[str, float], None]]:
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        tasks: dict[str, TaskID] = {}
+    progress = Progress(*columns, console=Console(stderr=True))
+    tasks: dict[str, TaskID] = {}
 
-        def tell(stage: str, share: float) -> None:
-            if stage not in tasks:
-                tasks[stage] = progress.add_task(stage, total=1.0)
-            progress.update(tasks[stage], completed=min(share, 1.0))
+    def tell(stage: str, share: float) -> None:
+        if not tasks:
+            progress.start()  # only now: an error before the work begins stays one line
+        if stage not in tasks:
+            tasks[stage] = progress.add_task(stage, total=1.0)
+        progress.update(tasks[stage], completed=min(share, 1.0))
 
+    try:
         yield tell
+    finally:
+        if tasks:
+            progress.stop()
 
 
 def _print(thing: Any) -> None:

@@ -43,6 +43,7 @@ def number_from(text: str, what: str) -> float:
 
 
 def figure_from(name: str, set_: list[str] | None) -> Character:
+    """A figure of the library with NAME=VALUE parameters, or a body from an .xml or .urdf file."""
     from counterpoise.character.library import character
     from counterpoise.character.loading import load_character
 
@@ -54,6 +55,7 @@ def figure_from(name: str, set_: list[str] | None) -> Character:
 
 
 def push_from(text: str) -> Push:
+    """BODY:FX,FY,FZ@START+DURATION"""
     from counterpoise.simulate import Push
 
     body, colon, rest = text.partition(":")
@@ -73,6 +75,7 @@ def push_from(text: str) -> Push:
 
 
 def platform_from(texts: list[str] | None) -> Platform | None:
+    """Several AXIS:AMPLITUDE@HZ; the same axis twice is a sum of sines."""
     from counterpoise.simulate.world import AXES, Platform, Sine
 
     if not texts:
@@ -98,6 +101,7 @@ def two_numbers(text: str) -> tuple[float, float]:
 
 
 def size_from(text: str, default: tuple[int, int]) -> tuple[int, int]:
+    """WIDTHxHEIGHT in pixels."""
     if not text:
         return default
     width, x, height = text.lower().partition("x")
@@ -107,6 +111,7 @@ def size_from(text: str, default: tuple[int, int]) -> tuple[int, int]:
 
 
 def controller_from(behaviour: str, who: Character, reference: str | None, stiffness: float) -> Controller:
+    """The controller behind a behaviour's name."""
     from counterpoise.control import HoldPose, Passive
 
     if behaviour not in ("passive", "hold"):

@@ -18,8 +18,7 @@ SIZED = [entry.name for entry in characters() if "height" in entry.parameters]
 DEFAULTS = {entry.name: entry.parameters for entry in characters()}
 
 
-@pytest.mark.parametrize("mass_factor", [0.8, 1.0, 1.3])
-@pytest.mark.parametrize("height_factor", [0.8, 1.0, 1.3])
+@pytest.mark.parametrize("height_factor, mass_factor", [(1.0, 1.0), (0.8, 0.8), (1.3, 1.3), (0.8, 1.3), (1.3, 0.8)])
 @pytest.mark.parametrize("name", SIZED)
 def test_a_figure_is_as_tall_and_as_heavy_as_asked(name: str, height_factor: float, mass_factor: float):
     height, mass = DEFAULTS[name]["height"] * height_factor, DEFAULTS[name]["mass"] * mass_factor
@@ -43,7 +42,7 @@ def test_height_is_what_a_ruler_says(standing: Character):
     top, down = -np.inf, np.array([0.0, 0.0, -1.0])
     hit = np.zeros(1, np.int32)
     reach = 0.6 * standing.height
-    for x in np.linspace(-reach, reach, 121):
+    for x in np.linspace(-reach, reach, 91):
         for y in np.linspace(-0.25 * standing.height, 0.25 * standing.height, 51):
             distance = mujoco.mj_ray(model, data, np.array([x, y, 10.0]), down, None, 1, -1, hit)
             if distance >= 0:

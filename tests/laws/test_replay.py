@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ SIX_AXES = Platform(
 )  # fmt: skip
 
 
+@cache
 def pushed() -> Recording:
     pushes = [
         Push("thorax", (80.0, 30.0, 0.0), 0.2, 0.1),
@@ -31,6 +33,7 @@ def pushed() -> Recording:
     return simulate(character("human"), HoldPose(), 1.0, disturbances=pushes)
 
 
+@cache
 def tumbling() -> Recording:
     who = character("human")
     q = who.neutral.copy()
@@ -39,14 +42,17 @@ def tumbling() -> Recording:
     return simulate(who, Passive(), 1.2, start=who.state(q, v, time=3.0))
 
 
+@cache
 def carried() -> Recording:
     return simulate(character("human"), HoldPose(), 1.2, world=World(platform=SIX_AXES))
 
 
+@cache
 def on_a_slope() -> Recording:
     return simulate(character("human"), HoldPose(), 0.8, world=World(tilt=(4.0, -6.0), friction=0.7))
 
 
+@cache
 def crowd() -> Recording:
     figures = [character("human"), character("chicken"), character("human")]
     starts = []
@@ -63,10 +69,12 @@ def crowd() -> Recording:
     return simulate(figures, [HoldPose(), Passive(), HoldPose(stiffness=3.0)], 0.8, start=starts, disturbances=pushes)
 
 
+@cache
 def runge_kutta() -> Recording:
     return simulate(character("human"), HoldPose(), 0.5, world=World(integrator="rk4"))
 
 
+@cache
 def planar() -> Recording:
     pushes = random_pushes("trunk", 100.0, 1.0, every=(0.2, 0.3), start=0.1, seed=3)
     return simulate(character("planar_biped"), HoldPose(), 1.0, disturbances=pushes)
@@ -114,7 +122,7 @@ print(repr(float(worst)))
 """
 
 
-@pytest.mark.parametrize("story", [pushed, carried, crowd, runge_kutta], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("story", [carried, crowd], ids=lambda f: f.__name__)
 def test_numpy_and_mujoco_alone_repeat_a_saved_file(story: Callable[[], Recording], tmp_path: Path):
     story().save(tmp_path / "r.npz")
     done = subprocess.run(
@@ -128,9 +136,10 @@ def test_numpy_and_mujoco_alone_repeat_a_saved_file(story: Callable[[], Recordin
     assert float(done.stdout) <= 1e-9
 
 
-@pytest.mark.parametrize("story", [pushed, crowd], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("story", [pushed, on_a_slope], ids=lambda f: f.__name__)
 def test_the_same_run_gives_the_same_bytes(story: Callable[[], Recording], tmp_path: Path):
-    first, second = story(), story()
+    first, second = story(), story.__wrapped__()
+    assert first is not second
     first.save(tmp_path / "a.npz")
     second.save(tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

@@ -152,7 +152,7 @@ from counterpoise.errors import BadFile
 from counterpoise.simulate import Recording, replay
 whole = bytearray(open(sys.argv[1], "rb").read())
 draw, taken = random.Random(1), 0
-for trial in range(150):
+for trial in range(100):
     damaged = bytearray(whole)
     for _ in range(draw.choice([1, 1, 2, 16])):
         damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
@@ -171,7 +171,7 @@ def test_random_damage_never_crashes(saved: Path, tmp_path: Path):
         [sys.executable, "-c", FLIPS, str(saved)], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
     )
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
-    assert int(done.stdout) < 15  # flips in a zip's own dates and flags change nothing that is read
+    assert int(done.stdout) < 10  # flips in a zip's own dates and flags change nothing that is read
 
 
 MODELS = """
@@ -179,6 +179,9 @@ import sys, random, time, numpy
 from counterpoise.errors import BadFile
 from counterpoise.files import write_archive
 from counterpoise.simulate import Recording
+if sys.platform == "linux":  # a wish for many gigabytes fails at once
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 with numpy.load(sys.argv[1]) as f:
     arrays = {k: f[k] for k in f.files}
 draw = random.Random(2)
@@ -198,8 +201,8 @@ for trial in range(70):
         damaged[at : at + 4] = draw.choice([2**31 - 1, 2**32 - 1, 2**31, 1]).to_bytes(4, "little")
     elif kind == "empty":
         damaged = bytearray()
-    elif kind == "giant":  # a size in the head, by a high bit
-        damaged[20 + 8 * draw.choice((0, 2, 6, 7, 10, 16, 18, 35)) + 2] ^= 0x20
+    elif kind == "giant":  # a count in the head, by a high bit
+        damaged[20 + 8 * draw.choice((0, 2, 6, 7, 10, 16, 18, 35)) + draw.choice((2, 3, 4))] ^= 0x20
     else:
         damaged = bytearray(draw.randbytes(draw.randrange(2000)))
     print(trial, kind, flush=True)
@@ -209,7 +212,7 @@ for trial in range(70):
         Recording.load("model.npz")
     except BadFile as error:
         assert "\\n" not in str(error)
-    assert time.perf_counter() - began < 1.0
+    assert time.perf_counter() - began < 1.0, "too slow"
 print("survived")
 """
 
@@ -336,6 +339,12 @@ def test_an_array_that_claims_to_be_giant_is_refused_before_memory_is(recording:
     _with_raw(recording, path, "qpos", b"\x93NUMPY\x01\x00\xff\xff{" + b"(" * 70_000)
     refused(path)
     _with_raw(recording, path, "qpos", b"not an array")
+    refused(path)
+    whole = io.BytesIO()
+    np.save(whole, recording.qpos)
+    _with_raw(recording, path, "qpos", whole.getvalue())
+    Recording.load(path)
+    _with_raw(recording, path, "qpos", whole.getvalue() + b"and more")
     refused(path)
 
 

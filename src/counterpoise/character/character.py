@@ -78,7 +78,7 @@ class Character:
                     if roles["format"] != 1:
                         raise BadFile(f"roles of format {roles['format']}; this version reads format 1")
                     return finish(spec, roles, text=text if "neutral" in roles else None)
-                except (KeyError, TypeError, ValueError, AttributeError) as error:
+                except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
                     if isinstance(error, BadFile | BadValue | MissingRole):
                         raise
                     raise BadFile(f"the roles written in this model are damaged: {error!r}") from None
@@ -277,8 +277,8 @@ def finish(
     `text` is given when the specification was just read from a finished character's: it is then kept as it is.
     """
     model = _compile(spec)
-    if model.ntree > 1:
-        raise BadValue(f"a character is one kinematic tree; this model has {model.ntree}")
+    if len(set(model.body_rootid[1:].tolist())) > 1:
+        raise BadValue(f"a character is one tree of bodies; this model has {len(set(model.body_rootid[1:].tolist()))}")
     joints = read_joints(model)
     limits = _read_limits(model, roles.get("balls", {}))
     parts = roles_from_json(roles)
@@ -315,6 +315,7 @@ def finish(
 
 
 def body_height(model: mujoco.MjModel, q: Array) -> float:
+    """From the lowest to the highest point of all shapes in a pose [m]."""
     data = mujoco.MjData(model)
     data.qpos[:] = q
     mujoco.mj_kinematics(model, data)

@@ -141,6 +141,7 @@ class Figure:
     hands: list[str] = field(default_factory=list)
     nominal: dict[str, Any] = field(default_factory=dict)  # joint -> angle(s) or rotation vector of the stance wanted
     parameters: dict[str, Any] = field(default_factory=dict)
+    soft: list[tuple[str, str]] = field(default_factory=list)  # pairs whose flesh gives way: they do not collide
 
     def segment(
         self,
@@ -185,6 +186,8 @@ class Figure:
             tint = _tint(segment.name)
             for number, shape in enumerate(segment.shapes):
                 _add_shape(body, f"{segment.name}_{number}", shape, shape.tint or tint, self.planar)
+        for first, second in self.soft:
+            spec.add_exclude(bodyname1=first, bodyname2=second)
         self._weigh(spec, bodies)
         roles: dict[str, Any] = {
             "format": 1,
@@ -230,6 +233,7 @@ def new_spec(name: str) -> mujoco.MjSpec:
 
 
 def set_physics(spec: mujoco.MjSpec, timestep: float = 0.001) -> None:
+    """The house's integrator, cones and gravity; a NaN shows as NaN instead of resetting the world."""
     spec.option.timestep = timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -272,6 +276,7 @@ def ball_limit(
     side: float = 1.0,
     rest: tuple[float, float] | None = None,
 ) -> BallLimit:
+    """A ball limit from its cone's faces; `twist` [deg] and `rest` (pitch, roll) [deg] are mirrored for side -1."""
     low, high = np.radians(twist) * side
     middle = np.array([1.0, 0, 0, 0])
     if rest is not None:

@@ -73,7 +73,7 @@ class BallLimit:
         return _rotate(unit, self.axis), float(_twist_angle(unit, self.axis, self.rest))
 
     def clamp(self, q: ArrayLike) -> Array:
-        """The orientation nearest to q by first turning the bone back into its cone, then the twist into its range."""
+        """Inside the limits and near q: the bone turned back into its cone, then the twist into its range."""
         unit = _unit(q)
         direction, twist = self.split(unit)
         inside = _into_cone(direction, self.normals, self.offsets, _rotate(self.rest, self.axis))

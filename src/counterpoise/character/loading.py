@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import mujoco
 import numpy as np
@@ -44,12 +45,14 @@ def load_character(
         raise BadFile(f"{str(source)!r} is larger than {LARGEST >> 20} MiB: not a body description", path=str(source))
     try:
         head = source.read_text(encoding="utf-8")
-        spec = mujoco.MjSpec.from_file(str(source))
     except UnicodeDecodeError:
         raise BadFile(f"{str(source)!r} is not text: MJCF and URDF are XML", path=str(source)) from None
-    except (ValueError, RuntimeError, OSError) as error:
+    urdf = "<robot" in head[:4000]
+    free = floating if floating is not None else urdf
+    try:
+        spec = _read_urdf(source, head, free) if urdf else mujoco.MjSpec.from_file(str(source))
+    except (ValueError, RuntimeError, OSError, ElementTree.ParseError) as error:
         raise BadFile(f"{str(source)!r} is not a body MuJoCo can read: {one_line(error)}", path=str(source)) from None
-    free = floating if floating is not None else "<robot" in head[:4000]
     told = any(x is not None for x in (feet, root, hands, floating))
     try:
         if not told and any(text.name == TEXT_NAME for text in spec.texts):  # one of ours: its roles are written in it
@@ -57,6 +60,38 @@ def load_character(
         return character_from_spec(spec, name or spec.modelname or source.stem, feet, root, hands, free)
     except (BadValue, BadFile) as error:
         raise BadFile(f"{str(source)!r}: {error}", **{**error.evidence, "path": str(source)}) from None
+
+
+def _read_urdf(source: Path, text: str, free: bool) -> mujoco.MjSpec:
+    """A URDF as MuJoCo reads it; its root link hangs from the world by a floating or a fixed joint."""
+    robot = ElementTree.fromstring(text)
+    links = [link.get("name", "") for link in robot.findall("link")]
+    children = {child.get("link") for child in robot.iterfind("joint/child")}
+    tops = [name for name in links if name not in children]
+    if not tops:
+        raise ValueError("this URDF has no root link")
+    if tops[0] != "world":
+        ElementTree.SubElement(robot, "link", name="world")
+        joint = ElementTree.SubElement(robot, "joint", name="root", type="floating" if free else "fixed")
+        ElementTree.SubElement(joint, "parent", link="world")
+        ElementTree.SubElement(joint, "child", link=tops[0])
+    assets: dict[str, bytes] = {}
+    for mesh in robot.iter("mesh"):
+        wanted = mesh.get("filename", "").removeprefix("package://")
+        places = [source.parent / wanted, *(folder / Path(wanted).name for folder in _near(source.parent))]
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            raise OSError(f"its mesh {wanted!r} is not there")
+        assets[Path(wanted).name] = found.read_bytes()
+        mesh.set("filename", Path(wanted).name)
+    spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"), assets=assets)
+    spec.compiler.fusestatic = 0  # the root link stays a body of its own
+    return spec
+
+
+def _near(folder: Path) -> list[Path]:
+    """Where the meshes of a URDF usually lie."""
+    return [base / name for base in (folder, folder.parent) for name in (".", "meshes", "assets")]
 
 
 def character_from_spec(
@@ -78,6 +113,7 @@ def character_from_spec(
     if model.nv == 0:
         raise BadValue("this body has no joints: there is nothing to move")
     _inline_meshes(spec, model)
+    _write_inertias(spec, model)
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     names = [model.body(b).name for b in range(1, model.nbody)]
@@ -158,7 +194,7 @@ def _fresh(stem: str, taken: set[str]) -> str:
 
 def _house_physics(spec: mujoco.MjSpec) -> None:
     set_physics(spec)
-    spec.compiler.degree = False
+    spec.compiler.inertiafromgeom = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO)
     for geom in spec.geoms:
         if geom.contype or geom.conaffinity:
             geom.contype = geom.conaffinity = 1
@@ -187,6 +223,18 @@ def _inline_meshes(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
         mesh.scale = [1.0, 1.0, 1.0]
         mesh.uservert = places.astype(np.float32).reshape(-1)
         mesh.userface = model.mesh_face[f0 : f0 + nf].astype(np.int32).reshape(-1)
+
+
+def _write_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
+    """Masses that came from shapes are written down, so that they stay when shapes change."""
+    for body in spec.bodies:
+        if body.name == "world":
+            continue
+        compiled = model.body(body.name)
+        if float(compiled.mass[0]) > 0.0:
+            body.explicitinertial = True
+            body.mass, body.ipos, body.iquat = float(compiled.mass[0]), compiled.ipos, compiled.iquat
+            body.inertia, body.fullinertia = compiled.inertia, [np.nan] * 6
 
 
 def _torques(model: mujoco.MjModel) -> dict[str, float]:

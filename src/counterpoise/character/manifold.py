@@ -12,6 +12,7 @@ FREE, BALL = 0, 1  # MuJoCo joint types
 
 
 def difference(layout: NDArray[np.int64], nv: int, start: ArrayLike, end: ArrayLike) -> Array:
+    """Tangents (..., nv) from poses to poses; leading axes broadcast."""
     a, b = np.broadcast_arrays(np.asarray(start, float), np.asarray(end, float))
     shape = a.shape[:-1]
     flat_a = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
@@ -20,6 +21,7 @@ def difference(layout: NDArray[np.int64], nv: int, start: ArrayLike, end: ArrayL
 
 
 def integrate(layout: NDArray[np.int64], pose: ArrayLike, tangent: ArrayLike) -> Array:
+    """Poses (..., nq) reached from poses along tangents; leading axes broadcast."""
     q, v = np.asarray(pose, float), np.asarray(tangent, float)
     shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     flat_q = np.ascontiguousarray(np.broadcast_to(q, (*shape, q.shape[-1]))).reshape(-1, q.shape[-1])

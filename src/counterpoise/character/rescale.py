@@ -53,6 +53,7 @@ def segment_groups(character: Character) -> dict[str, tuple[str, ...]]:
 
 
 def rescaled(character: Character, lengths: Mapping[str, float], masses: Mapping[str, float]) -> Character:
+    """The body with its segments scaled by the factors given; behind `Character.rescaled`."""
     from counterpoise.character.character import finish
 
     length, mass = _factors(character, lengths, "length"), _factors(character, masses, "mass")

@@ -77,6 +77,8 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
     tell("simulating", 1.0)
     files = {name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz")}
     recording.save(files["recording.npz"])
+    if recording.status == "interrupted":
+        raise KeyboardInterrupt  # what was simulated is kept; the rest is not wanted
     report = replay(recording, progress=lambda t: tell("replaying in plain MuJoCo", t / recording.duration))
     tell("replaying in plain MuJoCo", 1.0)
     take = take_of(recording)

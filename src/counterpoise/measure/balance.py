@@ -178,6 +178,7 @@ def _foot_bodies(recording: Recording, figure: int, name: str) -> NDArray[np.int
 
 
 def track_of(recording: Recording, figure: int) -> Track:
+    """CoM, momentum and body poses along a recording, computed once and kept with it."""
     cache = recording.__dict__.setdefault("track_ofs", {})
     if figure not in cache:
         cache[figure] = follow(recording.figures[figure], recording.positions(figure), recording.velocities(figure))

@@ -173,7 +173,7 @@ def _needed_spread(places: Array, widths: list[float]) -> float:
     if len(places) < 2:
         return 0.0
     steps = np.diff(places)
-    way = 1.0 if places[-1] >= places[0] else -1.0
+    way = -1.0 if places[0] - places[-1] > max(widths) else 1.0  # time runs rightward unless the figure goes left
     wanted = 0.85 * 0.5 * (np.array(widths[1:]) + np.array(widths[:-1]))
     return way * max(0.0, float(np.max(wanted - way * steps)))
 

@@ -43,7 +43,10 @@ def plot_recording(
     colours = palette.FIGURES
     for axis, panel in zip(axes, panels, strict=True):
         for number, (label, values) in enumerate(panel.lines.items()):
-            axis.plot(panel.time, values, color=colours[number % len(colours)], linewidth=1.3, label=label)
+            limit = label == "limit"
+            colour = palette.INK if limit else colours[number % len(colours)]
+            style = {"linewidth": 0.8, "linestyle": "--"} if limit else {"linewidth": 1.3}
+            axis.plot(panel.time, values, color=colour, label=label, **style)
         axis.set_ylabel(f"{panel.title} [{panel.unit}]" if panel.unit else panel.title, fontsize=9)
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
@@ -124,18 +127,18 @@ def _energy(r: Recording, f: int) -> Curves:
 
 
 def _power(r: Recording, f: int) -> Curves:
-    return Curves("joint power", "W", r.time, {"power": measure.power(r, f)})
+    return Curves("joint power", "W", r.time[:-1], {"power": measure.power(r, f)[:-1]})
 
 
 def _push(r: Recording, f: int) -> Curves:
-    return Curves("pushes", "N", r.time, _xyz(r.external[:, r.places[f].bodies, :3].sum(axis=1)))
+    return Curves("pushes", "N", r.time[:-1], _xyz(r.external[:-1, r.places[f].bodies, :3].sum(axis=1)))
 
 
 def _effort(r: Recording, f: int) -> Curves:
     limit = r.figures[f].torque_limit
     driven = limit > 0.0
-    share = np.abs(r.torques(f)[:, driven]) / limit[driven]
-    return Curves("torque / limit", "", r.time, {"largest": share.max(axis=1, initial=0.0)})
+    share = np.abs(r.torques(f)[:-1, driven]) / limit[driven]
+    return Curves("torque / limit", "", r.time[:-1], {"largest": share.max(axis=1, initial=0.0)})
 
 
 def _lift(r: Recording, f: int) -> Curves:
@@ -150,11 +153,11 @@ def _tick(r: Recording, f: int) -> Curves:
 
 def _torque(r: Recording, f: int, part: str) -> Curves:
     joint = r.figures[f].joint(part)
-    values, limit = r.torques(f)[:, joint.dofs], r.figures[f].torque_limit[joint.dofs]
+    values, limit = r.torques(f)[:-1, joint.dofs], r.figures[f].torque_limit[joint.dofs]
     lines = _components(values, joint.nv)
     if np.abs(values).max(initial=0.0) > 0.3 * limit.max(initial=0.0):
-        lines["limit"] = np.full(len(r), limit.max())
-    return Curves(f"torque {part}", "N m", r.time, lines)
+        lines["limit"] = np.full(len(values), limit.max())
+    return Curves(f"torque {part}", "N m", r.time[:-1], lines)
 
 
 def _angle(r: Recording, f: int, part: str) -> Curves:

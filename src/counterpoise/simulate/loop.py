@@ -45,6 +45,8 @@ def simulate(
     (through their memory) and is written into the recording. Ctrl-C stops cleanly and keeps what was done.
     """
     figures = (character,) if isinstance(character, Character) else tuple(character)
+    if not figures:
+        raise BadValue("there is no figure to simulate")
     controllers = _one_each(controller, len(figures))
     if not (np.isfinite(seconds) and seconds > 0.0):
         raise BadValue(f"seconds must be a positive number; got {seconds!r}")
@@ -123,6 +125,7 @@ class _Run:
         self.contact_count = np.zeros(rows, np.int64)
         self.contact_parts: list[tuple[NDArray[np.int32], Array, Array]] = []
         self.geom_body = np.asarray(m.geom_bodyid)
+        self.begun = -1  # the last row whose state was written
 
     def run(self, progress: Progress | None) -> Recording:
         status, done = "finished", 0
@@ -142,6 +145,7 @@ class _Run:
         """One physics step; False when its result is not finite (the state before it is the last that counts)."""
         m, d = self.model, self.data
         self.qpos[k], self.qvel[k] = d.qpos, d.qvel
+        self.begun = k
         now = self.time0 + k * self.dt
         mujoco.mj_step1(m, d)
         for driver, place in zip(self.drivers, self.stage.places, strict=True):
@@ -202,7 +206,7 @@ class _Run:
 
     def _recording(self, done: int, status: str) -> Recording:
         rows = done + 1
-        if status == "finished" or (np.isfinite(self.data.qpos).all() and status == "interrupted"):
+        if self.begun < done:  # a step cut short leaves its own first state as the last row
             self.qpos[done], self.qvel[done] = self.data.qpos, self.data.qvel
         self.torque[done:], self.external[done:] = 0.0, 0.0
         starts = np.concatenate([[0], np.cumsum(np.where(np.arange(rows) < done, self.contact_count[:rows], 0))])

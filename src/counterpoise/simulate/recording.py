@@ -204,7 +204,7 @@ def model_from_bytes(data: NDArray[np.uint8], version: str) -> mujoco.MjModel:
         )
     try:
         return mujoco.MjModel.from_binary_path("recording.mjb", {"recording.mjb": data.tobytes()})
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, mujoco.FatalError, mujoco.UnexpectedError, MemoryError) as error:
         raise BadFile(f"its compiled model is damaged: {one_line(error)}") from error
 
 
@@ -227,6 +227,8 @@ def _read(archive: Archive) -> Recording:
     step = float(archive.read("timestep", "f", 0)[()])
     if step != float(model.opt.timestep):
         raise Refused(f"its timestep {step} is not its model's, {model.opt.timestep}")
+    if n > 1 and not np.allclose(np.diff(time), step, rtol=1e-6, atol=1e-12):
+        raise Refused(f"its time does not advance by its timestep of {step} s")
     figures, places = _read_figures(meta, model)
     for key in ("format", "version", "mujoco", "figures"):
         meta.pop(key)
@@ -253,18 +255,23 @@ def _read_figures(meta: dict[str, Any], model: mujoco.MjModel) -> tuple[tuple[Ch
     try:
         for entry in meta["figures"]:
             who = Character.from_mjcf(str(entry["mjcf"]))
-            spans = [slice(*(int(x) for x in entry[key])) for key in ("qpos", "dofs", "bodies")]
+            spans = [_span(entry[key]) for key in ("qpos", "dofs", "bodies")]
             sizes = [(spans[0], who.nq, model.nq), (spans[1], who.nv, model.nv)]
             sizes.append((spans[2], who.model.nbody - 1, model.nbody))
             if any(s.start < 0 or s.stop > top or s.stop - s.start != size for s, size, top in sizes):
                 raise BadValue(f"figure {who.name!r} does not fit its model")
             figures.append(who)
             places.append(Place(str(entry["prefix"]), *spans))
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, ValueError) as error:
         raise Refused(f"its figures are damaged: {one_line(error)}") from error
     if not figures:
         raise Refused("it names no figure")
     return tuple(figures), tuple(places)
+
+
+def _span(ends: Any) -> slice:
+    start, stop = ends
+    return slice(int(start), int(stop))
 
 
 def _read_contacts(archive: Archive, rows: int, bodies: int) -> Contacts:

@@ -77,6 +77,7 @@ def fitted(draw: Callable[[float, float], Figure], height: float, mass: float) -
 
 @lru_cache(maxsize=1)
 def library() -> dict[str, Entry]:
+    """Every figure by name."""
     from counterpoise.character.library import beasts, humanoid, planar
 
     def relative(name: str, proportions: humanoid.Proportions) -> Callable[..., Character]:

@@ -97,6 +97,7 @@ class Leg:
 
 
 def ostrich(height: float, mass: float) -> Figure:
+    """Long legs, a neck of three parts, wings only to look at."""
     b = Build(height, mass)
     figure = Figure("ostrich")
     figure.segment(
@@ -130,6 +131,7 @@ def ostrich(height: float, mass: float) -> Figure:
 
 
 def chicken(height: float, mass: float) -> Figure:
+    """Short legs under a round body, wings on ball joints."""
     b = Build(height, mass)
     figure = Figure("chicken")
     figure.segment(
@@ -168,6 +170,7 @@ def chicken(height: float, mass: float) -> Figure:
 
 
 def dinosaur(height: float, mass: float) -> Figure:
+    """A large head and a tail of four parts in balance over strong legs; arms of little use."""
     b = Build(height, mass)
     figure = Figure("dinosaur")
     figure.segment(

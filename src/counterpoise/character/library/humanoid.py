@@ -139,6 +139,7 @@ def humanoid(name: str, height: float, mass: float, proportions: Proportions, st
         if proportions.second_arms:
             _arm(figure, t, side, s, "2", SHOULDER_HALF_WIDTH * t.H - t.radius(0.045), 0.22)
         _leg(figure, t, side, s)
+        figure.soft.append(("abdomen", f"thigh_{side}"))
     return figure
 
 

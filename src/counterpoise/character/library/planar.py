@@ -28,7 +28,11 @@ def planar_root() -> list[JointSpec]:
 
 def chain(links: int = 4, length: float = 0.7, link_mass: float = 10.0, floating: bool = False) -> Character:
     """`links` equal links, straight up from the origin; frictionless, thin rods (0.41 kg m^2 for the defaults)."""
-    figure = Figure("chain", planar=True, parameters={"links": links, "length": length, "link_mass": link_mass})
+    figure = Figure(
+        "chain",
+        planar=True,
+        parameters={"links": links, "length": length, "link_mass": link_mass, "floating": floating},
+    )
     inertia = link_mass * length**2 / 12.0
     radius = 0.05 * length
     for i in range(links):

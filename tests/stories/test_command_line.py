@@ -1,0 +1,212 @@
+"""What a person at the terminal sees: answers, files, one clear line and exit code 2 for bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from counterpoise import cli
+
+
+class Answer:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def say(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["counterpoise", *words])
+        with pytest.raises(SystemExit) as leave:
+            cli.main()
+        told = capsys.readouterr()
+        return Answer(int(leave.value.code or 0), told.out, told.err)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory) -> Path:
+    import counterpoise as cp
+
+    path = tmp_path_factory.mktemp("runs") / "run.npz"
+    push = [cp.Push("thorax", (80, 0, 0), 0.1, 0.1)]
+    cp.simulate(cp.character("human"), cp.HoldPose(), 0.4, disturbances=push).save(path, timings=True)
+    return path
+
+
+def test_help_names_every_verb(say):
+    told = say("--help")
+    assert told.code == 0
+    for verb in ("demo", "characters", "simulate", "replay", "render", "plot"):
+        assert verb in told.out
+        assert "--help" in say(verb, "--help").out
+
+
+def test_characters_lists_the_cast_and_one_figure(say):
+    cast = say("characters", "--json").json
+    assert [c["name"] for c in cast][:7] == [
+        "human",
+        "child",
+        "asymmetric",
+        "ostrich",
+        "dinosaur",
+        "insectoid",
+        "chicken",
+    ]
+    assert cast[0]["dof"] == 41
+    one = say("characters", "human", "--set", "height=1.6", "--set", "mass=50", "--json").json
+    assert one["height"] == pytest.approx(1.6, rel=0.01) and one["mass"] == pytest.approx(50, rel=0.01)
+    assert "knee_left" in say("characters", "human").out
+
+
+def test_simulate_then_replay_plot_and_render(say):
+    run = say(
+        "simulate",
+        "hold",
+        "--push",
+        "thorax:60,0,0@0.1+0.1",
+        "-t",
+        "0.3",
+        "-o",
+        "run.npz",
+        "--png",
+        "run.png",
+        "--json",
+    )
+    assert run.code == 0 and run.json["fell"] is False and Path("run.npz").exists()
+    assert Image.open("run.png").width > 1000
+    again = say("simulate", "hold", "--push", "thorax:60,0,0@0.1+0.1", "-t", "0.3", "-o", "again.npz", "--json")
+    assert Path("run.npz").read_bytes() == Path("again.npz").read_bytes()
+    assert again.json["fingerprint"] == run.json["fingerprint"]
+    back = say("replay", "run.npz", "--json")
+    assert back.code == 0 and back.json["exact"] is True and back.json["final_error"] == 0.0
+    assert say("plot", "run.npz", "com", "torque:knee_left", "-o", "plot.png").code == 0
+    assert Image.open("plot.png").width > 500
+    values = say("plot", "run.npz", "com", "--json").json
+    assert len(values["CoM"]["time"]) == 301
+    assert say("render", "run.npz", "-o", "film.mp4", "--size", "160x120").code == 0
+    assert Path("film.mp4").stat().st_size > 1000
+    assert say("render", "human", "-o", "human.png", "--size", "160x200").code == 0
+    assert Image.open("human.png").size == (160, 200)
+    assert sorted(p.name for p in Path().iterdir()) == [
+        "again.npz", "film.mp4", "human.png", "plot.png", "run.npz", "run.png",
+    ]  # fmt: skip
+
+
+def test_a_changed_recording_does_not_replay(say, saved: Path, tmp_path: Path):
+    from counterpoise.files import write_archive
+
+    with np.load(saved) as archive:
+        arrays = dict(archive)
+    arrays["torque"] = arrays["torque"].copy()
+    arrays["torque"][100, 20] += 1.0
+    write_archive(tmp_path / "forged.npz", arrays)
+    told = say("replay", "forged.npz")
+    assert told.code == 1 and "NOT the same" in told.out
+
+
+def test_a_platform_a_tilt_and_a_reference(say):
+    assert (
+        say("simulate", "hold", "--platform", "x:0.02@1", "--platform", "pitch:0.01@2", "-t", "0.1", "--json").code == 0
+    )
+    assert (
+        say("simulate", "passive", "-c", "chicken", "--tilt", "3,-5", "--lift", "0.2", "-t", "0.1", "--json").code == 0
+    )
+    assert say("simulate", "hold", "--reference", "butterfly", "-t", "0.1", "--random-pushes", "20", "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["simulat"], "simulate"),
+        (["characters", "humn"], "did you mean 'human'"),
+        (["simulate", "hodl"], "did you mean 'hold'"),
+        (["simulate"], "behaviour"),
+        (["simulate", "hold", "-c", "humna"], "did you mean 'human'"),
+        (["simulate", "hold", "--set", "heigth=2"], "did you mean 'height'"),
+        (["simulate", "hold", "--set", "mass=-3"], "positive"),
+        (["simulate", "hold", "--set", "mass=heavy"], "number"),
+        (["simulate", "hold", "--set", "mass"], "NAME=VALUE"),
+        (["simulate", "hold", "-t", "-1"], "seconds"),
+        (["simulate", "hold", "-t", "nan"], "seconds"),
+        (["simulate", "hold", "--push", "torax:1,0,0@0+1"], "did you mean 'thorax'"),
+        (["simulate", "hold", "--push", "thorax:1,0@0+1"], "three force components"),
+        (["simulate", "hold", "--push", "thorax 10"], "BODY:FX,FY,FZ@START+DURATION"),
+        (["simulate", "hold", "--push", "thorax:1,0,0@0+-1"], "duration"),
+        (["simulate", "hold", "--friction", "-1"], "friction"),
+        (["simulate", "hold", "--tilt", "5"], "ROLL,PITCH"),
+        (["simulate", "hold", "--platform", "w:1@1"], "platform axis"),
+        (["simulate", "hold", "--reference", "sqaut"], "did you mean 'squat'"),
+        (["simulate", "hold", "-c", "chain", "--reference", "squat"], "chain"),
+        (["simulate", "passive", "--reference", "squat"], "hold"),
+        (["simulate", "passive", "-c", "planar"], "segments"),
+        (["simulate", "passive", "-o", "run.txt"], ".npz"),
+        (["simulate", "passive", "-o", "nowhere/run.npz"], "no folder"),
+        (["simulate", "passive", "-c", "missing.xml"], "no file"),
+        (["replay", "missing.npz"], "no file"),
+        (["render", "missing.npz", "-o", "a.png"], "no file"),
+        (["render", "sqat", "-o", "a.png"], "did you mean 'squat'"),
+        (["render", "squat", "-o", "a.bmp"], ".mp4"),
+        (["render", "human", "-o", "a.png", "--size", "big"], "WIDTHxHEIGHT"),
+        (["plot", "missing.npz", "com"], "no file"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(say, words, expected):
+    told = say(*words)
+    assert told.code == 2, told.err
+    assert expected in told.err and told.err.count("\n") == 1 and "Traceback" not in told.err
+    assert not list(Path().iterdir())
+
+
+@pytest.mark.parametrize("text", [b"", b"not a zip", b"PK\x03\x04 broken", b"<mujoco/>"])
+def test_bad_files_are_one_line_and_exit_code_2(say, text, tmp_path: Path):
+    for name in ("bad.npz", "bad.xml"):
+        (tmp_path / name).write_bytes(text)
+    for words in (["replay", "bad.npz"], ["render", "bad.npz", "-o", "a.png"], ["plot", "bad.npz"],
+                  ["simulate", "passive", "-c", "bad.xml"]):  # fmt: skip
+        told = say(*words)
+        assert told.code == 2 and told.err.count("\n") == 1, (words, told.err)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.npz", "bad.xml"]
+
+
+def test_plot_names_are_listed_and_corrected(say, saved: Path):
+    listed = say("plot", str(saved), "--list").out
+    for name in ("com", "cop", "torque:knee_left", "force:foot_left", "note:error", "position:head", "tick"):
+        assert name in listed
+    told = say("plot", str(saved), "torqe")
+    assert told.code == 2 and "did you mean" in told.err
+    assert "knee_left" in say("plot", str(saved), "torque:knee_lft").err
+    names = json.loads(say("plot", str(saved), "--list", "--json").out)
+    assert say("plot", str(saved), *list(names)[:14], "-o", "all.svg").code == 0
+
+
+def test_ctrl_c_keeps_what_was_done(tmp_path: Path):
+    command = [sys.executable, "-m", "counterpoise.cli", "simulate", "passive", "-t", "600", "-o", "cut.npz"]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "PYTHONUNBUFFERED": "1"})  # fmt: skip
+    time.sleep(6.0)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and "Traceback" not in err
+    from counterpoise.simulate import Recording, replay
+
+    recording = Recording.load(tmp_path / "cut.npz")
+    assert recording.status == "interrupted" and 0.1 < recording.duration < 600
+    assert replay(recording).exact
+    assert [p.name for p in tmp_path.iterdir()] == ["cut.npz"]
