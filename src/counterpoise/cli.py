@@ -17,7 +17,6 @@ from counterpoise.phrases import (
     check_targets,
     controller_from,
     figure_from,
-    parameters,
     platform_from,
     push_from,
     size_from,
@@ -120,7 +119,7 @@ def demo(
 
 @app.command()
 def characters(
-    name: Annotated[str | None, typer.Argument(help="One figure, to see its parts.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One figure, or an .xml/.urdf file, to see its parts.")] = None,
     set_: Set = None,
     as_json: Json = False,
 ) -> None:
@@ -131,7 +130,7 @@ def characters(
     from counterpoise.character.library import characters as entries
 
     if name is not None:
-        _show_figure(character(name, **parameters(set_)), as_json)
+        _show_figure(figure_from(name, set_), as_json)
         return
     rows: list[dict[str, Any]] = []
     for entry in entries():
@@ -203,6 +202,8 @@ def simulate(
 
     check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
     who = figure_from(figure, set_)
+    for guess in who.roles.guessed:
+        print(f"guessed: {guess}", file=sys.stderr)
     world = World(friction=friction, tilt=two_numbers(tilt), platform=platform_from(platform), timestep=timestep)
     pushes = [push_from(text) for text in push or ()]
     if random_push > 0.0:
@@ -442,6 +443,7 @@ def _show_figure(who: Character, as_json: bool) -> None:
                 "joints": joints,
                 "feet": feet,
                 "hands": list(who.hands),
+                "guessed": list(who.roles.guessed),
             }
         )
         return
@@ -454,6 +456,8 @@ def _show_figure(who: Character, as_json: bool) -> None:
     _print(table)
     for foot in feet:
         _print(f"{foot['name']} stands on {', '.join(foot['points'])}")
+    for guess in who.roles.guessed:
+        _print(f"guessed: {guess}")
 
 
 @contextmanager
