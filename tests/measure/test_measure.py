@@ -36,7 +36,8 @@ def test_the_centre_of_pressure_lies_under_the_centre_of_mass_and_inside_the_sup
     corners = measure.support_polygon(standing, standing.time[-2])
     assert len(corners) >= 4
     edges = np.roll(corners, -1, axis=0) - corners
-    inward = np.cross(edges, cop[:2] - corners)
+    arms = cop[:2] - corners
+    inward = edges[:, 0] * arms[:, 1] - edges[:, 1] * arms[:, 0]
     assert np.all(inward > 0.0)
 
 
