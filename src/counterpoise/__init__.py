@@ -36,6 +36,25 @@ if TYPE_CHECKING:
     from counterpoise.motion import pose_from_joints as pose_from_joints
     from counterpoise.motion import reference_motion as reference_motion
     from counterpoise.motion import reference_motions as reference_motions
+    from counterpoise.pose import AboveGround as AboveGround
+    from counterpoise.pose import Aim as Aim
+    from counterpoise.pose import Balanced as Balanced
+    from counterpoise.pose import CenterOfMass as CenterOfMass
+    from counterpoise.pose import Couple as Couple
+    from counterpoise.pose import Curve as Curve
+    from counterpoise.pose import FixJoint as FixJoint
+    from counterpoise.pose import Lock as Lock
+    from counterpoise.pose import OnCurve as OnCurve
+    from counterpoise.pose import OnPlane as OnPlane
+    from counterpoise.pose import Orient as Orient
+    from counterpoise.pose import Pin as Pin
+    from counterpoise.pose import Pose as Pose
+    from counterpoise.pose import PoseDrag as PoseDrag
+    from counterpoise.pose import PoseTuning as PoseTuning
+    from counterpoise.pose import Posture as Posture
+    from counterpoise.pose import Reach as Reach
+    from counterpoise.pose import build_pose_problem as build_pose_problem
+    from counterpoise.pose import solve_pose as solve_pose
     from counterpoise.render import Camera as Camera
     from counterpoise.render import filmstrip as filmstrip
     from counterpoise.render import still as still
@@ -60,13 +79,28 @@ _HOMES = {
     "control": ("Action", "Controller", "HoldPose", "Passive"),
     "errors": ("CounterpoiseError",),
     "motion": ("Keyframe", "Motion", "keyframed", "pose_from_joints", "reference_motion", "reference_motions"),
+    "pose": (
+        "AboveGround", "Aim", "Balanced", "CenterOfMass", "Couple", "Curve", "FixJoint", "Lock", "OnCurve", "OnPlane",
+        "Orient", "Pin", "Pose", "PoseDrag", "PoseTuning", "Posture", "Reach", "build_pose_problem", "solve_pose",
+    ),
     "render": ("Camera", "filmstrip", "still", "video"),
     "simulate": (
         "Platform", "Push", "Recording", "Sine", "World", "push_schedule", "random_pushes", "replay",
     ),
 }  # fmt: skip
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
-_ROOMS = ("character", "control", "experiments", "measure", "motion", "render", "simulate", "spatial")
+_ROOMS = (
+    "character",
+    "control",
+    "experiments",
+    "features",
+    "measure",
+    "motion",
+    "pose",
+    "render",
+    "simulate",
+    "spatial",
+)
 
 __all__ = ["__version__", "character", "simulate", *sorted(_WHERE)]
 

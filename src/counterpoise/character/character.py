@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, attach_roles, limit_from_json
+from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, attach_roles, exact_xml, limit_from_json
 from counterpoise.character.joints import Joint, read_joints
 from counterpoise.character.limits import JointLimits
 from counterpoise.character.mirror import Mirror
@@ -218,6 +218,12 @@ class Character:
         return Mirror(self.model, self.joints)
 
     @cached_property
+    def _quaternions(self) -> NDArray[np.int64]:
+        """(balls, 4): where quaternions lie in q."""
+        starts = [joint.qpos.stop - 4 for joint in self.joints if joint.kind in ("free", "ball")]
+        return np.array([[at, at + 1, at + 2, at + 3] for at in starts], np.int64).reshape(-1, 4)
+
+    @cached_property
     def _layout(self) -> NDArray[np.int64]:
         """(njnt, 3): MuJoCo joint type, qpos address, dof address."""
         m = self.model
@@ -230,13 +236,13 @@ class Character:
             raise BadValue(f"a {what} of {self.name!r} has {self.nq} numbers; got shape {pose.shape}")
         if not np.isfinite(pose).all():
             raise BadValue(f"this {what} holds NaN or infinity at {np.flatnonzero(~np.isfinite(pose)).tolist()}")
-        for joint in self.joints:
-            if joint.kind in ("free", "ball"):
-                part = slice(joint.qpos.stop - 4, joint.qpos.stop)
-                length = float(np.linalg.norm(pose[part]))
-                if length < 1e-6:
-                    raise BadValue(f"the quaternion of joint {joint.name!r} in this {what} is zero")
-                pose[part] /= length
+        if len(self._quaternions):
+            turns = pose[self._quaternions]
+            lengths = np.sqrt(np.square(turns).sum(axis=1))
+            if lengths.min() < 1e-6:
+                named = [joint.name for joint in self.joints if joint.kind in ("free", "ball")]
+                raise BadValue(f"the quaternion of joint {named[int(np.argmin(lengths))]!r} in this {what} is zero")
+            pose[self._quaternions] = turns / lengths[:, None]
         return pose
 
     # -- states -------------------------------------------------------------------------------------------------
@@ -268,6 +274,30 @@ class Character:
 
         return rescaled(self, lengths or {}, masses or {})
 
+    def with_segment(self, name: str, parent: str | None = None, **options: Any) -> Character:
+        """A new body with one more segment; see `editing.add_segment`."""
+        from counterpoise.character.editing import build_on
+
+        return build_on(self).segment(name, parent, **options).character()
+
+    def without_segment(self, segment: str, branch: bool = False) -> Character:
+        """A new body without a segment: its children go to its parent, or away with it (`branch`)."""
+        from counterpoise.character.editing import remove_segment
+
+        return remove_segment(self, segment, branch)
+
+    def renamed(self, old: str, new: str) -> Character:
+        """A new body in which a segment or joint has another name."""
+        from counterpoise.character.editing import rename
+
+        return rename(self, old, new)
+
+    def rerooted(self, segment: str) -> Character:
+        """A new body of the same shape that hangs from another segment; see `editing.reroot`."""
+        from counterpoise.character.editing import reroot
+
+        return reroot(self, segment)
+
 
 def finish(
     spec: mujoco.MjSpec, roles: dict[str, Any], nominal: Mapping[str, Any] | None = None, text: str | None = None
@@ -298,8 +328,8 @@ def finish(
     if text is None:
         attach_roles(spec, {**roles, **roles_to_json(parts), "neutral": neutral.tolist(), "stance": stance})
         _compile(spec)
-        text = spec.to_xml()  # six digits: the text is the body, so that what is simulated, saved and exported agree
-        model = _compile(mujoco.MjSpec.from_string(text))
+        text = exact_xml(spec)  # the text is the body: what is simulated, saved and exported agree
+        model = _compile(_parsed(text))
     neutral.flags.writeable = False
     return Character(
         name=str(roles["name"]),
@@ -329,6 +359,13 @@ def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
         return spec.compile()
     except (ValueError, RuntimeError) as error:
         raise BadValue(f"MuJoCo cannot build this body: {_first_line(error)}") from None
+
+
+def _parsed(text: str) -> mujoco.MjSpec:
+    try:
+        return mujoco.MjSpec.from_string(text)
+    except (ValueError, RuntimeError) as error:
+        raise BadValue(f"MuJoCo cannot read this body back: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -13,9 +13,11 @@ branches with r << R, where length is linear in the dot product.
 
 from __future__ import annotations
 
+import ctypes
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -240,6 +242,24 @@ def set_physics(spec: mujoco.MjSpec, timestep: float = 0.001) -> None:
     spec.option.impratio = 10.0
     spec.option.gravity = [0.0, 0.0, -9.81]
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+
+
+def exact_xml(spec: mujoco.MjSpec) -> str:
+    """The specification as MJCF with all seventeen digits, so that reading it back gives the same body to the last bit.
+
+    MuJoCo writes six digits unless its library is told otherwise; where that switch is missing, six it is.
+    """
+    try:
+        library = ctypes.CDLL(next(str(p) for p in sorted(Path(mujoco.__file__).parent.glob("*mujoco*.[sd]*"))))
+        digits, set_digits = library._mjPRIVATE__get_xml_precision, library._mjPRIVATE__set_xml_precision
+    except (AttributeError, OSError, StopIteration):
+        return str(spec.to_xml())
+    before = int(digits())
+    set_digits(17)
+    try:
+        return str(spec.to_xml())
+    finally:
+        set_digits(before)
 
 
 def attach_roles(spec: mujoco.MjSpec, roles: dict[str, Any]) -> None:

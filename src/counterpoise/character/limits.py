@@ -109,10 +109,10 @@ class JointLimits:
         self.nq, self.nv = nq, nv
         self.balls = {name: limit for name, _, _, limit in balls}
         self._ball_address = {name: (q, v) for name, q, v, _ in balls}
-        self._range_q = np.array([q for _, q, _, _, _ in ranges], np.int64)
-        self._range_v = np.array([v for _, _, v, _, _ in ranges], np.int64)
-        self._low = np.array([low for *_, low, _ in ranges], float)
-        self._high = np.array([high for *_, high in ranges], float)
+        self.range_qpos = np.array([q for _, q, _, _, _ in ranges], np.int64)
+        self.range_dof = np.array([v for _, _, v, _, _ in ranges], np.int64)
+        self.range_low = np.array([low for *_, low, _ in ranges], float)
+        self.range_high = np.array([high for *_, high in ranges], float)
         self._ball_q = np.array([q for _, q, _, _ in balls], np.int64)
         self._ball_v = np.array([v for _, _, v, _ in balls], np.int64)
         limits = [limit for *_, limit in balls]
@@ -153,6 +153,41 @@ class JointLimits:
         """Gradient of `violation`, (rows, nv): that of g where it is positive, zero elsewhere."""
         return self.jacobian(q) * (self.values(q) > 0.0)[:, None]
 
+    def ball_rows(self, dofs: set[int]) -> NDArray[np.int64]:
+        """Indices of the rows of ball joints whose dofs are among `dofs`."""
+        found: list[int] = []
+        row = 2 * len(self.range_qpos)
+        for j in range(len(self._ball_v)):
+            count = int(self._face_start[j + 1] - self._face_start[j]) + 2
+            if int(self._ball_v[j]) in dofs:
+                found += range(row, row + count)
+            row += count
+        return np.array(found, np.int64)
+
+    def ball_tables(
+        self, dofs: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array, Array, Array, NDArray[np.int64], Array]:
+        """The ball limits whose joints are among `dofs` (sorted), as arrays for compiled code:
+        qpos address, place among `dofs`, axis, rest, normals, offsets, first face of each, twist."""
+        place = {int(v): i for i, v in enumerate(dofs)}
+        chosen = [j for j in range(len(self._ball_v)) if int(self._ball_v[j]) in place]
+        spans = [slice(int(self._face_start[j]), int(self._face_start[j + 1])) for j in chosen]
+        normals = np.concatenate([self._normals[s] for s in spans] or [np.empty((0, 3))])
+        offsets = np.concatenate([self._offsets[s] for s in spans] or [np.empty(0)])
+        faces = np.cumsum([0] + [s.stop - s.start for s in spans]).astype(np.int64)
+        at = np.array([place[int(self._ball_v[j])] for j in chosen], np.int64)
+        rows = np.array(chosen, np.int64)
+        return self._ball_q[rows], at, self._axis[rows], self._rest[rows], normals, offsets, faces, self._twist[rows]
+
+    def rows_at(self, q: Array, rows: NDArray[np.int64], dofs: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Some rows g(q) and their gradients over some dofs (sorted), without building the whole Jacobian."""
+        values, compact, columns = self._evaluate(q)
+        dense = np.zeros((len(rows), len(dofs)))
+        place = np.searchsorted(dofs, columns[rows])  # a ball's three dofs are all there or none
+        for k in range(3):
+            dense[np.arange(len(rows)), place[:, k]] = compact[rows, k]
+        return values[rows], dense
+
     def worst(self, q: ArrayLike) -> tuple[str, float]:
         """The most violated row and by how much (negative: the nearest to being violated)."""
         values = self.values(q)
@@ -163,7 +198,7 @@ class JointLimits:
     def clamp(self, q: ArrayLike) -> Array:
         """The pose with every joint brought inside its limits."""
         out = np.array(q, float)
-        out[self._range_q] = np.clip(out[self._range_q], self._low, self._high)
+        out[self.range_qpos] = np.clip(out[self.range_qpos], self.range_low, self.range_high)
         for name, limit in self.balls.items():
             address = self._ball_address[name][0]
             out[address : address + 4] = limit.clamp(out[address : address + 4])
@@ -175,10 +210,10 @@ class JointLimits:
             raise BadValue(f"a pose has {self.nq} numbers; got shape {pose.shape}", shape=pose.shape)
         return _all_rows(
             pose,
-            self._range_q,
-            self._range_v,
-            self._low,
-            self._high,
+            self.range_qpos,
+            self.range_dof,
+            self.range_low,
+            self.range_high,
             self._ball_q,
             self._ball_v,
             self._axis,

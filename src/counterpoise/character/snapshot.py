@@ -145,10 +145,12 @@ class Tables:
     dof_start: Ints  # (nbody,)
     dof_count: Ints
     ancestors: Array  # (nbody, nv) 1.0 where the dof moves the body
+    moves: NDArray[np.bool_]  # the same, as truth
     point_body: Ints  # (p,)
     point_place: Array  # (p, 3) in the body's frame
     data: mujoco.MjData  # scratch
-    full_mass: Array  # (nv, nv) scratch
+    joint_of_dof: Ints  # (nv,) MuJoCo joint of each dof
+    body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array]  # for compiled kinematics
 
 
 def tables_of(character: Character) -> Tables:
@@ -201,6 +203,43 @@ def take_snapshot(character: Character, state: State) -> Snapshot:
         contact_velocity=point_velocity,
         contact_jacobian=point_jac,
         contact_drift=point_drift,
+        motion_vectors=d.cdof.copy(),
+    )
+
+
+def take_kinematics(character: Character, q: Array) -> Snapshot:
+    """A snapshot at rest without dynamics (M and h are empty): what posing needs, at a fraction of the cost."""
+    m, t = character.model, tables_of(character)
+    d, n, p = t.data, character.model.nv, len(t.point_body)
+    d.qpos[:] = q
+    d.qvel[:] = 0.0
+    mujoco.mj_kinematics(m, d)
+    mujoco.mj_comPos(m, d)
+    mujoco.mj_crb(m, d)
+    com = d.subtree_com[0].copy()
+    still = np.zeros((m.nbody, 6))
+    parts = _derive(
+        d.cdof, d.cdof, still, d.cinert, d.crb, d.xpos, d.xmat, d.qvel, com,
+        t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place,
+    )  # fmt: skip
+    return Snapshot(
+        character=character,
+        state=State(q, np.zeros(n)),
+        body_position=d.xpos.copy(),
+        body_rotation=d.xmat.reshape(-1, 3, 3).copy(),
+        body_com=d.xipos.copy(),
+        body_velocity=still,
+        body_drift=still,
+        M=np.empty((0, 0)),
+        h=np.empty(0),
+        com=com,
+        momentum=np.zeros(6),
+        momentum_matrix=parts[1],
+        momentum_drift=np.zeros(6),
+        contact_position=parts[4],
+        contact_velocity=np.zeros((p, 3)),
+        contact_jacobian=parts[6],
+        contact_drift=np.zeros((p, 3)),
         motion_vectors=d.cdof.copy(),
     )
 
@@ -265,10 +304,24 @@ def _make_tables(character: Character) -> Tables:
         dof_start=m.body_dofadr.astype(np.int64),
         dof_count=m.body_dofnum.astype(np.int64),
         ancestors=ancestors,
+        moves=ancestors != 0.0,
         point_body=np.array([character.body_id(p.body) for p in points], np.int64),
         point_place=np.array([p.position for p in points], float).reshape(-1, 3),
         data=mujoco.MjData(m),
-        full_mass=np.zeros((m.nv, m.nv)),
+        joint_of_dof=m.dof_jntid.astype(np.int64),
+        body=(
+            m.body_parentid.astype(np.int64),
+            m.body_pos.copy(),
+            m.body_quat.copy(),
+            m.body_jntadr.astype(np.int64),
+            m.body_jntnum.astype(np.int64),
+            m.jnt_type.astype(np.int64),
+            m.jnt_qposadr.astype(np.int64),
+            m.jnt_dofadr.astype(np.int64),
+            m.jnt_pos.copy(),
+            m.jnt_axis.copy(),
+            m.qpos0.copy(),
+        ),
     )
 
 

@@ -3,7 +3,6 @@
 from counterpoise.measure.balance import (
     Fall,
     GroundContacts,
-    convex_hull,
     cop,
     fell,
     foot_forces,
@@ -14,6 +13,7 @@ from counterpoise.measure.balance import (
     support_polygon,
 )
 from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentum, power, summary
+from counterpoise.solve.geometry import convex_hull
 
 __all__ = [
     "Energy", "Fall", "GroundContacts", "Summary", "com", "convex_hull", "cop", "energy", "fell", "foot_forces",

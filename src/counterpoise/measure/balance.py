@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from counterpoise.character.snapshot import Track, follow, point_path
 from counterpoise.errors import MissingRole
 from counterpoise.simulate.recording import Recording
+from counterpoise.solve.geometry import convex_hull
 
 Array = NDArray[np.float64]
 
@@ -92,23 +93,6 @@ def support_polygon(recording: Recording, time: float, figure: int = 0) -> Array
     """Corners (k, 2) of the convex hull of what touches the ground at a time, counter-clockwise [m]."""
     g, row = ground_contacts(recording, figure), recording.row_at(time)
     return convex_hull(g.point[(g.row == row) & (g.force[:, 2] > 0.0)][:, :2])
-
-
-def convex_hull(points: Array) -> Array:
-    """Counter-clockwise hull of points (k, 2); fewer than three points are returned as they are (Andrew 1979)."""
-    distinct = np.unique(np.asarray(points, float).reshape(-1, 2), axis=0)
-    if len(distinct) < 3:
-        return distinct
-
-    def half(ordered: Array) -> list[Array]:
-        chain: list[Array] = []
-        for p in ordered:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0.0:
-                chain.pop()
-            chain.append(p)
-        return chain[:-1]
-
-    return np.array(half(distinct) + half(distinct[::-1]))
 
 
 def foot_slip(recording: Recording, figure: int = 0) -> dict[str, float]:
@@ -201,7 +185,3 @@ def _floor_velocity(recording: Recording) -> Array:
 
 def _sum_by_row(rows: NDArray[np.int64], values: Array, n: int) -> Array:
     return np.stack([np.bincount(rows, values[:, i], n) for i in range(values.shape[1])], axis=1)
-
-
-def _turn(a: Array, b: Array, c: Array) -> float:
-    return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))

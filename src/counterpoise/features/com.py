@@ -1,0 +1,67 @@
+"""The centre of mass, and where it lies over a support polygon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.features.base import Array, Feature
+
+
+@dataclass(frozen=True)
+class ComPosition(Feature):
+    """Centre of mass, world frame [m]."""
+
+    @property
+    def name(self) -> str:
+        return "centre of mass"
+
+    @property
+    def unit(self) -> str:
+        return "m"
+
+    def value(self, snapshot: Snapshot) -> Array:
+        return snapshot.com.copy()
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        return snapshot.com_jacobian.copy()
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        return snapshot.com_drift.copy()
+
+
+@dataclass(frozen=True)
+class ComSupport(Feature):
+    """Distance of the CoM's projection beyond each edge of a support polygon [m]; negative inside.
+
+    The polygon's corners (k, 2) are given counter-clockwise, world frame.
+    """
+
+    corners: tuple[tuple[float, float], ...]
+
+    @property
+    def name(self) -> str:
+        return "centre of mass over the support"
+
+    @property
+    def unit(self) -> str:
+        return "m"
+
+    def value(self, snapshot: Snapshot) -> Array:
+        normals, offsets = self._edges()
+        return normals @ snapshot.com[:2] - offsets
+
+    def jacobian(self, snapshot: Snapshot) -> Array:
+        return self._edges()[0] @ snapshot.com_jacobian[:2]
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        return self._edges()[0] @ snapshot.com_drift[:2]
+
+    def _edges(self) -> tuple[Array, Array]:
+        corners = np.asarray(self.corners, float)
+        along = np.roll(corners, -1, axis=0) - corners
+        outward = np.stack([along[:, 1], -along[:, 0]], axis=1)
+        outward /= np.linalg.norm(outward, axis=1, keepdims=True)
+        return outward, np.einsum("ki,ki->k", outward, corners)

@@ -1,0 +1,499 @@
+"""The compiled core of posing: kinematics, rows, the damped step under bounds and limits, restoration, the descent.
+
+The step minimises |J x + r|^2 / 2 + x'D x / 2 + p'x under C x = -c, G x <= -g and low <= x <= high. D is diagonal, so
+with A = [J; C; active G] and lambda = [J x + r; nu] everything reduces to one small system, as large as there are rows,
+
+    (A D^-1 A' + E) lambda = b + A_fixed x_fixed - A D^-1 p,     x = -D^-1 (p + A' lambda),
+
+with E = diag(1 for goals, 0 for constraints): it does not grow with the number of joints. Bounds and limits are found
+by an active set: variables beyond a bound are held there, rows beyond their limit are added, and both are released when
+their multiplier has the wrong sign.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.character.limits import _ball_rows
+from counterpoise.character.manifold import _difference, _integrate
+from counterpoise.kernels import swift_kernel
+from counterpoise.pose.rows import evaluate_rows
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+FREE, BALL, SLIDE = 0, 1, 2  # MuJoCo joint types
+
+
+@swift_kernel
+def kinematics(
+    q: Array,
+    parent: Ints,
+    body_pos: Array,
+    body_quat: Array,
+    joint_start: Ints,
+    joint_count: Ints,
+    joint_type: Ints,
+    joint_qpos: Ints,
+    joint_dof: Ints,
+    joint_pos: Array,
+    joint_axis: Array,
+    qpos0: Array,
+    xpos: Array,
+    xmat: Array,
+    xquat: Array,
+    motion: Array,
+) -> None:
+    """Body frames and motion vectors [w; v] about the world's origin, in MuJoCo's conventions."""
+    R, anchor = np.empty(9), np.empty(3)
+    for b in range(1, len(parent)):
+        p = parent[b]
+        up, down = xquat[p], body_quat[b]
+        w = up[0] * down[0] - up[1] * down[1] - up[2] * down[2] - up[3] * down[3]
+        x = up[0] * down[1] + up[1] * down[0] + up[2] * down[3] - up[3] * down[2]
+        y = up[0] * down[2] - up[1] * down[3] + up[2] * down[0] + up[3] * down[1]
+        z = up[0] * down[3] + up[1] * down[2] - up[2] * down[1] + up[3] * down[0]
+        place = xpos[b]
+        for k in range(3):
+            place[k] = xpos[p, k] + _dot_row(xmat[p], k, body_pos[b])
+        _matrix(w, x, y, z, R)
+        for j in range(joint_start[b], joint_start[b] + joint_count[b]):
+            at, dof, kind = joint_qpos[j], joint_dof[j], joint_type[j]
+            if kind == FREE:
+                for k in range(3):
+                    place[k] = q[at + k]
+                w, x, y, z = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
+                _matrix(w, x, y, z, R)
+                for k in range(3):
+                    for i in range(6):
+                        motion[dof + k, i] = 1.0 if i == 3 + k else 0.0
+                    _turn_about(R[k], R[3 + k], R[6 + k], place, motion[dof + 3 + k])
+                continue
+            for k in range(3):
+                anchor[k] = place[k] + _dot_row(R, k, joint_pos[j])
+            a0, a1, a2 = _dot_row(R, 0, joint_axis[j]), _dot_row(R, 1, joint_axis[j]), _dot_row(R, 2, joint_axis[j])
+            if kind == SLIDE:
+                moved = q[at] - qpos0[at]
+                place[0] += a0 * moved
+                place[1] += a1 * moved
+                place[2] += a2 * moved
+                motion[dof, 0] = motion[dof, 1] = motion[dof, 2] = 0.0
+                motion[dof, 3], motion[dof, 4], motion[dof, 5] = a0, a1, a2
+                continue
+            if kind == BALL:
+                c0, c1, c2, c3 = q[at], q[at + 1], q[at + 2], q[at + 3]
+            else:
+                half = 0.5 * (q[at] - qpos0[at])
+                sine = np.sin(half)
+                c0, c1 = np.cos(half), sine * joint_axis[j, 0]
+                c2, c3 = sine * joint_axis[j, 1], sine * joint_axis[j, 2]
+                _turn_about(a0, a1, a2, anchor, motion[dof])
+            w, x, y, z = (
+                w * c0 - x * c1 - y * c2 - z * c3,
+                w * c1 + x * c0 + y * c3 - z * c2,
+                w * c2 - x * c3 + y * c0 + z * c1,
+                w * c3 + x * c2 - y * c1 + z * c0,
+            )
+            _matrix(w, x, y, z, R)
+            if kind == BALL:
+                for k in range(3):
+                    _turn_about(R[k], R[3 + k], R[6 + k], anchor, motion[dof + k])
+            for k in range(3):
+                place[k] = anchor[k] - _dot_row(R, k, joint_pos[j])
+        size = 1.0 / np.sqrt(w * w + x * x + y * y + z * z)
+        xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3] = w * size, x * size, y * size, z * size
+        _matrix(xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3], xmat[b])
+
+
+@swift_kernel
+def limit_rows(
+    q: Array, ball_q: Ints, ball_place: Ints, axis: Array, rest: Array, normals: Array, offsets: Array, faces: Ints,
+    twist: Array, inside: float, g: Array, G: Array,
+) -> None:  # fmt: skip
+    """Swing and twist rows of the balls that may move, `inside` short of their limits."""
+    row = 0
+    for j in range(len(ball_q)):
+        first, last = faces[j], faces[j + 1]
+        count = last - first + 2
+        slope = np.empty((count, 3))
+        _ball_rows(
+            q[ball_q[j] : ball_q[j] + 4], axis[j], rest[j], normals[first:last], offsets[first:last],
+            twist[j, 0], twist[j, 1], g[row : row + count], slope,
+        )  # fmt: skip
+        for i in range(count):
+            g[row + i] += inside
+            for k in range(3):
+                G[row + i, ball_place[j] + k] = slope[i, k]
+        row += count
+
+
+@swift_kernel
+def bounded_step(
+    soft: int,
+    hard: int,
+    J: Array,
+    r: Array,
+    D: Array,
+    p: Array,
+    g: Array,
+    G: Array,
+    low: Array,
+    high: Array,
+    held: Ints,
+    active: Ints,
+) -> tuple[Array, bool]:
+    """The step of the module's docstring; `J` and `r` hold goals (soft rows), then equalities (hard rows).
+
+    `held` (-1, 0, 1 a variable) and `active` (0, 1 a limit row) are the working set: read as a first guess, left as
+    found.
+    """
+    n, limits = len(D), len(g)
+    x = np.zeros(n)
+    most = soft + hard + limits
+    A, scaled, b, right, M = (
+        np.empty((most, n)),
+        np.empty((most, n)),
+        np.empty(most),
+        np.empty(most),
+        np.empty((most, most)),
+    )
+    A[: soft + hard] = J
+    b[: soft + hard] = r
+    for sweep in range(40):
+        rows = soft + hard
+        for i in range(limits):
+            if active[i] == 1:
+                A[rows] = G[i]
+                b[rows] = g[i]
+                rows += 1
+        for i in range(n):
+            x[i] = low[i] if held[i] == -1 else (high[i] if held[i] == 1 else 0.0)
+        for k in range(rows):
+            total = b[k]
+            for i in range(n):
+                part = A[k, i] / D[i] if held[i] == 0 else 0.0
+                scaled[k, i] = part
+                total += A[k, i] * x[i] - part * p[i]
+            right[k] = total
+        for k in range(rows):
+            for j in range(k + 1):
+                total = 0.0
+                for i in range(n):
+                    total += scaled[k, i] * A[j, i]
+                M[k, j] = total
+            M[k, k] += 1.0 if k < soft else 1e-11 * max(M[k, k], 1e-12) + 1e-300
+        lam, fine = _positive_solve(M, right, rows)
+        if not fine:
+            return x, False
+        slope = np.zeros(n)
+        for k in range(rows):
+            for i in range(n):
+                slope[i] += A[k, i] * lam[k]
+        changed = False
+        for i in range(n):
+            if held[i] == 0:
+                x[i] = -(p[i] + slope[i]) / D[i]
+                if x[i] < low[i] - 1e-12:
+                    held[i], changed = -1, True
+                elif x[i] > high[i] + 1e-12:
+                    held[i], changed = 1, True
+            else:
+                push = D[i] * x[i] + p[i] + slope[i]
+                pulled = (held[i] == -1 and push < -1e-12) or (held[i] == 1 and push > 1e-12)
+                if pulled and sweep < 30:
+                    held[i], changed = 0, True
+        at = soft + hard
+        for i in range(limits):
+            if active[i] == 1:
+                if lam[at] < -1e-12 and sweep < 30:
+                    active[i], changed = 0, True
+                at += 1
+            else:
+                over = g[i]
+                for k in range(n):
+                    over += G[i, k] * x[k]
+                if over > 1e-10:
+                    active[i], changed = 1, True
+        if not changed:
+            return x, True
+    for i in range(n):
+        x[i] = min(max(x[i], low[i]), high[i])
+    return x, False
+
+
+@swift_kernel
+def descend_core(
+    q: Array,
+    body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array],
+    layout: Ints,
+    ancestors: Array,
+    variables: Ints,
+    points: tuple[Ints, Array, Array, Array],
+    turns: tuple[Ints, Array, Array],
+    goal_points: int,
+    goal_turns: int,
+    goal_weights: Array,
+    ranges: tuple[Ints, Ints, Array, Array],
+    balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array],
+    rest: Array,
+    posture: float,
+    anchor: Array,
+    furthest: Array,
+    tolerance: float,
+    damping: float,
+    most: int,
+    flat: float,
+    bold: int,
+    inside: float,
+    kept: float,
+    held: Ints,
+    active: Ints,
+) -> tuple[Array, float, bool, bool, int, float]:
+    """Follow the goals downhill, holding the constraints: (q, objective, constraints hold, goals reached, iterations,
+    last gain).
+    """
+    n, nv = len(variables), len(ancestors[0])
+    count = len(body[0])
+    xpos, xmat, xquat = np.zeros((count, 3)), np.zeros((count, 9)), np.zeros((count, 4))
+    xmat[0, 0] = xmat[0, 4] = xmat[0, 8] = xquat[0, 0] = 1.0
+    motion = np.zeros((nv, 6))
+    order = _row_order(goal_points, goal_turns, len(points[0]), len(turns[0]))
+    soft = 3 * (goal_points + goal_turns)
+    hard = len(order) - soft
+    limits = len(active)
+    g, G = np.zeros(limits), np.zeros((limits, n))
+    low, high = np.empty(n), np.empty(n)
+    D, p = np.empty(n), np.empty(n)
+    scratch_held, scratch_active = np.zeros(n, np.int64), np.zeros(limits, np.int64)
+    q, r, J, fine = _restore(
+        q, body, layout, ancestors, variables, points, turns, order, soft, hard, ranges, balls, anchor, furthest,
+        inside, kept, xpos, xmat, xquat, motion, g, G, low, high, scratch_held, scratch_active,
+    )  # fmt: skip
+    lean = _lean(layout, nv, rest, q, variables)
+    f = _objective(r, soft, lean, posture)
+    if not fine:
+        return q, f, False, False, 0, 0.0
+    mu, done, slow, gain = damping, 0, 0, 1.0
+    g_now, G_now = g.copy(), G.copy()
+    while done < most:
+        if _within(r, soft, goal_weights, tolerance):
+            return q, f, True, True, done, gain
+        done += 1
+        stuck = True
+        _box(q, layout, nv, variables, ranges, anchor, furthest, low, high)
+        for _ in range(8):
+            for i in range(n):
+                D[i] = posture * posture + mu * 2.0 * f + 1e-9
+                p[i] = posture * posture * lean[i]
+            x, _ = bounded_step(soft, hard, J, r, D, p, g_now, G_now, low, high, held, active)
+            longest = 0.0
+            for i in range(n):
+                longest = max(longest, abs(x[i]))
+            if longest < 1e-11:
+                break
+            trial = _moved(q, layout, nv, variables, ranges, x)
+            trial, tr, tJ, fine = _restore(
+                trial, body, layout, ancestors, variables, points, turns, order, soft, hard, ranges, balls, anchor,
+                furthest, inside, kept, xpos, xmat, xquat, motion, g, G, low, high, scratch_held, scratch_active,
+            )  # fmt: skip
+            tlean = _lean(layout, nv, rest, trial, variables)
+            tf = _objective(tr, soft, tlean, posture)
+            if fine and (tf < f or done <= bold):
+                gain = (f - tf) / max(f, 1e-300)
+                q, r, J, f, lean = trial, tr, tJ, tf, tlean
+                g_now[:], G_now[:] = g, G
+                mu = max(mu * (0.1 if gain > 0.5 else 0.3), 1e-8)
+                stuck = False
+                break
+            mu *= 8.0
+            _box(q, layout, nv, variables, ranges, anchor, furthest, low, high)
+        if stuck:
+            break
+        slow = slow + 1 if gain < flat and done > bold else 0
+        if slow >= 2:
+            break
+    return q, f, True, _within(r, soft, goal_weights, tolerance), done, gain
+
+
+@swift_kernel
+def _restore(
+    q: Array, body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array], layout: Ints,
+    ancestors: Array, variables: Ints, points: tuple[Ints, Array, Array, Array], turns: tuple[Ints, Array, Array],
+    order: Ints, soft: int, hard: int, ranges: tuple[Ints, Ints, Array, Array],
+    balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], anchor: Array, furthest: Array, inside: float,
+    kept: float, xpos: Array, xmat: Array, xquat: Array, motion: Array, g: Array, G: Array, low: Array, high: Array,
+    held: Ints, active: Ints,
+) -> tuple[Array, Array, Array, bool]:  # fmt: skip
+    """Back onto the constraints by the shortest steps; (q, rows, Jacobian, held)."""
+    n, nv, limits = len(variables), len(ancestors[0]), len(g)
+    zero, one, origin = np.zeros(n), np.ones(n), np.zeros(3)
+    best = 1e300
+    for turn in range(14):
+        kinematics(
+            q, body[0], body[1], body[2], body[3], body[4], body[5], body[6], body[7], body[8], body[9], body[10],
+            xpos, xmat, xquat, motion,
+        )  # fmt: skip
+        mixed, slopes = evaluate_rows(
+            motion, ancestors, xpos, xmat, origin, variables, points[0], points[1], points[2], points[3],
+            turns[0], turns[1], turns[2],
+        )  # fmt: skip
+        r, J = np.empty(len(order)), np.empty((len(order), n))
+        for i in range(len(order)):
+            r[i] = mixed[order[i]]
+            J[i] = slopes[order[i]]
+        if limits:
+            limit_rows(q, balls[0], balls[1], balls[2], balls[3], balls[4], balls[5], balls[6], balls[7], inside, g, G)
+        miss = 0.0
+        for i in range(soft, soft + hard):
+            miss = max(miss, abs(r[i]))
+        over = 0.0
+        for i in range(limits):
+            over = max(over, g[i])
+        if miss <= kept and over <= 0.5 * inside:
+            return q, r, J, True
+        total = max(miss, over)
+        if turn >= 6 and total > 0.5 * best:
+            return q, r, J, False
+        best = min(best, total)
+        _box(q, layout, nv, variables, ranges, anchor, furthest, low, high)
+        held[:] = 0
+        active[:] = 0
+        for i in range(limits):
+            if g[i] > 0.0:
+                active[i] = 1
+        x, _ = bounded_step(0, hard, J[soft:], r[soft:], one, zero, g, G, low, high, held, active)
+        for i in range(n):
+            if not np.isfinite(x[i]):
+                return q, r, J, False
+        q = _moved(q, layout, nv, variables, ranges, x)
+    return q, r, J, False
+
+
+@swift_kernel
+def _row_order(goal_points: int, goal_turns: int, points: int, turns: int) -> Ints:
+    """Rows of `evaluate_rows` with the goals first."""
+    out = np.empty(3 * (points + turns), np.int64)
+    at = 0
+    for first, last, base in (
+        (0, goal_points, 0), (0, goal_turns, points), (goal_points, points, 0), (goal_turns, turns, points),
+    ):  # fmt: skip
+        for i in range(first, last):
+            for k in range(3):
+                out[at] = 3 * (base + i) + k
+                at += 1
+    return out
+
+
+@swift_kernel
+def _lean(layout: Ints, nv: int, rest: Array, q: Array, variables: Ints) -> Array:
+    whole = _difference(layout, nv, rest.reshape(1, -1), q.reshape(1, -1))[0]
+    out = np.empty(len(variables))
+    for i in range(len(variables)):
+        out[i] = whole[variables[i]]
+    return out
+
+
+@swift_kernel
+def _objective(r: Array, soft: int, lean: Array, posture: float) -> float:
+    total = 0.0
+    for i in range(soft):
+        total += r[i] * r[i]
+    for i in range(len(lean)):
+        total += posture * posture * lean[i] * lean[i]
+    return 0.5 * total
+
+
+@swift_kernel
+def _within(r: Array, soft: int, weights: Array, tolerance: float) -> bool:
+    for i in range(soft // 3):
+        size = 0.0
+        for k in range(3):
+            size += (r[3 * i + k] / weights[3 * i + k]) ** 2
+        if size > tolerance * tolerance:
+            return False
+    return True
+
+
+@swift_kernel
+def _moved(
+    q: Array, layout: Ints, nv: int, variables: Ints, ranges: tuple[Ints, Ints, Array, Array], x: Array
+) -> Array:
+    full = np.zeros((1, nv))
+    for i in range(len(variables)):
+        full[0, variables[i]] = x[i]
+    out = _integrate(layout, q.reshape(1, -1), full)[0]
+    for i in range(len(ranges[0])):
+        at = ranges[1][i]
+        out[at] = min(max(out[at], ranges[2][i]), ranges[3][i])
+    return out
+
+
+@swift_kernel
+def _box(
+    q: Array, layout: Ints, nv: int, variables: Ints, ranges: tuple[Ints, Ints, Array, Array], anchor: Array,
+    furthest: Array, low: Array, high: Array,
+) -> None:  # fmt: skip
+    for i in range(len(variables)):
+        low[i], high[i] = -1.0, 1.0
+    for i in range(len(ranges[0])):
+        at = ranges[0][i]
+        low[at] = max(low[at], ranges[2][i] - q[ranges[1][i]])
+        high[at] = min(high[at], ranges[3][i] - q[ranges[1][i]])
+    if len(furthest):
+        gone = _difference(layout, nv, anchor.reshape(1, -1), q.reshape(1, -1))[0]
+        for i in range(len(variables)):
+            low[i] = max(low[i], -furthest[i] - gone[variables[i]])
+            high[i] = min(high[i], furthest[i] - gone[variables[i]])
+    for i in range(len(variables)):
+        low[i], high[i] = min(low[i], 0.0), max(high[i], 0.0)
+
+
+@swift_kernel
+def _positive_solve(M: Array, right: Array, n: int) -> tuple[Array, bool]:
+    """Solve the leading n x n (lower triangle) by Cholesky; a vanished pivot (a redundant constraint) is passed over."""
+    L = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            total = M[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            if i == j:
+                if not np.isfinite(total):
+                    return right, False
+                L[i, i] = np.sqrt(total) if total > 1e-12 * M[i, i] and total > 0.0 else 0.0
+            else:
+                L[i, j] = total / L[j, j] if L[j, j] > 0.0 else 0.0
+    y = np.zeros(n)
+    for i in range(n):
+        total = right[i]
+        for k in range(i):
+            total -= L[i, k] * y[k]
+        y[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
+    x = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        total = y[i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * x[k]
+        x[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
+    return x, True
+
+
+@swift_kernel
+def _matrix(w: float, x: float, y: float, z: float, out: Array) -> None:
+    out[0], out[1], out[2] = w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)
+    out[3], out[4], out[5] = 2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)
+    out[6], out[7], out[8] = 2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z
+
+
+@swift_kernel
+def _dot_row(matrix: Array, row: int, v: Array) -> float:
+    return matrix[3 * row] * v[0] + matrix[3 * row + 1] * v[1] + matrix[3 * row + 2] * v[2]
+
+
+@swift_kernel
+def _turn_about(x: float, y: float, z: float, place: Array, out: Array) -> None:
+    """Motion vector of a turn about an axis through a place: [axis; place x axis]."""
+    out[0], out[1], out[2] = x, y, z
+    out[3] = place[1] * z - place[2] * y
+    out[4] = place[2] * x - place[0] * z
+    out[5] = place[0] * y - place[1] * x

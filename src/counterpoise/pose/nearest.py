@@ -1,0 +1,118 @@
+"""The pose nearest to a reference that does what it must: style from the reference, places from goals and constraints.
+
+    minimise    1/2 |q - q_ref|^2_W  +  1/2 s^2 |r(q)|^2      W: by the inertia each joint moves; r: stiff goals
+    subject to  c(q) = 0, g(q) <= 0, low <= q <= high         of a `PoseProblem`
+
+Solved to the end in every frame (sequential quadratic programs in the null space of the linearised equalities, which may repeat
+one another), so that the answer depends smoothly on the reference and on where the goals are: a frame knows nothing of rounding
+in the frame before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.character.character import Character
+from counterpoise.pose.problem import Evaluation, PoseProblem
+from counterpoise.pose.solver import restore
+from counterpoise.solve.quadratic import solve_quadratic
+
+Array = NDArray[np.float64]
+
+STIFF = 100.0  # s: a metre off a goal weighs as much as 100 of the root off its reference
+SETTLED = 1e-9  # [rad, m]: steps shorter than this end the search
+LONGEST = 0.5  # [rad, m]: of one step
+
+
+class Nearest(NamedTuple):
+    """The pose, whether it holds its constraints, and the steps it took."""
+
+    q: Array
+    held: bool
+    steps: int
+
+
+def inertia_weights(character: Character) -> Array:
+    """Weights (nv,) of departures from a reference: the diagonal of the mass matrix in the neutral pose over m h^2, and a floor.
+
+    What is heavy keeps to the reference, what is light gives way: legs bend under a pelvis that goes on as it was. The three
+    directions of a ball (and of a free root's place and turn) weigh the same.
+    """
+    m = character.model
+    scale = character.mass * max(character.height, 1e-3) ** 2
+    weight = np.diag(character.snapshot().M) / scale + 2e-4
+    for joint in character.joints:
+        if joint.kind in ("ball", "free"):
+            for first in range(joint.dofs.start, joint.dofs.stop, 3):
+                weight[first : first + 3] = weight[first : first + 3].mean()
+    assert len(weight) == m.nv
+    return weight
+
+
+def nearest_pose(problem: PoseProblem, reference: Array, weights: Array, start: Array, most: int = 40) -> Nearest:
+    """Of the poses that hold the problem's constraints, the one nearest to `reference`, its goals met stiffly."""
+    who, w = problem.character, weights[problem.variables]
+    if not len(problem.variables):
+        return Nearest(problem.start, True, 0)
+    q, e = start, problem.evaluate(start, curvature=bool(problem.goals))
+    damping, before, steps = 0.0, np.inf, 0
+    for steps in range(1, most + 1):
+        lean = who.difference(reference, q)[problem.variables]
+        H = STIFF**2 * (e.J.T @ e.J)
+        H.flat[:: len(H) + 1] += w * (1.0 + damping)
+        if e.S is not None and np.abs(e.r).max(initial=0.0) > 1e-4:
+            H = _with_curvature(H, STIFF**2 * e.S)
+        step = _step(problem, q, e, H, w * lean + STIFF**2 * (e.J.T @ e.r))
+        size = float(np.abs(step).max(initial=0.0))
+        if size > 0.9 * before and steps > 4:
+            damping = max(4.0 * damping, 1.0)
+        q = problem.moved(q, step * min(1.0, LONGEST / max(size, 1e-300)))
+        e = problem.evaluate(q, curvature=bool(problem.goals))
+        before = size
+        if size < SETTLED:
+            break
+    q, _, held = restore(problem, q)
+    return Nearest(q, held, steps)
+
+
+def _with_curvature(H: Array, S: Array) -> Array:
+    try:
+        np.linalg.cholesky(H + S)
+    except np.linalg.LinAlgError:
+        return H
+    return H + S
+
+
+def _step(problem: PoseProblem, q: Array, e: Evaluation, H: Array, gradient: Array) -> Array:
+    """One program: to x0, which meets the linearised equalities as nearly as can be, and from there in their null space."""
+    n = len(H)
+    x0, N = np.zeros(n), np.eye(n)
+    if len(e.c):
+        U, s, Vt = np.linalg.svd(e.C, full_matrices=True)
+        rank = int(np.sum(s > 1e-8 * max(float(s[0]), 1e-12)))
+        x0 = -Vt[:rank].T @ ((U[:, :rank].T @ e.c) / s[:rank])
+        N = Vt[rank:].T
+    inner, pull = N.T @ H @ N, N.T @ (gradient + H @ x0)
+    x = x0 - N @ np.linalg.solve(inner, pull) if N.shape[1] else x0
+    low, high = problem.bounds(q)
+    room = -e.g
+    if np.all(x >= low) and np.all(x <= high) and np.all(e.G @ x <= room):
+        return x
+    real = np.isfinite(low) | np.isfinite(high)
+    A = np.vstack([N[real], e.G @ N])
+    below = np.concatenate([np.maximum(low[real] - x0[real], -1e30), np.full(len(room), -1e30)])
+    above = np.concatenate([np.minimum(high[real] - x0[real], 1e30), room - e.G @ x0])
+    free = np.full(N.shape[1], 1e30)
+    if N.shape[1]:
+        answer = solve_quadratic(inner, pull, -free, free, A, below, above)
+        if answer.solved:
+            return x0 + N @ answer.x
+    rho = 1e4 * max(float(np.trace(H)) / n, 1.0)  # not all at once: the equalities as nearly as the limits let them
+    soft = solve_quadratic(
+        H + rho * (e.C.T @ e.C), gradient + rho * (e.C.T @ e.c), np.minimum(low, 0.0), np.maximum(high, 0.0), e.G,
+        np.full(len(room), -1e30), np.maximum(room, 0.0),
+    )  # fmt: skip
+    return soft.x if soft.solved else np.clip(0.5 * x, low, high)

@@ -1,0 +1,75 @@
+"""Pose: the answer, and what happened on the way."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.character.character import Character
+from counterpoise.motion.motion import Motion
+from counterpoise.pose.problem import PoseProblem
+
+Array = NDArray[np.float64]
+Status = Literal["solved", "unreachable", "infeasible", "out_of_time"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """A pose that holds its constraints, as near to its goals as can be, and an account of it.
+
+    `solved`: every goal within tolerance. `unreachable`: the best pose found. `infeasible`: constraints contradict each
+    other or the limits (`conflict` names them) and q is the pose that breaks them least. `out_of_time`: stopped early,
+    constraints held. What it tells of goals and constraints is worked out when it is first asked for.
+    """
+
+    character: Character
+    q: Array  # (nq,)
+    status: Status
+    iterations: int
+    restarts: int
+    seconds: float  # [s]
+    objective: float
+    conflict: tuple[str, ...]
+    problem: PoseProblem
+
+    def __post_init__(self) -> None:
+        self.q.flags.writeable = False
+
+    @cached_property
+    def residuals(self) -> dict[str, float]:
+        """What is missing of every goal, by name [m, rad]."""
+        return self.problem.residuals(self.q)
+
+    @cached_property
+    def violations(self) -> dict[str, float]:
+        """How far every constraint is from holding, by name [m, rad]."""
+        return self.problem.violations(self.q)
+
+    @cached_property
+    def active_limits(self) -> tuple[str, ...]:
+        """Joint limits that hold the pose back."""
+        limits = self.character.limits
+        return tuple(limits.names[i] for i in np.flatnonzero(limits.values(self.q) > -1e-6))
+
+    def __bool__(self) -> bool:
+        return self.status == "solved"
+
+    def __repr__(self) -> str:
+        worst = max(self.residuals.items(), key=lambda kv: kv[1], default=("nothing asked", 0.0))
+        return (
+            f"Pose({self.status}: {worst[0]} {worst[1]:.2g}, {self.iterations} iterations, {1e3 * self.seconds:.2f} ms)"
+        )
+
+    @property
+    def motion(self) -> Motion:
+        """The pose as a motion of one frame, for files and pictures."""
+        return Motion(self.character, np.zeros(1), self.q[None], name="pose")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as a motion file of one frame (.npz)."""
+        self.motion.save(path)
