@@ -13,23 +13,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from counterpoise import spatial
 from counterpoise.character.character import Character
+from counterpoise.character.snapshot import take_kinematics
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
-from counterpoise.pose.drag import PoseDrag
+from counterpoise.pose.nearest import inertia_weights, nearest_pose
 from counterpoise.pose.paths import Path
+from counterpoise.pose.problem import PoseProblem, build_pose_problem
 from counterpoise.pose.result import Status
-from counterpoise.pose.solver import PoseTuning, solve_pose
-from counterpoise.pose.wishes import Constraint, Goal, Posture
+from counterpoise.pose.solver import solve_pose
+from counterpoise.pose.wishes import Balanced, Constraint, FixJoint, Goal, Lock, Pin, Posture
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 REACHED = 1e-4  # [m, rad]: a goal nearer than this is met
-POSTURE = 2e-3  # weight of the posture beside a reach of weight 1: costs less than 0.1 mm of it
+SWIFT = 6.0  # [rad/s]: a joint never turns faster than this ...
+LEVER = 12.0  # [rad] ... or this while the fastest target goes by the figure's height: nothing jumps at the edge of reach
 LONGEST = 3600.0  # [s]
 MOST = 1_000_000  # frames
-FOLLOWING = PoseTuning(iterations=30, restarts=0, tolerance=1e-7)  # each frame to its end, so that no rounding shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,31 +145,84 @@ def animate_with_report(
             raise BadValue(f"animate follows paths (Path.through, Path.from_stroke), not {type(one).__name__}")
         character.body_id(one.body)
     times = _frame_times(ways, rate, duration)
-    rest = character.neutral if start is None else character.check_pose(start, "start")
-    steady = list(goals)
-    if not any(isinstance(goal, Posture) for goal in steady):
-        steady.append(Posture(rest, POSTURE))
+    begin = character.neutral if start is None else character.check_pose(start, "start")
+    begin = character.limits.clamp(begin)
+    told = next((goal.pose for goal in goals if isinstance(goal, Posture) and goal.pose is not None), None)
+    rest = begin if told is None else character.limits.clamp(character.check_pose(told, "rest pose"))
+    held = anchor(character, constraints, begin)
+    book, weights = Ledger(), inertia_weights(character)
 
-    def wanted(t: float) -> list[Goal]:
-        return [*(goal for way in ways for goal in way.goals(t)), *steady]
+    steady: list[Goal] = [goal for goal in goals if not isinstance(goal, Posture)]
 
-    first = solve_pose(character, wanted(float(times[0])), constraints, rest)
-    if first.status == "infeasible":
-        raise BadValue(
-            f"the constraints cannot hold together: {', '.join(first.conflict) or 'unknown'}", conflict=first.conflict
-        )
-    drag = PoseDrag(character, constraints, first.q, FOLLOWING)
-    book = Ledger()
     try:
+        q = begin
         for k, t in enumerate(times):
-            pose = drag.to(wanted(float(t)))
-            book.add(pose.q, pose.status != "infeasible", pose.residuals, pose.violations)
+            wanted = [*(goal for way in ways for goal in way.goals(float(t))), *steady, Posture(rest)]
+            problem = build_pose_problem(character, wanted, held, begin)
+            if k == 0:
+                q = _first(problem, wanted, held, rest, weights, begin)
+            else:
+                shift = max((np.linalg.norm(way.at(t) - way.at(times[k - 1])) for way in ways), default=0.0)
+                furthest = _furthest(character, max(SWIFT * float(t - times[k - 1]), LEVER * float(shift) / character.height))
+                found = nearest_pose(problem, rest, weights, q, (q, furthest))
+                q = found.q if found.held else q  # the frame before holds all constraints
+            book.add(q, True, problem.residuals(q), problem.violations(q))
             if progress is not None:
                 progress(k + 1, len(times))
     except KeyboardInterrupt:
         if not book.poses:
             raise
     return book.close(character, times, name)
+
+
+def anchor(character: Character, constraints: Sequence[Constraint], q: Array) -> list[Constraint]:
+    """Constraints with "where it is at the start" written in, for frames that begin elsewhere."""
+    look = take_kinematics(character, q)
+    out: list[Constraint] = []
+    for one in constraints:
+        if isinstance(one, Pin) and one.at is None:
+            one = Pin(one.body, one.point, tuple(look.position(one.body, one.point).tolist()))
+        elif isinstance(one, Lock) and one.to is None:
+            one = Lock(one.body, tuple(spatial.from_matrix(look.rotation(one.body)).tolist()))
+        elif isinstance(one, FixJoint) and one.value is None:
+            one = FixJoint(one.joint, tuple(q[character.joint(one.joint).qpos].tolist()))
+        elif isinstance(one, Balanced) and one.corners is None:
+            character.need_feet("Balanced")
+            feet = [character.foot(name) for name in one.feet] if one.feet is not None else list(character.feet)
+            places = [look.position(p.body, p.position)[:2].tolist() for foot in feet for p in foot.points]
+            one = Balanced(places, one.margin)
+        out.append(one)
+    build_pose_problem(character, (), out, q)  # refuses bad ones at once
+    return out
+
+
+def _first(
+    problem: PoseProblem, goals: Sequence[Goal], held: Sequence[Constraint], rest: Array, weights: Array, begin: Array
+) -> Array:
+    """The first frame, wherever the start is: from there, or by posing from many starts."""
+    found = nearest_pose(problem, rest, weights, begin)
+    missed = max(problem.residuals(found.q).values(), default=0.0)
+    if found.held and missed <= REACHED:
+        return found.q
+    posed = solve_pose(problem.character, goals, held, begin)
+    if posed.status == "infeasible":
+        raise BadValue(
+            f"the constraints cannot hold together: {', '.join(posed.conflict) or 'unknown'}", conflict=posed.conflict
+        )
+    again = nearest_pose(problem, rest, weights, posed.q)
+    better = again.held and (not found.held or max(problem.residuals(again.q).values(), default=0.0) < missed)
+    return again.q if better else (found.q if found.held else posed.q)
+
+
+def _furthest(character: Character, turn: float) -> Array:
+    """How far each dof may go in one frame: joints by `turn` [rad], the root's place and slides as they like."""
+    out = np.full(character.nv, turn)
+    for joint in character.joints:
+        if joint.kind == "slide":
+            out[joint.dofs] = np.inf
+        elif joint.kind == "free":
+            out[joint.dofs.start : joint.dofs.start + 3] = np.inf
+    return out
 
 
 def frame_times(first: float, last: float, rate: float) -> Array:

@@ -87,11 +87,9 @@ class PoseDrag:
         if plain is None or len(goals) != len(plain):
             return None
         for goal, key in zip(goals, plain, strict=True):
-            if (
-                type(goal) is not key[0]
-                or (goal.body, goal.point, goal.weight) != key[1:]
-                or goal.relative_to is not None
-            ):
+            if not isinstance(goal, Reach) or goal.relative_to is not None or (goal.body, goal.weight) != key[:2]:
+                return None
+            if goal.point is not key[2] and not np.array_equal(np.asarray(goal.point), np.asarray(key[2])):
                 return None
         now = np.array([goal.target for goal in goals if isinstance(goal, Reach)], dtype=np.float64)
         if now.shape != (len(goals), 3) or not (np.abs(now) < REACH_FARTHEST).all():

@@ -22,7 +22,7 @@ from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.curves import ease
 from counterpoise.motion.keyframes import SPLINE, Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion
-from counterpoise.pose.animate import Animation, Ledger, Progress, frame_times
+from counterpoise.pose.animate import Animation, Ledger, Progress, anchor, frame_times
 from counterpoise.pose.nearest import inertia_weights, nearest_pose
 from counterpoise.pose.problem import build_pose_problem
 from counterpoise.pose.wishes import Constraint, FixJoint, Goal, Lock, Orient, Pin, Posture, Reach
@@ -84,13 +84,13 @@ def animate_keys_with_report(
     feet = [foot for foot in feet if foot.runs]
     effectors = [_Effector.read(character, who, way, posed, looks) for who, way in (effector_paths or {}).items()]
     weights, at_start = inertia_weights(character), character.limits.clamp(looks[0].q)
-    anchored = _anchored(character, constraints, at_start)
+    always = anchor(character, constraints, at_start)
 
     book, correction = Ledger(), np.zeros(character.nv)
     try:
         for k, t in enumerate(naive.times):
             goals: list[Goal] = [Posture(references[k])]
-            held: list[Constraint] = list(anchored)
+            held: list[Constraint] = list(always)
             led = {e.body for e in effectors}
             for foot in feet:
                 more, fixed = foot.wishes(character, float(t), references[k], track, k, led)
@@ -111,8 +111,7 @@ def animate_keys_with_report(
     except KeyboardInterrupt:
         if not book.poses:
             raise
-    made = book.close(character, naive.times, name)
-    return made
+    return book.close(character, naive.times, name)
 
 
 # ------------------------------------------------------------------------------------------------------- feet
@@ -294,19 +293,3 @@ def _key_pose(who: Character, key: Keyframe, base: ArrayLike | None) -> Array:
     if isinstance(key.pose, Mapping):
         return pose_from_joints(who, key.pose, base)
     return who.check_pose(key.pose, "keyframe's pose")
-
-
-def _anchored(who: Character, constraints: Sequence[Constraint], q: Array) -> list[Constraint]:
-    """Constraints that say "where it is at the start" with that place written in."""
-    look = take_kinematics(who, q)
-    out: list[Constraint] = []
-    for one in constraints:
-        if isinstance(one, Pin) and one.at is None:
-            one = Pin(one.body, one.point, tuple(look.position(one.body, one.point).tolist()))
-        elif isinstance(one, Lock) and one.to is None:
-            one = Lock(one.body, tuple(spatial.from_matrix(look.rotation(one.body)).tolist()))
-        elif isinstance(one, FixJoint) and one.value is None:
-            one = FixJoint(one.joint, tuple(q[who.joint(one.joint).qpos].tolist()))
-        out.append(one)
-    build_pose_problem(who, (), out, q)  # refuses bad ones at once
-    return out

@@ -23,7 +23,7 @@ from counterpoise.solve.quadratic import solve_quadratic
 Array = NDArray[np.float64]
 
 STIFF = 100.0  # s: a metre off a goal weighs as much as 100 of the root off its reference
-SETTLED = 1e-9  # [rad, m]: steps shorter than this end the search
+SETTLED = 1e-7  # [rad, m]: steps shorter than this end the search
 LONGEST = 0.5  # [rad, m]: of one step
 
 
@@ -52,20 +52,31 @@ def inertia_weights(character: Character) -> Array:
     return weight
 
 
-def nearest_pose(problem: PoseProblem, reference: Array, weights: Array, start: Array, most: int = 40) -> Nearest:
-    """Of the poses that hold the problem's constraints, the one nearest to `reference`, its goals met stiffly."""
+def nearest_pose(
+    problem: PoseProblem,
+    reference: Array,
+    weights: Array,
+    start: Array,
+    cap: tuple[Array, Array] | None = None,
+    most: int = 40,
+) -> Nearest:
+    """Of the poses that hold the problem's constraints, the one nearest to `reference`, its goals met stiffly.
+
+    `cap` = (pose, furthest) keeps every variable within `furthest` (nv,) of a pose, which itself holds the constraints.
+    """
     who, w = problem.character, weights[problem.variables]
     if not len(problem.variables):
         return Nearest(problem.start, True, 0)
+    box = None if cap is None else (cap[0], cap[1][problem.variables])
     q, e = start, problem.evaluate(start, curvature=bool(problem.goals))
     damping, before, steps = 0.0, np.inf, 0
     for steps in range(1, most + 1):
         lean = who.difference(reference, q)[problem.variables]
         H = STIFF**2 * (e.J.T @ e.J)
         H.flat[:: len(H) + 1] += w * (1.0 + damping)
-        if e.S is not None and np.abs(e.r).max(initial=0.0) > 1e-4:
+        if e.S is not None:
             H = _with_curvature(H, STIFF**2 * e.S)
-        step = _step(problem, q, e, H, w * lean + STIFF**2 * (e.J.T @ e.r))
+        step = _step(problem, q, e, H, w * lean + STIFF**2 * (e.J.T @ e.r), box)
         size = float(np.abs(step).max(initial=0.0))
         if size > 0.9 * before and steps > 4:
             damping = max(4.0 * damping, 1.0)
@@ -74,7 +85,7 @@ def nearest_pose(problem: PoseProblem, reference: Array, weights: Array, start: 
         before = size
         if size < SETTLED:
             break
-    q, _, held = restore(problem, q)
+    q, _, held = restore(problem, q, box)
     return Nearest(q, held, steps)
 
 
@@ -86,7 +97,9 @@ def _with_curvature(H: Array, S: Array) -> Array:
     return H + S
 
 
-def _step(problem: PoseProblem, q: Array, e: Evaluation, H: Array, gradient: Array) -> Array:
+def _step(
+    problem: PoseProblem, q: Array, e: Evaluation, H: Array, gradient: Array, cap: tuple[Array, Array] | None
+) -> Array:
     """One program: to x0, which meets the linearised equalities as nearly as can be, and from there in their null space."""
     n = len(H)
     x0, N = np.zeros(n), np.eye(n)
@@ -98,6 +111,10 @@ def _step(problem: PoseProblem, q: Array, e: Evaluation, H: Array, gradient: Arr
     inner, pull = N.T @ H @ N, N.T @ (gradient + H @ x0)
     x = x0 - N @ np.linalg.solve(inner, pull) if N.shape[1] else x0
     low, high = problem.bounds(q)
+    if cap is not None:
+        gone = problem.character.difference(cap[0], q)[problem.variables]
+        low, high = np.maximum(low, -cap[1] - gone), np.minimum(high, cap[1] - gone)
+        low, high = np.minimum(low, 0.0), np.maximum(high, 0.0)
     room = -e.g
     if np.all(x >= low) and np.all(x <= high) and np.all(e.G @ x <= room):
         return x

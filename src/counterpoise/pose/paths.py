@@ -1,8 +1,8 @@
 """Paths: where a point of a body goes, and when (after Bawa 1995).
 
-A path is a smooth curve through a few control points and a timing. Either every point has its own time, and the curve is the C2
-spline through them in time; or the curve is a shape, run through between `start` and `end` by a speed profile over its length:
-after a fraction u of the time the point has gone the fraction s(u) of the way.
+A path is a smooth curve through a few control points and a timing. Either every point has its own time, and the curve
+is the C2 spline through them in time; or the curve is a shape, run through between `start` and `end` by a speed profile
+over its length: after a fraction u of the time the point has gone the fraction s(u) of the way.
 
     wave = Path.through("hand_right", [(0.3, -0.3, 1.2), (0.4, -0.1, 1.5), (0.3, 0.2, 1.2)], duration=1.5, speed="ease")
     drawn = Path.from_stroke("hand_left", samples)        # (n, 4): t, x, y, z as they were recorded
@@ -48,8 +48,8 @@ _SAME = 1e-9  # [m]: points nearer than this are one
 class Path:
     """Where a point of a body goes. Build it with `Path.through` or `Path.from_stroke`; a change returns a new path.
 
-    Before its first time the path stays at its beginning, after its last at its end. `turns` are orientations of the body at the
-    control points, if it should turn as well.
+    Before its first time the path stays at its beginning, after its last at its end. `turns` are orientations of the
+    body at the control points, if it should turn as well.
     """
 
     body: str
@@ -127,8 +127,9 @@ class Path:
     ) -> Path:
         """The path of a recorded stroke: samples (n, 4) of t, x, y, z, or points (n, 3) with `times`.
 
-        Fitted by a spline in time with as few control points as come within `smoothing` [m, root mean square] of the samples;
-        None estimates the hand's tremble from the samples. Pauses stay pauses; samples of the same moment are averaged.
+        Fitted by a spline in time with as few control points as come within `smoothing` [m, root mean square] of the
+        samples; None estimates the hand's tremble from the samples. Pauses stay pauses; samples of the same moment are
+        averaged.
         """
         t, x = read_stroke(samples, times)
         knots, places = fit_stroke(t, x, smoothing)

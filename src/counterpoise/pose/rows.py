@@ -119,6 +119,8 @@ def second_order(
                 if j == k:
                     S[k, k] += value
                 elif joint_of_dof[dof] == joint_of_dof[variables[k]]:
+                    if s[0] == 0.0 and s[1] == 0.0 and s[2] == 0.0:
+                        continue  # a free joint's places do not turn with its orientation
                     y0, y1, y2 = J[3 * i, j], J[3 * i + 1, j], J[3 * i + 2, j]
                     u0, u1, u2 = y1 * e2 - y2 * e1, y2 * e0 - y0 * e2, y0 * e1 - y1 * e0
                     o = cdof[variables[k]]

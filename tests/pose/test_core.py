@@ -1,0 +1,123 @@
+"""The compiled core against independent judges: MuJoCo's kinematics, daqp, the general path."""
+
+from __future__ import annotations
+
+import time
+
+import mujoco
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.character.snapshot import tables_of
+from counterpoise.pose import core
+from counterpoise.pose.problem import PoseProblem, build_pose_problem
+from counterpoise.pose.solver import PoseTuning, descend
+from counterpoise.solve import solve_quadratic
+
+BODIES = ("human", "chicken", "dinosaur", "chain", "planar_biped")
+
+
+def random_pose(who: cp.Character, rng: np.random.Generator, size: float = 0.8) -> np.ndarray:
+    return who.limits.clamp(who.integrate(who.neutral, size * rng.uniform(-1, 1, who.nv)))
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_kinematics_agree_with_mujoco(name: str):
+    who = cp.character(name)
+    t, m = tables_of(who), who.model
+    d = mujoco.MjData(m)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q = random_pose(who, rng)
+        xpos, xmat, xquat = np.zeros((m.nbody, 3)), np.zeros((m.nbody, 9)), np.zeros((m.nbody, 4))
+        xmat[0, [0, 4, 8]] = xquat[0, 0] = 1.0
+        motion = np.zeros((m.nv, 6))
+        core.kinematics(q, *t.body, xpos, xmat, xquat, motion)
+        d.qpos[:] = q
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        assert np.allclose(xpos[1:], d.xpos[1:], atol=1e-12) and np.allclose(xmat[1:], d.xmat[1:], atol=1e-12)
+        c = d.subtree_com[0]
+        about_com = motion.copy()
+        about_com[:, 3:] += np.cross(motion[:, :3], c)
+        assert np.allclose(about_com, d.cdof, atol=1e-12)
+
+
+def test_the_bounded_step_is_the_programs_optimum():
+    rng = np.random.default_rng(1)
+    for trial in range(60):
+        n, soft, hard, limits = (
+            int(rng.integers(8, 46)),
+            int(rng.integers(1, 7)),
+            int(rng.integers(0, 7)),
+            int(rng.integers(0, 12)),
+        )
+        J, C, G = rng.standard_normal((soft, n)), rng.standard_normal((hard, n)), rng.standard_normal((limits, n))
+        r, g = rng.standard_normal(soft), rng.uniform(-1.0, -0.05, limits)
+        low, high = -rng.uniform(0.02, 1.0, n), rng.uniform(0.02, 1.0, n)
+        c = -C @ (0.3 * rng.uniform(low, high))  # reachable inside the box
+        D, p = rng.uniform(1e-3, 1.0, n), rng.standard_normal(n) * 0.1
+        held, active = np.zeros(n, np.int64), np.zeros(limits, np.int64)
+        x, ok = core.bounded_step(
+            soft, hard, np.vstack([J, C]), np.concatenate([r, c]), D, p, g, G, low, high, held, active
+        )
+        H = J.T @ J + np.diag(D)
+        A = np.vstack([C, G])
+        answer = solve_quadratic(
+            H, J.T @ r + p, low, high, A, np.concatenate([-c, np.full(limits, -1e30)]), np.concatenate([-c, -g])
+        )
+        if not (ok and answer.solved):
+            assert trial % 60 != 0 or ok  # rarely the sets cycle: the descent then rejects the step
+            continue
+
+        def value(y: np.ndarray) -> float:
+            return float(0.5 * y @ H @ y + (J.T @ r + p) @ y)  # noqa: B023
+
+        assert np.all(x >= low - 1e-9) and np.all(x <= high + 1e-9)
+        assert np.abs(C @ x + c).max(initial=0.0) < 1e-6 and (G @ x + g).max(initial=0.0) < 1e-6
+        assert value(x) <= value(answer.x) + 1e-6 * (1.0 + abs(value(answer.x)))
+
+
+@pytest.mark.parametrize("name", ["human", "chain"])
+def test_curvature_is_the_second_derivative_of_the_goals(name: str):
+    who = cp.character(name)
+    rng = np.random.default_rng(2)
+    tip = who.segments[-1]
+    problem = build_pose_problem(
+        who, [cp.Reach(tip, (0.7, 0.1, 0.9), point=(0.05, 0.0, 0.1))], (), random_pose(who, rng)
+    )
+    q, n = problem.start, len(problem.variables)
+    e = problem.evaluate(q, curvature=True)
+    assert e.S is not None
+    exact = e.J.T @ e.J + e.S
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        full = np.zeros(who.nv)
+        full[problem.variables] = x
+        here = problem.evaluate(who.integrate(q, full))
+        return here.J.T @ here.r
+
+    h = 1e-6
+    numeric = np.array([(gradient(h * row) - gradient(-h * row)) / (2 * h) for row in np.eye(n)])
+    symmetric = 0.5 * (numeric + numeric.T)  # in a ball's tangent space the two orders of turning differ
+    assert np.allclose(exact, symmetric, atol=1e-6)
+
+
+def general(problem: PoseProblem) -> PoseProblem:
+    """The same problem without the compiled core."""
+    problem.__dict__["compiled"] = False
+    return problem
+
+
+@pytest.mark.parametrize("target", [(0.45, 0.3, 1.3), (0.2, 0.6, 0.5), (1.8, 0.4, 1.0)])
+def test_the_core_and_the_general_path_find_the_same_pose(target: tuple[float, float, float]):
+    who = cp.character("human")
+    wishes = [cp.Reach("hand_left", target)], [c for f in ("foot_left", "foot_right") for c in (cp.Pin(f), cp.Lock(f))]
+    rules = PoseTuning(tolerance=1e-9, iterations=200, flat=1e-12)
+    fast = descend(p := build_pose_problem(who, *wishes), p.start, rules, 200, time.perf_counter())
+    slow = descend(p := general(build_pose_problem(who, *wishes)), p.start, rules, 200, time.perf_counter())
+    assert fast.held and slow.held
+    assert fast.objective <= slow.objective * (1 + 2e-3) + 1e-8  # the general path may creep where nothing is reached
+    if fast.reached:
+        assert slow.reached and slow.objective == pytest.approx(fast.objective, rel=2e-3, abs=1e-8)
