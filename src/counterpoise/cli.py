@@ -17,7 +17,10 @@ from counterpoise.phrases import (
     check_targets,
     controller_from,
     figure_from,
+    named_numbers,
+    number_from,
     platform_from,
+    pose_start,
     push_from,
     size_from,
     source_from,
@@ -230,6 +233,76 @@ def simulate(
 
 
 @app.command()
+def pose(
+    figure: Annotated[str, typer.Argument(help="A figure of the library, or an .xml/.urdf file.")] = "human",
+    reach: Annotated[
+        list[str] | None, typer.Option("--reach", metavar="BODY=X,Y,Z", help="A body comes to a place [m].")
+    ] = None,
+    orient: Annotated[
+        list[str] | None, typer.Option("--orient", metavar="BODY=W,X,Y,Z", help="A body turns to a quaternion.")
+    ] = None,
+    aim: Annotated[
+        list[str] | None, typer.Option("--aim", metavar="BODY=X,Y,Z", help="A body's x axis points at a place [m].")
+    ] = None,
+    com: Annotated[
+        str | None, typer.Option("--com", metavar="X,Y,Z", help="Centre of mass [m]; - leaves one free.")
+    ] = None,
+    pin: Annotated[
+        list[str] | None, typer.Option("--pin", metavar="BODY[=X,Y,Z]", help="A body's origin stays (or goes) there.")
+    ] = None,
+    lock: Annotated[
+        list[str] | None, typer.Option("--lock", metavar="BODY", help="A body keeps its orientation.")
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option("--fix", metavar="JOINT=VALUE", help="A joint keeps an angle [rad].")
+    ] = None,
+    balanced: Annotated[bool, typer.Option("--balanced", help="The centre of mass stays over the feet.")] = False,
+    start: Annotated[
+        str | None, typer.Option("--start", help="Start from a motion's last frame (file or reference motion).")
+    ] = None,
+    set_: Set = None,
+    seed: Annotated[int, typer.Option(help="Seed of the restarts.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save the pose (.npz, a motion of one frame).")
+    ] = None,
+    png: Annotated[Path | None, typer.Option("--png", help="Draw it (.png).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find a pose from goals and constraints; exit code 1 when a goal cannot be reached or constraints contradict."""
+    from counterpoise.pose import Aim, Balanced, CenterOfMass, FixJoint, Lock, Orient, Pin, Reach
+    from counterpoise.pose.solver import solve_pose
+
+    check_targets({out: (".npz",), png: (".png", ".jpg")})
+    who = figure_from(figure, set_)
+    goals: list[Any] = [Reach(b, v) for b, v in (named_numbers(t, "--reach", (3,)) for t in reach or ())]
+    goals += [Orient(b, v) for b, v in (named_numbers(t, "--orient", (4,)) for t in orient or ())]
+    goals += [Aim(b, (1, 0, 0), at=v) for b, v in (named_numbers(t, "--aim", (3,)) for t in aim or ())]
+    if com is not None:
+        goals.append(CenterOfMass([None if x.strip() == "-" else number_from(x, "--com") for x in com.split(",")]))
+    holds: list[Any] = []
+    for text in pin or ():
+        if "=" in text:
+            body, place = named_numbers(text, "--pin", (3,))
+            holds.append(Pin(body, at=place))
+        else:
+            holds.append(Pin(text))
+    holds += [Lock(body) for body in lock or ()]
+    holds += [FixJoint(j, v) for j, v in (named_numbers(t, "--fix", (1, 2, 3, 4)) for t in fix or ())]
+    if balanced:
+        holds.append(Balanced())
+    found = solve_pose(who, goals, holds, pose_start(start, who), seed=seed)
+    if out is not None:
+        found.save(out)
+    if png is not None:
+        from counterpoise.render import still
+
+        still(found.motion, path=png)
+    _tell_pose(found, {"pose": out, "picture": png}, as_json)
+    if found.status != "solved":
+        raise typer.Exit(1)
+
+
+@app.command()
 def replay(
     recording: Annotated[Path, typer.Argument(help="A recording (.npz).")],
     as_json: Json = False,
@@ -416,6 +489,33 @@ def _report(recording: Recording, told: Any, files: dict[str, Path], as_json: bo
     for name, path in files.items():
         table.add_row(name, str(path))
     _print(table)
+
+
+def _tell_pose(found: Any, files: dict[str, Path | None], as_json: bool) -> None:
+    if as_json:
+        _print_json(
+            {
+                "status": found.status, "q": found.q.tolist(), "residuals": found.residuals,
+                "violations": found.violations, "active_limits": list(found.active_limits),
+                "conflict": list(found.conflict), "iterations": found.iterations, "restarts": found.restarts,
+                "seconds": found.seconds, "files": {k: str(v) for k, v in files.items() if v is not None},
+            }
+        )  # fmt: skip
+        return
+    from rich.table import Table
+
+    table = Table("asked", "off by", title=f"{found.character.name}: {found.status}")
+    for name, size in [*found.residuals.items(), *found.violations.items()]:
+        table.add_row(name, f"{size:.2e}")
+    _print(table)
+    if found.conflict:
+        _print(f"in conflict: {', '.join(found.conflict)}")
+    if found.active_limits:
+        _print(f"at their limits: {', '.join(found.active_limits)}")
+    _print(f"{found.iterations} iterations, {found.restarts} restarts, {1e3 * found.seconds:.1f} ms")
+    for path in files.values():
+        if path is not None:
+            _print(f"wrote {path}")
 
 
 def _show_figure(who: Character, as_json: bool) -> None:

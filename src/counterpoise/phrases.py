@@ -161,3 +161,20 @@ def check_targets(targets: dict[Path | None, tuple[str, ...]]) -> None:
             raise BadValue(f"{str(path)!r} must end in {' or '.join(accepted)}")
         if not path.resolve().parent.is_dir():
             raise BadFile(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}")
+
+
+def named_numbers(text: str, option: str, count: tuple[int, ...]) -> tuple[str, list[float]]:
+    """NAME=NUMBER,NUMBER,... with as many numbers as are accepted."""
+    name, equals, numbers = text.partition("=")
+    values = [number_from(x, option) for x in numbers.split(",")] if equals else []
+    if not name or len(values) not in count:
+        shape = " or ".join(str(c) for c in count)
+        raise BadValue(f"{option} takes NAME=NUMBERS with {shape} number(s) after the =; got {text!r}")
+    return name, values
+
+
+def pose_start(source: str | None, who: Character) -> Any:
+    """The last frame of a motion or recording to start from, or None for the neutral pose."""
+    if source is None:
+        return None
+    return motion_from(source, who).poses[-1]

@@ -150,3 +150,19 @@ def test_factors_that_cannot_be_are_refused(human: Character, bad: object):
         human.rescaled(lengths={"legs": bad})
     with pytest.raises(BadValue):
         human.rescaled(masses={"legs": bad})
+
+
+def test_joints_and_sites_off_the_origin_stay_on_their_segments(tmp_path):
+    """A foreign body: a hinge away from its body's origin stays at its place on the scaled parent, a site on its segment."""
+    from counterpoise.character.loading import load_character
+
+    text = """<mujoco><worldbody><body name="base"><freejoint/><geom size=".1" mass="2"/>
+      <body name="arm" pos=".3 0 0"><joint name="hinge" axis="0 1 0" pos="-.1 0 0"/><geom size=".05" mass="1"/>
+      <site name="tip" pos=".2 0 0"/></body></body></worldbody></mujoco>"""
+    path = tmp_path / "arm.xml"
+    path.write_text(text)
+    who = load_character(path)
+    long = who.rescaled(lengths={"base": 2.0, "arm": 3.0})
+    body, joint = long.model.body("arm"), long.model.joint("hinge")
+    assert np.allclose(body.pos + joint.pos, (0.4, 0.0, 0.0))  # the hinge: 0.2 from the base, doubled
+    assert np.allclose(long.model.site("tip").pos, (0.6, 0.0, 0.0))

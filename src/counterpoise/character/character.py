@@ -373,10 +373,15 @@ def _first_line(error: Exception) -> str:
 
 
 def _root_width(joints: tuple[Joint, ...]) -> int:
-    """Six for a free root; for a planar one the slides and hinge that carry it about (their names begin with root)."""
+    """Six for a free root; for a planar one the slides and hinge that carry it about (the first joints, named root...)."""
     if joints and joints[0].kind == "free":
         return 6
-    return sum(joint.nv for joint in joints if joint.name.startswith("root"))
+    width = 0
+    for joint in joints:
+        if joint.body != joints[0].body or not joint.name.startswith("root"):
+            break
+        width += joint.nv
+    return width
 
 
 def _read_limits(model: mujoco.MjModel, balls: Mapping[str, Any]) -> JointLimits:

@@ -64,7 +64,7 @@ def rescaled(character: Character, lengths: Mapping[str, float], masses: Mapping
         if body.name not in length:
             continue
         parent = body.parent.name if body.parent is not None else ""
-        body.pos = np.array(body.pos) * length.get(parent, 1.0)
+        _place(body, length.get(parent, 1.0), length[body.name])
         _scale_body(body, length[body.name], mass[body.name])
     for geom in list(spec.geoms):
         if geom.parent is not None and length.get(geom.parent.name, 1.0) != 1.0:
@@ -98,6 +98,18 @@ def _roles(spec: mujoco.MjSpec, character: Character) -> dict[str, Any]:
             found: dict[str, Any] = json.loads(text.data)
             return found
     return {"format": 1, "name": character.name, **roles_to_json(character.roles)}
+
+
+def _place(body: Any, outer: float, own: float) -> None:
+    """Keep a body's joint where it is on the scaled parent: its origin lies back from the joint by the scaled body's offset."""
+    turn = np.zeros(9)
+    mujoco.mju_quat2Mat(turn, np.array(body.quat, float))
+    joints = list(body.joints)
+    offset = turn.reshape(3, 3) @ np.array(joints[0].pos if joints else (0.0, 0.0, 0.0), float)
+    anchor = np.array(body.pos) + offset
+    body.pos = outer * anchor - own * offset
+    for site in body.sites:
+        site.pos = np.array(site.pos) * own
 
 
 def _scale_body(body: Any, s: float, w: float) -> None:

@@ -150,6 +150,7 @@ class Tables:
     point_place: Array  # (p, 3) in the body's frame
     data: mujoco.MjData  # scratch
     joint_of_dof: Ints  # (nv,) MuJoCo joint of each dof
+    heft: Array  # (nv,) share of the body's mass that each dof carries, 0.05 to 1
     body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array]  # for compiled kinematics
 
 
@@ -309,6 +310,7 @@ def _make_tables(character: Character) -> Tables:
         point_place=np.array([p.position for p in points], float).reshape(-1, 3),
         data=mujoco.MjData(m),
         joint_of_dof=m.dof_jntid.astype(np.int64),
+        heft=0.05 + 0.95 * m.body_subtreemass[m.dof_bodyid] / max(float(m.body_subtreemass[0]), 1e-12),
         body=(
             m.body_parentid.astype(np.int64),
             m.body_pos.copy(),

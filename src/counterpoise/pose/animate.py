@@ -30,7 +30,9 @@ Progress = Callable[[int, int], None]
 
 REACHED = 1e-4  # [m, rad]: a goal nearer than this is met
 SWIFT = 6.0  # [rad/s]: a joint never turns faster than this ...
-LEVER = 12.0  # [rad] ... or this while the fastest target goes by the figure's height: nothing jumps at the edge of reach
+LEVER = (
+    12.0  # [rad] ... or this while the fastest target goes by the figure's height: nothing jumps at the edge of reach
+)
 LONGEST = 3600.0  # [s]
 MOST = 1_000_000  # frames
 
@@ -66,8 +68,8 @@ class Animation:
         when, what, size = self.worst
         cut = "" if self.complete else f" of {self.wanted} asked for"
         return (
-            f"Animation({len(self.motion)} frames{cut}, {solved} solved; worst: {what or 'nothing asked'} {size:.2g} at "
-            f"{when:.2f} s; {self.seconds:.2f} s)"
+            f"Animation({len(self.motion)} frames{cut}, {solved} solved; worst: {what or 'nothing asked'} {size:.2g} "
+            f"at {when:.2f} s; {self.seconds:.2f} s)"
         )
 
 
@@ -119,10 +121,10 @@ def animate(
 ) -> Motion:
     """The motion in which points of the body follow their paths, all at once, and the constraints hold in every frame.
 
-    Frames come at `rate` a second from the first path's start to the last one's end, or for `duration` seconds. `goals` are wanted
-    all along. The body leans to the `start` pose (neutral when None) unless a `Posture` is among the goals, so what is drawn twice
-    looks the same twice. `progress(done, total)` is told of every frame; Ctrl-C keeps what was done. See also
-    `animate_with_report`.
+    Frames come at `rate` a second from the first path's start to the last one's end, or for `duration` seconds. `goals`
+    are wanted all along. The body leans to the `start` pose (neutral when None) unless a `Posture` is among the goals,
+    so what is drawn twice looks the same twice. `progress(done, total)` is told of every frame; Ctrl-C keeps what was
+    done. See also `animate_with_report`.
     """
     return animate_with_report(character, paths, constraints, goals, start, rate, duration, progress, name).motion
 
@@ -163,7 +165,9 @@ def animate_with_report(
                 q = _first(problem, wanted, held, rest, weights, begin)
             else:
                 shift = max((np.linalg.norm(way.at(t) - way.at(times[k - 1])) for way in ways), default=0.0)
-                furthest = _furthest(character, max(SWIFT * float(t - times[k - 1]), LEVER * float(shift) / character.height))
+                furthest = _furthest(
+                    character, max(SWIFT * float(t - times[k - 1]), LEVER * float(shift) / character.height)
+                )
                 found = nearest_pose(problem, rest, weights, q, (q, furthest))
                 q = found.q if found.held else q  # the frame before holds all constraints
             book.add(q, True, problem.residuals(q), problem.violations(q))

@@ -237,6 +237,7 @@ def descend_core(
     balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array],
     rest: Array,
     posture: float,
+    heft: Array,
     anchor: Array,
     furthest: Array,
     tolerance: float,
@@ -244,6 +245,7 @@ def descend_core(
     most: int,
     flat: float,
     bold: int,
+    settle: int,
     inside: float,
     kept: float,
     held: Ints,
@@ -270,21 +272,21 @@ def descend_core(
         inside, kept, xpos, xmat, xquat, motion, g, G, low, high, scratch_held, scratch_active,
     )  # fmt: skip
     lean = _lean(layout, nv, rest, q, variables)
-    f = _objective(r, soft, lean, posture)
+    f = _objective(r, soft, lean, posture, heft)
     if not fine:
         return q, f, False, False, 0, 0.0
     mu, done, slow, gain = damping, 0, 0, 1.0
     g_now, G_now = g.copy(), G.copy()
     while done < most:
         if _within(r, soft, goal_weights, tolerance):
-            return q, f, True, True, done, gain
+            break
         done += 1
         stuck = True
         _box(q, layout, nv, variables, ranges, anchor, furthest, low, high)
         for _ in range(8):
             for i in range(n):
-                D[i] = posture * posture + mu * 2.0 * f + 1e-9
-                p[i] = posture * posture * lean[i]
+                D[i] = heft[i] * posture * posture + mu * 2.0 * f + 1e-10
+                p[i] = heft[i] * posture * posture * lean[i]
             x, _ = bounded_step(soft, hard, J, r, D, p, g_now, G_now, low, high, held, active)
             longest = 0.0
             for i in range(n):
@@ -297,7 +299,7 @@ def descend_core(
                 furthest, inside, kept, xpos, xmat, xquat, motion, g, G, low, high, scratch_held, scratch_active,
             )  # fmt: skip
             tlean = _lean(layout, nv, rest, trial, variables)
-            tf = _objective(tr, soft, tlean, posture)
+            tf = _objective(tr, soft, tlean, posture, heft)
             if fine and (tf < f or done <= bold):
                 gain = (f - tf) / max(f, 1e-300)
                 q, r, J, f, lean = trial, tr, tJ, tf, tlean
@@ -312,7 +314,40 @@ def descend_core(
         slow = slow + 1 if gain < flat and done > bold else 0
         if slow >= 2:
             break
-    return q, f, True, _within(r, soft, goal_weights, tolerance), done, gain
+    reached = _within(r, soft, goal_weights, tolerance)
+    if not reached or settle <= 0:
+        return q, f, True, reached, done, gain
+    # There: now the posture, with the goals held like constraints.
+    every = soft + hard
+    for _ in range(settle):
+        before = 0.0
+        for i in range(n):
+            before += heft[i] * lean[i] * lean[i]
+            p[i] = heft[i] * lean[i]
+        _box(q, layout, nv, variables, ranges, anchor, furthest, low, high)
+        x, _ = bounded_step(0, every, J, r, heft, p, g_now, G_now, low, high, held, active)
+        better, share = False, 1.0
+        for _ in range(3):
+            trial = _moved(q, layout, nv, variables, ranges, share * x)
+            trial, tr, tJ, fine = _restore(
+                trial, body, layout, ancestors, variables, points, turns, order, 0, every, ranges, balls, anchor,
+                furthest, inside, kept, xpos, xmat, xquat, motion, g, G, low, high, scratch_held, scratch_active,
+            )  # fmt: skip
+            tlean = _lean(layout, nv, rest, trial, variables)
+            after = 0.0
+            for i in range(n):
+                after += heft[i] * tlean[i] * tlean[i]
+            if fine and after < before:
+                gain = (before - after) / max(before, 1e-300)
+                q, r, J, lean = trial, tr, tJ, tlean
+                g_now[:], G_now[:] = g, G
+                better = True
+                break
+            share *= 0.4
+        done += 1
+        if not better or gain < 0.01:
+            break
+    return q, _objective(r, soft, lean, posture, heft), True, True, done, gain
 
 
 @swift_kernel
@@ -320,8 +355,8 @@ def _restore(
     q: Array, body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array], layout: Ints,
     ancestors: Array, variables: Ints, points: tuple[Ints, Array, Array, Array], turns: tuple[Ints, Array, Array],
     order: Ints, soft: int, hard: int, ranges: tuple[Ints, Ints, Array, Array],
-    balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], anchor: Array, furthest: Array, inside: float,
-    kept: float, xpos: Array, xmat: Array, xquat: Array, motion: Array, g: Array, G: Array, low: Array, high: Array,
+    balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], anchor: Array, furthest: Array,
+    inside: float, kept: float, xpos: Array, xmat: Array, xquat: Array, motion: Array, g: Array, G: Array, low: Array, high: Array,
     held: Ints, active: Ints,
 ) -> tuple[Array, Array, Array, bool]:  # fmt: skip
     """Back onto the constraints by the shortest steps; (q, rows, Jacobian, held)."""
@@ -394,12 +429,12 @@ def _lean(layout: Ints, nv: int, rest: Array, q: Array, variables: Ints) -> Arra
 
 
 @swift_kernel
-def _objective(r: Array, soft: int, lean: Array, posture: float) -> float:
+def _objective(r: Array, soft: int, lean: Array, posture: float, heft: Array) -> float:
     total = 0.0
     for i in range(soft):
         total += r[i] * r[i]
     for i in range(len(lean)):
-        total += posture * posture * lean[i] * lean[i]
+        total += posture * posture * heft[i] * lean[i] * lean[i]
     return 0.5 * total
 
 

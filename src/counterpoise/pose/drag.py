@@ -42,7 +42,9 @@ class PoseDrag:
     ) -> None:
         compile_once()
         self.character = character
-        self.tuning = tuning if tuning is not None else PoseTuning(iterations=24, restarts=0, damping=1e-2, flat=1e-9)
+        self.tuning = (
+            tuning if tuning is not None else PoseTuning(iterations=24, restarts=0, damping=1e-2, flat=1e-9, settle=0)
+        )
         self._posture = posture
         self._anchored = build_pose_problem(character, (), constraints, start)  # pins are where they are now
         self.q: Array = self._anchored.start

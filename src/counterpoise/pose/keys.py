@@ -1,8 +1,8 @@
 """Keyframes whose feet stay: poses at times, interpolated on the manifold, then corrected in every frame.
 
-Between two keys that agree on where a foot is, the foot is held exactly there; elsewhere it goes where the interpolation takes it,
-led over from the one to the other within a tenth of a second. Effectors may be asked to go straight or in an arc from key to key.
-The rest of the body keeps to the interpolation as nearly as that allows.
+Between two keys that agree on where a foot is, the foot is held exactly there; elsewhere it goes where the
+interpolation takes it, led over from the one to the other within a tenth of a second. Effectors may be asked to go
+straight or in an arc from key to key. The rest of the body keeps to the interpolation as nearly as that allows.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ def animate_keys(
 ) -> Motion:
     """The motion through poses at times in which support feet do not slide.
 
-    `support`: bodies (or feet) that stay exactly where they are between successive keys that agree on their place (1 mm) and
-    orientation (half a degree); "auto" takes the feet, "none" nothing. `effector_paths` asks bodies to go "straight" from key to
-    key, or in an "arc" (("arc", 0.2): 0.2 m high); they come to rest at every key. `constraints` hold in every frame.
+    `support`: bodies (or feet) that stay exactly where they are between successive keys that agree on their place (1
+    mm) and orientation (half a degree); "auto" takes the feet, "none" nothing. `effector_paths` asks bodies to go
+    "straight" from key to key, or in an "arc" (("arc", 0.2): 0.2 m high); they come to rest at every key. `constraints`
+    hold in every frame.
     """
     return animate_keys_with_report(
         character, keyframes, effector_paths, support, rate, constraints, progress, base, name
@@ -119,7 +120,7 @@ def animate_keys_with_report(
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A stretch of keys that agree on a foot: from `begin` to `end` it stays; it is led in and out within `lead`, `trail`."""
+    """A stretch of keys that agree on a foot: it stays from `begin` to `end`, and is led in and out around them."""
 
     begin: float
     end: float
@@ -273,7 +274,7 @@ class _Effector:
         return [Reach(self.body, tuple(self.at(t).tolist()), self.point)]
 
     def at(self, t: float) -> Array:
-        """Along the chord by the key's own ease (at rest at both ends where it is a spline); an arc adds a parabola upwards."""
+        """Along the chord by the key's ease (at rest at both ends for a spline); an arc adds a parabola upwards."""
         for i, ((_, leaves, _), (comes, _, eased)) in enumerate(pairwise(self.keys)):
             if t < comes:
                 a, b = self.places[i], self.places[i + 1]

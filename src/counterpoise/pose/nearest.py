@@ -3,9 +3,9 @@
     minimise    1/2 |q - q_ref|^2_W  +  1/2 s^2 |r(q)|^2      W: by the inertia each joint moves; r: stiff goals
     subject to  c(q) = 0, g(q) <= 0, low <= q <= high         of a `PoseProblem`
 
-Solved to the end in every frame (sequential quadratic programs in the null space of the linearised equalities, which may repeat
-one another), so that the answer depends smoothly on the reference and on where the goals are: a frame knows nothing of rounding
-in the frame before.
+Solved to the end in every frame (sequential quadratic programs in the null space of the linearised equalities, which
+may repeat one another), so that the answer depends smoothly on the reference and on where the goals are: a frame knows
+nothing of rounding in the frame before.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Nearest(NamedTuple):
 
 
 def inertia_weights(character: Character) -> Array:
-    """Weights (nv,) of departures from a reference: the diagonal of the mass matrix in the neutral pose over m h^2, and a floor.
+    """Weights (nv,) of departures from a reference: the diagonal of the neutral mass matrix over m h^2, and a floor.
 
-    What is heavy keeps to the reference, what is light gives way: legs bend under a pelvis that goes on as it was. The three
-    directions of a ball (and of a free root's place and turn) weigh the same.
+    What is heavy keeps to the reference, what is light gives way: legs bend under a pelvis that goes on as it was. The
+    three directions of a ball (and of a free root's place and turn) weigh the same.
     """
     m = character.model
     scale = character.mass * max(character.height, 1e-3) ** 2
@@ -100,7 +100,7 @@ def _with_curvature(H: Array, S: Array) -> Array:
 def _step(
     problem: PoseProblem, q: Array, e: Evaluation, H: Array, gradient: Array, cap: tuple[Array, Array] | None
 ) -> Array:
-    """One program: to x0, which meets the linearised equalities as nearly as can be, and from there in their null space."""
+    """One program: to x0, which meets the linearised equalities, and from there in their null space."""
     n = len(H)
     x0, N = np.zeros(n), np.eye(n)
     if len(e.c):

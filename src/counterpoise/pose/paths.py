@@ -68,7 +68,6 @@ class Path:
             raise BadValue(f"a path needs at least two points; got {len(points)}")
         if len(points) != len(times):
             raise BadValue(f"a path has a time for every point; got {len(points)} points and {len(times)} times")
-        on_body = _places([self.point])[0]
         if not (np.isfinite(self.weight) and self.weight > 0.0):
             raise BadValue(f"a path's weight is a positive number; got {self.weight!r}")
         turns = None if self.turns is None else _quaternions(self.turns, len(points))
@@ -80,7 +79,7 @@ class Path:
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "turns", turns)
-        object.__setattr__(self, "point", (float(on_body[0]), float(on_body[1]), float(on_body[2])))
+        object.__setattr__(self, "point", _place(self.point))
 
     def __repr__(self) -> str:
         return f"Path({self.body!r}: {len(self.points)} points, {self.length:.3g} m, {self.start:g} ... {self.end:g} s)"
@@ -98,7 +97,7 @@ class Path:
         turns: ArrayLike | None = None,
         weight: float = 1.0,
     ) -> Path:
-        """The path through points (k, 3): in `duration` seconds with a speed profile ("constant" unless told), or at `times`."""
+        """The path through points (k, 3): in `duration` seconds with a speed profile ("constant"), or at `times`."""
         places = _places(points)
         if (duration is None) == (times is None):
             raise BadValue("a path takes a `duration` (with a speed profile) or `times` for its points, one of the two")
@@ -109,11 +108,8 @@ class Path:
             when = start + np.linspace(0.0, 1.0, max(len(places), 2)) * _duration(duration)
         else:
             when = _times(times) + start
-        on_body = _places([point])[0]
-        made = Path(
-            body, places, when[: len(places)], (on_body[0], on_body[1], on_body[2]), speed,
-            None if turns is None else np.asarray(turns), weight,
-        )  # fmt: skip
+        facing = None if turns is None else np.asarray(turns)
+        made = Path(body, places, when[: len(places)], _place(point), speed, facing, weight)
         return made if speed is None else replace(made, times=made._passing)
 
     @staticmethod
@@ -133,8 +129,7 @@ class Path:
         """
         t, x = read_stroke(samples, times)
         knots, places = fit_stroke(t, x, smoothing)
-        on_body = _places([point])[0]
-        return Path(body, places, knots, (on_body[0], on_body[1], on_body[2]), weight=weight)
+        return Path(body, places, knots, _place(point), weight=weight)
 
     # -- asking -----------------------------------------------------------------------------------------------------
     @property
@@ -188,14 +183,14 @@ class Path:
     def moved(self, index: int, place: ArrayLike) -> Path:
         """One control point elsewhere."""
         points = self.points.copy()
-        points[self._index(index)] = _places([place])[0]
+        points[self._index(index)] = _place(place)
         return self._changed(points, self.times, self.turns)
 
     def with_point(
         self, place: ArrayLike, index: int | None = None, time: float | None = None, turn: ArrayLike | None = None
     ) -> Path:
         """One more control point, before point `index` (None: by its `time`, or at the end)."""
-        here = _places([place])[0]
+        here = _place(place)
         if time is not None:
             _times([time])
             if index is None:
@@ -257,7 +252,7 @@ class Path:
 
     def translated(self, by: ArrayLike) -> Path:
         """The same path elsewhere: all points moved by a vector [m]."""
-        return replace(self, points=self.points + _places([by])[0])
+        return replace(self, points=self.points + np.array(_place(by)))
 
     def reversed(self) -> Path:
         """The same way back, in the same span of time; a speed profile runs as before, from the new beginning."""
@@ -294,7 +289,7 @@ class Path:
 
     @cached_property
     def _parameters(self) -> Array:
-        """Times; or, for a shape without times, the roots of the chords summed up (centripetal: no loops at sharp bends)."""
+        """Times; or, for a shape without times, sums of the roots of the chords (centripetal: no loops at bends)."""
         if self.speed is None:
             return self.times
         gaps = np.linalg.norm(np.diff(self.points[self._apart], axis=0), axis=1)
@@ -403,6 +398,11 @@ def _places(values: ArrayLike) -> Array:
     if np.abs(out).max(initial=0.0) > FARTHEST:
         raise BadValue(f"a point of a path is {np.abs(out).max():.3g} m away: are these metres? (at most {FARTHEST:g})")
     return out
+
+
+def _place(value: ArrayLike) -> tuple[float, float, float]:
+    x, y, z = _places(np.asarray(value)[None])[0].tolist()
+    return x, y, z
 
 
 def _times(values: ArrayLike | None) -> Array:

@@ -1,11 +1,11 @@
 """The posing problem, built to be looked at and then solved.
 
-    minimise    sum_i w_i^2 |f_i(q) - t_i|^2  +  w_p^2 |q - q_rest|^2        goals, and the posture that breaks ties
+    minimise    sum_i w_i^2 |f_i(q) - t_i|^2  +  w_p^2 |q - q_rest|_m^2      goals, and the posture that breaks ties
     subject to  c(q) = 0                                                     pins, locks, couplings, planes, curves
                 g(q) <= 0                                                    swing-twist limits, balance, ground,
                 couplings low <= q <= high                                             hinges and slides
 
-Only joints that can matter are variables, and problems that share no joint are apart (Bawa 1995, section 5.1.4).
+|.|_m weighs each joint by the share of the body's mass it carries. Only joints that can matter are variables, and problems that share no joint are apart (Bawa 1995, section 5.1.4).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class PoseProblem:
     def objective(self, q: Array, e: Evaluation) -> float:
         """Half the weighted sum of squares, the posture included."""
         lean = self.lean(q)
-        return 0.5 * float(e.r @ e.r) + 0.5 * self.posture**2 * float(lean @ lean)
+        return 0.5 * float(e.r @ e.r) + 0.5 * self.posture**2 * float(lean @ (self.heft * lean))
 
     def lean(self, q: Array) -> Array:
         """Tangent from the rest posture to q, of the variables."""
@@ -174,7 +174,7 @@ class PoseProblem:
 
     def aimed(self, places: Array, turns: Array, start: Array, rest: Array) -> PoseProblem:
         """A copy whose goal points and goal orientations have other targets; nothing else is worked out again."""
-        for name in ("tables", "compiled", "row_weights", "goal_starts", "_slow", "_goal_names"):
+        for name in ("tables", "heft", "compiled", "row_weights", "goal_starts", "_slow", "_goal_names"):
             getattr(self, name)
         copy = object.__new__(PoseProblem)
         copy.__dict__.update(self.__dict__)
@@ -247,6 +247,11 @@ class PoseProblem:
             tuple(t for t in self.equalities if type(t.feature) not in plain),
             bool(self.inequalities),
         )
+
+    @cached_property
+    def heft(self) -> Array:
+        """How dear each variable is: the share of the body's mass it carries, so that a hand moves before the trunk."""
+        return np.ascontiguousarray(tables_of(self.character).heft[self.variables])
 
     @cached_property
     def tables(self) -> VariableTables:

@@ -46,6 +46,7 @@ class PoseTuning:
     restarts: int = 60  # spread-out starts tried when stuck
     patience: int = 18  # iterations from a spread-out start
     seconds: float = 2.0  # [s] in all
+    settle: int = 6  # iterations spent on the posture once the goals are reached
     flat: float = 1e-7  # relative decrease below which a start is exhausted
 
 
@@ -205,7 +206,7 @@ def descend(
         return Outcome(q, problem.objective(q, e), False, False, most, pressing_limits(problem, q, e))
     f = problem.objective(q, e)
     mu, done = rules.damping, 0
-    weight2 = problem.posture**2
+    weight2, heft = problem.posture**2, problem.heft
     memory = warm if warm is not None else {}
     slow = 0
     while done < most:
@@ -215,13 +216,13 @@ def descend(
             break
         done += 1
         lean = problem.lean(q)
-        gradient = e.J.T @ e.r + weight2 * lean
+        gradient = e.J.T @ e.r + weight2 * heft * lean
         H = e.J.T @ e.J
         base = 2.0 * f
         stuck = True
         for _ in range(8):
             model = H.copy()
-            diagonal = weight2 + mu * base + 1e-9
+            diagonal = heft * weight2 + mu * base + 1e-10
             if e.S is not None and _convex(model, e.S, diagonal):
                 model += e.S
             model.flat[:: len(model) + 1] += diagonal
@@ -272,7 +273,8 @@ def _descend_compiled(
         (fast.point_body, fast.point_place, fast.point_target, fast.point_weight),
         (fast.turn_body, fast.turn_target, fast.turn_weight),
         fast.goal_points, fast.goal_turns, problem.row_weights, problem.tables.ranges, problem.tables.balls,
-        problem.rest, problem.posture, np.array(anchor), furthest, rules.tolerance, rules.damping, most, rules.flat, bold,
+        problem.rest, problem.posture, problem.heft, np.array(anchor), furthest, rules.tolerance, rules.damping, most, rules.flat,
+        bold, rules.settle,
         INSIDE, HELD, held, active,
     )  # fmt: skip
     if warm is not None:
@@ -370,7 +372,7 @@ def _reached(problem: PoseProblem, e: Evaluation, tolerance: float) -> bool:
     return bool(np.add.reduceat(sizes, starts).max() <= tolerance**2)
 
 
-def _convex(model: Array, S: Array, diagonal: float) -> bool:
+def _convex(model: Array, S: Array, diagonal: Array) -> bool:
     try:
         trial = model + S
         trial.flat[:: len(trial) + 1] += diagonal
@@ -427,7 +429,7 @@ def _step(
 
 
 def _shortest(problem: PoseProblem, q: Array, C: Array, c: Array, cap: tuple[Array, Array] | None) -> Array | None:
-    """Minimum-norm step for C x = -c, variables at their bounds held there; None when that does not suffice."""
+    """Shortest step for C x = -c, variables at their bounds held there; None when that does not suffice."""
     low, high = _box(problem, q, cap)
     step = np.zeros(C.shape[1])
     free = np.ones(C.shape[1], bool)

@@ -1,8 +1,9 @@
 """Recorded strokes: a hand's jittery samples at uneven times, made into a spline with few control points.
 
-The curve is the C2 cubic spline of `motion.curves` through values at knots, and for given knots its least-squares fit is linear:
-minimise |B y - x|^2, where column j of B is the spline through 1 at knot j and 0 at the others. Knots are put where the misfit
-is, until the root mean square comes down to the tremble of the hand, and taken out again where they are not needed.
+The curve is the C2 cubic spline of `motion.curves` through values at knots, and for given knots its least-squares fit
+is linear: minimise |B y - x|^2, where column j of B is the spline through 1 at knot j and 0 at the others. Knots are
+put where the misfit is, until the root mean square comes down to the tremble of the hand, and taken out again where
+they are not needed.
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ def fit_stroke(t: Array, x: Array, smoothing: float | None = None) -> tuple[Arra
 
 
 def tremble(t: Array, x: Array) -> float:
-    """The hand's tremble [m]: root mean square of samples beside the line through their neighbours in time, made honest.
+    """The hand's tremble [m], from how far samples lie beside the line through their neighbours in time.
 
-    For independent errors of size e, the sample less the line through its two neighbours (at shares a, 1 - a) has the variance
-    e^2 (1 + a^2 + (1 - a)^2). The median over the samples leaves out true bends and corners.
+    For independent errors of size e, the sample less the line through its two neighbours (at shares a, 1 - a) has the
+    variance e^2 (1 + a^2 + (1 - a)^2). The median over the samples leaves out true bends and corners.
     """
     if len(t) < 5:
         return 0.0
@@ -84,7 +85,7 @@ def tremble(t: Array, x: Array) -> float:
 
 def _fit(t: Array, x: Array, knots: Array) -> tuple[Array, Array]:
     basis = VectorCurve(knots, np.eye(len(knots)))(t).value
-    places = np.linalg.lstsq(basis, x, rcond=1e-10)[0]
+    places = np.asarray(np.linalg.lstsq(basis, x, rcond=1e-10)[0], dtype=np.float64)
     return places, x - basis @ places
 
 
@@ -94,7 +95,7 @@ def _size(miss: Array) -> float:
 
 
 def _worst_gap(t: Array, miss: Array, knots: Array) -> float | None:
-    """A new knot in the stretch with the largest misfit, where it halves it; None when samples are too few to carry more."""
+    """A new knot in the stretch with the largest misfit, where it halves it; None when samples are too few."""
     energy = np.sum(miss**2, axis=1)
     where = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(knots) - 2)
     totals = np.bincount(where, energy, len(knots) - 1)

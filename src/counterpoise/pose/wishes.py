@@ -38,6 +38,7 @@ from counterpoise.solve.geometry import convex_hull
 Array = NDArray[np.float64]
 FARTHEST = 1e6  # [m]: targets beyond this are surely a mistake of units
 SKIN = 1e-4  # [m]: how deep a shape may dip into the ground
+HERE = (0.0, 0.0, 0.0)  # a body's own origin
 TURN = 0.3  # [m/rad]: how much a radian weighs beside a metre
 
 
@@ -82,7 +83,7 @@ class Reach:
 
     body: str
     target: ArrayLike
-    point: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike = HERE
     weight: float = 1.0
     relative_to: str | None = None
 
@@ -124,7 +125,7 @@ class Aim:
     axis: ArrayLike
     at: ArrayLike | None = None
     along: ArrayLike | None = None
-    point: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike = HERE
     weight: float = 1.0
 
     def terms(self, who: Character, start: Start) -> list[Term]:
@@ -173,7 +174,7 @@ class Pin:
     """A point of a body stays at a place [m]: `at`, or where it is at the start."""
 
     body: str
-    point: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike = HERE
     at: ArrayLike | None = None
 
     def terms(self, who: Character, start: Start) -> list[Term]:
@@ -272,7 +273,7 @@ class OnPlane:
     body: str
     origin: ArrayLike = (0.0, 0.0, 0.0)
     normal: ArrayLike = (0.0, 0.0, 1.0)
-    point: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike = HERE
     side: str = "on"
 
     def terms(self, who: Character, start: Start) -> list[Term]:
@@ -293,7 +294,7 @@ class OnCurve:
 
     body: str
     curve: Curve | ArrayLike
-    point: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayLike = HERE
 
     def terms(self, who: Character, start: Start) -> list[Term]:
         who.body_id(self.body)
@@ -417,6 +418,10 @@ def _finite(values: ArrayLike, what: str) -> Array:
 
 
 def _three(values: ArrayLike, what: str) -> Array:
+    if isinstance(values, np.ndarray) and values.shape == (3,) and values.dtype == np.float64:
+        x, y, z = values.tolist()
+        if -FARTHEST <= x <= FARTHEST and -FARTHEST <= y <= FARTHEST and -FARTHEST <= z <= FARTHEST:
+            return values
     out = _finite(values, what)
     if out.shape != (3,):
         raise BadValue(f"{what} is three numbers [m]; got shape {out.shape}")
@@ -430,6 +435,8 @@ def _tuple(values: Array) -> tuple[float, float, float]:
 
 
 def _point(values: ArrayLike) -> tuple[float, float, float]:
+    if values is HERE:
+        return HERE
     return _tuple(_three(values, "a point on a body"))
 
 
