@@ -373,7 +373,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _root_width(joints: tuple[Joint, ...]) -> int:
-    """Six for a free root; for a planar one the slides and hinge that carry it about (the first joints, named root...)."""
+    """Six for a free root; for a planar one the slides and hinge that carry it (the first joints, named root...)."""
     if joints and joints[0].kind == "free":
         return 6
     width = 0

@@ -101,7 +101,7 @@ def _roles(spec: mujoco.MjSpec, character: Character) -> dict[str, Any]:
 
 
 def _place(body: Any, outer: float, own: float) -> None:
-    """Keep a body's joint where it is on the scaled parent: its origin lies back from the joint by the scaled body's offset."""
+    """Keep a body's joint where it is on the scaled parent; its origin lies back from it by the scaled offset."""
     turn = np.zeros(9)
     mujoco.mju_quat2Mat(turn, np.array(body.quat, float))
     joints = list(body.joints)

@@ -150,39 +150,49 @@ def bounded_step(
     n, limits = len(D), len(g)
     x = np.zeros(n)
     most = soft + hard + limits
-    A, scaled, b, right, M = (
-        np.empty((most, n)),
-        np.empty((most, n)),
-        np.empty(most),
-        np.empty(most),
-        np.empty((most, most)),
-    )
+    A, scaled, M = np.empty((most, n)), np.empty((most, n)), np.empty((most, most))
+    b, right, diagonal = np.empty(most), np.empty(most), np.empty(most)
     A[: soft + hard] = J
     b[: soft + hard] = r
+    rows, anew = 0, True
+    was = held.copy()
     for sweep in range(40):
-        rows = soft + hard
-        for i in range(limits):
-            if active[i] == 1:
-                A[rows] = G[i]
-                b[rows] = g[i]
-                rows += 1
+        if anew:  # other rows: the system is built from the ground up
+            rows = soft + hard
+            for i in range(limits):
+                if active[i] == 1:
+                    A[rows] = G[i]
+                    b[rows] = g[i]
+                    rows += 1
+            for k in range(rows):
+                for i in range(n):
+                    scaled[k, i] = A[k, i] / D[i] if held[i] == 0 else 0.0
+                for j in range(k + 1):
+                    total = 0.0
+                    for i in range(n):
+                        total += scaled[k, i] * A[j, i]
+                    M[k, j] = total
+        else:  # some variables were held or released: a rank-one change each
+            for i in range(n):
+                if (was[i] == 0) == (held[i] == 0):
+                    continue
+                sign = 1.0 / D[i] if held[i] == 0 else -1.0 / D[i]
+                for k in range(rows):
+                    part = sign * A[k, i]
+                    scaled[k, i] = part if held[i] == 0 else 0.0
+                    for j in range(k + 1):
+                        M[k, j] += part * A[j, i]
+        anew = False
+        was[:] = held
         for i in range(n):
             x[i] = low[i] if held[i] == -1 else (high[i] if held[i] == 1 else 0.0)
         for k in range(rows):
             total = b[k]
             for i in range(n):
-                part = A[k, i] / D[i] if held[i] == 0 else 0.0
-                scaled[k, i] = part
-                total += A[k, i] * x[i] - part * p[i]
+                total += A[k, i] * x[i] - scaled[k, i] * p[i]
             right[k] = total
-        for k in range(rows):
-            for j in range(k + 1):
-                total = 0.0
-                for i in range(n):
-                    total += scaled[k, i] * A[j, i]
-                M[k, j] = total
-            M[k, k] += 1.0 if k < soft else 1e-11 * max(M[k, k], 1e-12) + 1e-300
-        lam, fine = _positive_solve(M, right, rows)
+            diagonal[k] = 1.0 if k < soft else 1e-11 * max(M[k, k], 1e-12) + 1e-300
+        lam, fine = _positive_solve(M, diagonal, right, rows)
         if not fine:
             return x, False
         slope = np.zeros(n)
@@ -206,14 +216,14 @@ def bounded_step(
         for i in range(limits):
             if active[i] == 1:
                 if lam[at] < -1e-12 and sweep < 30:
-                    active[i], changed = 0, True
+                    active[i], changed, anew = 0, True, True
                 at += 1
             else:
                 over = g[i]
                 for k in range(n):
                     over += G[i, k] * x[k]
                 if over > 1e-10:
-                    active[i], changed = 1, True
+                    active[i], changed, anew = 1, True, True
         if not changed:
             return x, True
     for i in range(n):
@@ -356,8 +366,8 @@ def _restore(
     ancestors: Array, variables: Ints, points: tuple[Ints, Array, Array, Array], turns: tuple[Ints, Array, Array],
     order: Ints, soft: int, hard: int, ranges: tuple[Ints, Ints, Array, Array],
     balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], anchor: Array, furthest: Array,
-    inside: float, kept: float, xpos: Array, xmat: Array, xquat: Array, motion: Array, g: Array, G: Array, low: Array, high: Array,
-    held: Ints, active: Ints,
+    inside: float, kept: float, xpos: Array, xmat: Array, xquat: Array, motion: Array, g: Array, G: Array,
+    low: Array, high: Array, held: Ints, active: Ints,
 ) -> tuple[Array, Array, Array, bool]:  # fmt: skip
     """Back onto the constraints by the shortest steps; (q, rows, Jacobian, held)."""
     n, nv, limits = len(variables), len(ancestors[0]), len(g)
@@ -484,8 +494,8 @@ def _box(
 
 
 @swift_kernel
-def _positive_solve(M: Array, right: Array, n: int) -> tuple[Array, bool]:
-    """Solve the leading n x n (lower triangle) by Cholesky; a vanished pivot (a redundant constraint) is passed over."""
+def _positive_solve(M: Array, diagonal: Array, right: Array, n: int) -> tuple[Array, bool]:
+    """Solve (M + diagonal) x = right, leading n x n, lower triangle, by Cholesky; a vanished pivot is passed over."""
     L = np.zeros((n, n))
     for i in range(n):
         for j in range(i + 1):
@@ -493,9 +503,10 @@ def _positive_solve(M: Array, right: Array, n: int) -> tuple[Array, bool]:
             for k in range(j):
                 total -= L[i, k] * L[j, k]
             if i == j:
+                total += diagonal[i]
                 if not np.isfinite(total):
                     return right, False
-                L[i, i] = np.sqrt(total) if total > 1e-12 * M[i, i] and total > 0.0 else 0.0
+                L[i, i] = np.sqrt(total) if total > 1e-12 * (M[i, i] + diagonal[i]) and total > 0.0 else 0.0
             else:
                 L[i, j] = total / L[j, j] if L[j, j] > 0.0 else 0.0
     y = np.zeros(n)

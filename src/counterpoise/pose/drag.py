@@ -84,7 +84,7 @@ class PoseDrag:
         return account(self._whole, q, held, reached, False, iterations, 0, began, pressing, objective)
 
     def _aim_quickly(self, goals: Sequence[Goal]) -> float | None:
-        """New targets for places and orientations of the same bodies as last time: how far the farthest moved, or None."""
+        """New targets for places of the same bodies as last time: how far the farthest moved, or None."""
         plain = self._plain
         if plain is None or len(goals) != len(plain):
             return None

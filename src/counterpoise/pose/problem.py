@@ -1,11 +1,12 @@
 """The posing problem, built to be looked at and then solved.
 
-    minimise    sum_i w_i^2 |f_i(q) - t_i|^2  +  w_p^2 |q - q_rest|_m^2      goals, and the posture that breaks ties
-    subject to  c(q) = 0                                                     pins, locks, couplings, planes, curves
-                g(q) <= 0                                                    swing-twist limits, balance, ground,
-                couplings low <= q <= high                                             hinges and slides
+    minimise    sum_i w_i^2 |f_i(q) - t_i|^2  +  w_p^2 |q - q_rest|_m^2     goals, and the posture that breaks ties
+    subject to  c(q) = 0                                                    pins, locks, couplings, planes, curves
+                g(q) <= 0                                                   swing-twist limits, balance, ground
+                low <= q <= high                                            hinges and slides
 
-|.|_m weighs each joint by the share of the body's mass it carries. Only joints that can matter are variables, and problems that share no joint are apart (Bawa 1995, section 5.1.4).
+|.|_m weighs each joint by the share of the body's mass it carries. Only joints that can matter are variables, and
+problems that share no joint are apart (Bawa 1995, section 5.1.4).
 """
 
 from __future__ import annotations
@@ -26,17 +27,21 @@ from counterpoise.errors import BadValue
 from counterpoise.features import BodyOrientation, PointPosition
 from counterpoise.pose.rows import evaluate_rows, second_order
 from counterpoise.pose.wishes import (
+    FARTHEST,
     Constraint,
     Couple,
     FixJoint,
     Goal,
     Lock,
+    Orient,
     Pin,
     Posture,
+    Reach,
     Relation,
     Rows,
     Start,
     Term,
+    turn_from,
 )
 
 Array = NDArray[np.float64]
@@ -345,8 +350,11 @@ def build_pose_problem(
     goals: Sequence[Goal] = (),
     constraints: Sequence[Constraint] = (),
     start: ArrayLike | None = None,
+    quick: bool = False,
 ) -> PoseProblem:
     """Gather goals and constraints into one problem over the joints that can matter."""
+    if quick and not constraints and (ready := _planned(character, goals, start)) is not None:
+        return ready
     q = character.neutral.copy() if start is None else character.check_pose(start, "start")
     q = character.limits.clamp(q)
     here = Start(character, q)
@@ -383,6 +391,40 @@ def build_pose_problem(
         character, q, rest, float(posture.weight), tuple(distinct(wanted)), tuple(distinct(equal)), tuple(ranges),
         tuple(relations), variables, frozenset(fixed),
     )  # fmt: skip
+
+
+def _planned(character: Character, goals: Sequence[Goal], start: ArrayLike | None) -> PoseProblem | None:
+    """A problem of places and orientations like one built before for this body, with new targets; None when it is not.
+
+    Its terms keep their old targets (the rows have the new ones), so it serves one descent and its account, not more.
+    """
+    keys: list[tuple[type, str, object, float]] = []
+    places: list[ArrayLike] = []
+    turns: list[Array] = []
+    for goal in goals:
+        if not isinstance(goal, Reach | Orient) or goal.relative_to is not None:
+            return None
+        if isinstance(goal, Reach):
+            if not isinstance(goal.point, tuple):
+                return None
+            keys.append((Reach, goal.body, goal.point, goal.weight))
+            places.append(goal.target)
+        else:
+            keys.append((Orient, goal.body, None, goal.weight))
+            turns.append(turn_from(goal.target, f"the target of Orient({goal.body!r})"))
+    plans: dict[object, PoseProblem] = character.__dict__.setdefault("_pose_plans", {})
+    plan = plans.get(tuple(keys))
+    if plan is None:
+        if len(plans) > 64:
+            plans.clear()
+        plans[tuple(keys)] = build_pose_problem(character, goals, (), start)
+        return None
+    aim = np.array(places, dtype=np.float64).reshape(-1, 3) if places else np.empty((0, 3))
+    if aim.shape != (len(places), 3) or not (np.abs(aim) <= FARTHEST).all():
+        return None  # the careful way says what is wrong
+    q = character.neutral if start is None else character.check_pose(start, "start")
+    q = character.limits.clamp(q)
+    return plan.aimed(aim, np.array(turns).reshape(-1, 4), q, q)
 
 
 def partition(problem: PoseProblem) -> list[PoseProblem]:

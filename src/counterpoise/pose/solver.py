@@ -78,17 +78,21 @@ def solve_pose(
     rules = check_tuning(tuning if tuning is not None else PoseTuning())
     compile_once()
     began = time.perf_counter()
-    problem = build_pose_problem(character, goals, constraints, start)
+    problem = build_pose_problem(character, goals, constraints, start, quick=True)
     q, held, reached, iterations, restarts, objective = problem.start, True, True, 0, 0, 0.0
     pressing: dict[str, float] = {}
+    first: Outcome | None = None
     if problem.compiled:  # most often one descent over all joints does it
         first = descend(problem, q, rules, rules.iterations, began, polish=False)
         iterations = first.iterations
         if first.held and first.reached:
             return account(problem, first.q, True, True, False, iterations, 0, began, {}, first.objective)
         q = first.q if first.held else q
-    for piece in partition(problem):
-        found, tries = _best_of_starts(piece, q, rules, began, seed)
+        problem = build_pose_problem(character, goals, constraints, start)
+    pieces = partition(problem)
+    for piece in pieces:
+        known = first if problem.compiled and len(pieces) == 1 else None
+        found, tries = _best_of_starts(piece, q, rules, began, seed, known)
         q = found.q
         held, reached = held and found.held, reached and found.reached
         iterations, restarts = iterations + found.iterations, max(restarts, tries)
@@ -130,8 +134,11 @@ def account(
     return Pose(problem.character, np.array(q), status, iterations, restarts, seconds, objective, conflict, problem)
 
 
-def _best_of_starts(problem: PoseProblem, q: Array, rules: PoseTuning, began: float, seed: int) -> tuple[Outcome, int]:
-    best = descend(problem, q, rules, rules.iterations, began, polish=not problem.compiled)
+def _best_of_starts(
+    problem: PoseProblem, q: Array, rules: PoseTuning, began: float, seed: int, known: Outcome | None
+) -> tuple[Outcome, int]:
+    """From q (whose outcome may be known already), then from spread-out starts while goals are missed."""
+    best = known or descend(problem, q, rules, rules.iterations, began, polish=not problem.compiled)
     if best.reached and best.held:
         return best, 0
     rng = np.random.default_rng(seed)
@@ -273,7 +280,8 @@ def _descend_compiled(
         (fast.point_body, fast.point_place, fast.point_target, fast.point_weight),
         (fast.turn_body, fast.turn_target, fast.turn_weight),
         fast.goal_points, fast.goal_turns, problem.row_weights, problem.tables.ranges, problem.tables.balls,
-        problem.rest, problem.posture, problem.heft, np.array(anchor), furthest, rules.tolerance, rules.damping, most, rules.flat,
+        problem.rest, problem.posture, problem.heft, np.array(anchor), furthest, rules.tolerance, rules.damping, most,
+        rules.flat,
         bold, rules.settle,
         INSIDE, HELD, held, active,
     )  # fmt: skip

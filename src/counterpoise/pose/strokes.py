@@ -56,7 +56,7 @@ def fit_stroke(t: Array, x: Array, smoothing: float | None = None) -> tuple[Arra
     """Knots (k,) and places (k, 3) on the fitted curve: as few as come within `smoothing` [m, root mean square]."""
     if smoothing is not None and not (np.isfinite(smoothing) and smoothing >= 0.0):
         raise BadValue(f"smoothing is a length of at least 0 m; got {smoothing!r}")
-    wanted = max(1.05 * tremble(t, x), FINEST) if smoothing is None else float(smoothing)
+    wanted = max(1.1 * tremble(t, x), FINEST) if smoothing is None else float(smoothing)
     knots = np.array([t[0], t[-1]])
     places, miss = _fit(t, x, knots)
     most = min(MOST, len(t))
@@ -79,8 +79,8 @@ def tremble(t: Array, x: Array) -> float:
         return 0.0
     a = (t[1:-1] - t[:-2]) / (t[2:] - t[:-2])
     off = x[1:-1] - ((1.0 - a)[:, None] * x[:-2] + a[:, None] * x[2:])
-    each = np.sum(off**2, axis=1) / (3.0 * (1.0 + a**2 + (1.0 - a) ** 2))
-    return float(np.sqrt(np.median(each) / 0.7887))  # median of a chi-square with three degrees, over three
+    each = np.median(off**2 / (1.0 + a**2 + (1.0 - a) ** 2)[:, None], axis=0) / 0.4549  # the median of a chi-square
+    return float(np.sqrt(np.mean(each)))
 
 
 def _fit(t: Array, x: Array, knots: Array) -> tuple[Array, Array]:

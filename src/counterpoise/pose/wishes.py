@@ -108,7 +108,7 @@ class Orient:
     relative_to: str | None = None
 
     def terms(self, who: Character, start: Start) -> list[Term]:
-        goal = _turn(self.target, f"the target of Orient({self.body!r})")
+        goal = turn_from(self.target, f"the target of Orient({self.body!r})")
         who.body_id(self.body)
         if self.relative_to is not None:
             who.body_id(self.relative_to)
@@ -199,7 +199,7 @@ class Lock:
         goal = (
             feature.value(start.snapshot)
             if self.to is None
-            else _turn(self.to, f"the orientation of Lock({self.body!r})")
+            else turn_from(self.to, f"the orientation of Lock({self.body!r})")
         )
         return [Term(f"lock {self.body}", feature, goal)]
 
@@ -447,7 +447,8 @@ def _direction(values: ArrayLike, what: str) -> tuple[float, float, float]:
     return _tuple(out / np.linalg.norm(out))
 
 
-def _turn(values: ArrayLike, what: str) -> Array:
+def turn_from(values: ArrayLike, what: str) -> Array:
+    """A quaternion from a quaternion or a rotation matrix."""
     out = _finite(values, what)
     if out.shape == (3, 3):
         if not np.allclose(out @ out.T, np.eye(3), atol=1e-6) or np.linalg.det(out) < 0.0:
