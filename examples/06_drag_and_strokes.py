@@ -35,4 +35,6 @@ shine = cp.Aim("head", axis=(1.0, 0.0, -0.1), along=(0.3, 0.0, -1.0), weight=0.1
 for name, path in (("stroke", stroke), ("edited", edited)):
     motion = cp.animate(lamp, [path], goals=[shine], rate=60)
     print(name, motion)
-    cp.filmstrip(motion, count=8, path=f"lamp_{name}.png", size=(200, 240), azimuth=-90.0, elevation=5.0, camera="fixed")
+    cp.filmstrip(
+        motion, count=8, path=f"lamp_{name}.png", size=(200, 240), azimuth=-90.0, elevation=5.0, camera="fixed"
+    )

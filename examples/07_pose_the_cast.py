@@ -1,4 +1,4 @@
-"""Every figure of the cast reaches for something with what it has - a hand, a small arm, a beak - feet where they are."""
+"""Every figure of the cast reaches for something with what it has: a hand, a small arm, a beak."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ for entry in cp.characters():
         tip, way = (who.root, (0.0, 0.0, -0.07)) if who.feet else (who.segments[-1], (0.3, 0.0, -0.2))
     place = who.snapshot().position(tip) + who.height * np.array(way)
     goals = [cp.Reach(tip, place)]
-    if "head" in who.segments and tip != "head":
+    if "head" in who.segments and tip.startswith("hand"):
         goals.append(cp.Aim("head", axis=(1.0, 0.0, 0.0), at=place))  # and looks at it
     pose = cp.solve_pose(who, goals, stays)
     missed = ", ".join(f"{name} off by {size:.0e}" for name, size in pose.residuals.items())

@@ -19,6 +19,7 @@ from counterpoise.phrases import (
     figure_from,
     named_numbers,
     number_from,
+    path_from,
     platform_from,
     pose_start,
     push_from,
@@ -29,6 +30,7 @@ from counterpoise.phrases import (
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
+    from counterpoise.motion.motion import Motion
     from counterpoise.simulate.recording import Recording
 
 app = typer.Typer(
@@ -303,6 +305,68 @@ def pose(
 
 
 @app.command()
+def animate(
+    figure: Annotated[str, typer.Argument(help="A figure of the library, or an .xml/.urdf file.")] = "human",
+    path: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--path", metavar="BODY=X,Y,Z:X,Y,Z:...", help="A body follows points [m], or a stroke.csv of t,x,y,z."
+        ),
+    ] = None,
+    seconds: Annotated[float, typer.Option("--seconds", "-t", help="How long paths through points take [s].")] = 2.0,
+    speed: Annotated[str, typer.Option(help="Speed along them: constant, ease, ease_in, ease_out.")] = "ease",
+    pin: Annotated[list[str] | None, typer.Option("--pin", metavar="BODY", help="A body's origin stays.")] = None,
+    lock: Annotated[
+        list[str] | None, typer.Option("--lock", metavar="BODY", help="A body keeps its orientation.")
+    ] = None,
+    balanced: Annotated[bool, typer.Option("--balanced", help="The centre of mass stays over the feet.")] = False,
+    start: Annotated[str | None, typer.Option("--start", help="Start from a motion's last frame.")] = None,
+    rate: Annotated[float, typer.Option(help="Frames a second.")] = 60.0,
+    set_: Set = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the motion (.npz).")] = None,
+    video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
+    png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a motion of effector paths, pins kept; exit code 1 when a path leaves reach."""
+    from counterpoise.pose import Balanced, Lock, Pin
+    from counterpoise.pose.animate import animate_with_report
+
+    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    who = figure_from(figure, set_)
+    if not path:
+        raise BadValue("animate needs at least one --path BODY=X,Y,Z:X,Y,Z:...")
+    ways = [path_from(text, seconds, speed) for text in path]
+    holds: list[Any] = [*(Pin(body) for body in pin or ()), *(Lock(body) for body in lock or ())]
+    if balanced:
+        holds.append(Balanced())
+    with _bar(as_json) as tell:
+        made = animate_with_report(
+            who, ways, holds, start=pose_start(start, who), rate=rate,
+            progress=lambda done, all_: tell("posing", done / all_),
+        )  # fmt: skip
+        if out is not None:
+            made.motion.save(out)
+        _draw(made.motion, video, png, tell)
+    when, what, size = made.worst
+    files = {"motion": out, "video": video, "filmstrip": png}
+    if as_json:
+        _print_json(
+            {"frames": len(made.motion), "solved": made.statuses.count("solved"), "worst_time": when, "worst": what,
+             "worst_size": size, "violation": float(made.violations.max()), "seconds": made.seconds,
+             "files": {k: str(v) for k, v in files.items() if v is not None}}
+        )  # fmt: skip
+    else:
+        _print(f"{len(made.motion)} frames, {made.statuses.count('solved')} of them solved, in {made.seconds:.2f} s")
+        _print(f"worst: {what} off by {size:.2e} at {when:.2f} s; constraints held to {made.violations.max():.1e}")
+        for written in files.values():
+            if written is not None:
+                _print(f"wrote {written}")
+    if not made:
+        raise typer.Exit(1 if made.complete else 130)
+
+
+@app.command()
 def replay(
     recording: Annotated[Path, typer.Argument(help="A recording (.npz).")],
     as_json: Json = False,
@@ -438,7 +502,9 @@ def _character_type() -> type:
 
 
 # -- answering --------------------------------------------------------------------------------------------------------
-def _draw(recording: Recording, video: Path | None, png: Path | None, tell: Callable[[str, float], None]) -> None:
+def _draw(
+    recording: Recording | Motion, video: Path | None, png: Path | None, tell: Callable[[str, float], None]
+) -> None:
     if video is None and png is None:
         return
     from counterpoise.render import filmstrip

@@ -5,7 +5,7 @@ The command line reads them; every mistake is a `BadValue` or `UnknownName` that
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from counterpoise.errors import BadFile, BadValue, unknown_name
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from counterpoise.character.character import Character
     from counterpoise.control.basic import Controller
     from counterpoise.motion.motion import Motion
+    from counterpoise.pose.paths import Path
     from counterpoise.simulate.disturbances import Push
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import Platform
@@ -47,7 +48,7 @@ def figure_from(name: str, set_: list[str] | None) -> Character:
     from counterpoise.character.library import character
     from counterpoise.character.loading import load_character
 
-    if Path(name).suffix.lower() in (".xml", ".mjcf", ".urdf"):
+    if FilePath(name).suffix.lower() in (".xml", ".mjcf", ".urdf"):
         if set_:
             raise BadValue("--set is for figures of the library; a file has no parameters")
         return load_character(name)
@@ -126,7 +127,7 @@ def controller_from(behaviour: str, who: Character, reference: str | None, stiff
 def motion_from(name: str, who: Character) -> Motion:
     from counterpoise.motion import Motion, reference_motion
 
-    if Path(name).suffix.lower() == ".npz":
+    if FilePath(name).suffix.lower() == ".npz":
         return Motion.load(name, character=who)
     return reference_motion(name, who)
 
@@ -138,9 +139,9 @@ def source_from(source: str, figure: str) -> Recording | Motion | Character:
     from counterpoise.motion import Motion, reference_motions
     from counterpoise.simulate import Recording
 
-    if Path(source).suffix.lower() in (".xml", ".mjcf", ".urdf"):
+    if FilePath(source).suffix.lower() in (".xml", ".mjcf", ".urdf"):
         return figure_from(source, None)
-    if Path(source).suffix.lower() == ".npz" or Path(source).is_file():
+    if FilePath(source).suffix.lower() == ".npz" or FilePath(source).is_file():
         with open_archive(source, "recording or motion") as archive:
             names = archive.names
         return Recording.load(source) if "model_mjb" in names else Motion.load(source)
@@ -152,7 +153,7 @@ def source_from(source: str, figure: str) -> Recording | Motion | Character:
     raise unknown_name("file, figure or reference motion", source, [*library(), *motions])
 
 
-def check_targets(targets: dict[Path | None, tuple[str, ...]]) -> None:
+def check_targets(targets: dict[FilePath | None, tuple[str, ...]]) -> None:
     """Refuse a bad output path before any work is done."""
     for path, accepted in targets.items():
         if path is None:
@@ -178,3 +179,45 @@ def pose_start(source: str | None, who: Character) -> Any:
     if source is None:
         return None
     return motion_from(source, who).poses[-1]
+
+
+def path_from(text: str, seconds: float, speed: str) -> Path:
+    """BODY=X,Y,Z:X,Y,Z:... through points, or BODY=FILE.csv, a stroke with columns t, x, y, z."""
+    from counterpoise.pose.paths import Path as Way
+
+    body, equals, way = text.partition("=")
+    if not (equals and body and way):
+        raise BadValue(f"a path is BODY=X,Y,Z:X,Y,Z:... or BODY=stroke.csv; got {text!r}")
+    if way.lower().endswith((".csv", ".txt")):
+        return Way.from_stroke(body, _table(FilePath(way)))
+    points = [[number_from(x, "a path's point") for x in place.split(",")] for place in way.split(":")]
+    if any(len(point) != 3 for point in points):
+        raise BadValue(f"every point of a path has three coordinates X,Y,Z [m]; got {way!r}")
+    return Way.through(body, points, duration=seconds, speed=speed)
+
+
+def _table(path: FilePath) -> list[list[float]]:
+    """Rows of numbers t, x, y, z from a text file; a first line of words is passed over."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise BadFile(f"no file {str(path)!r}", path=str(path)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(f"cannot read {str(path)!r} as text: {error}", path=str(path)) from None
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        cells = [cell for cell in line.replace(";", ",").replace("\t", ",").split(",") if cell.strip()]
+        if not cells or (number == 1 and not _numeric(cells[0])):
+            continue
+        if len(cells) != 4 or not all(_numeric(cell) for cell in cells):
+            raise BadFile(f"{str(path)!r}, line {number}: a stroke has four numbers t, x, y, z; got {line[:60]!r}")
+        rows.append([float(cell) for cell in cells])
+    return rows
+
+
+def _numeric(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

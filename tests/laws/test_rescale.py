@@ -153,7 +153,7 @@ def test_factors_that_cannot_be_are_refused(human: Character, bad: object):
 
 
 def test_joints_and_sites_off_the_origin_stay_on_their_segments(tmp_path):
-    """A foreign body: a hinge away from its body's origin stays at its place on the scaled parent, a site on its segment."""
+    """A hinge away from its body's origin stays at its place on the scaled parent, a site on its segment."""
     from counterpoise.character.loading import load_character
 
     text = """<mujoco><worldbody><body name="base"><freejoint/><geom size=".1" mass="2"/>

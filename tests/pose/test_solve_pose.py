@@ -116,6 +116,16 @@ def test_weights_decide_between_goals_that_cannot_both_be_met(human: cp.Characte
         check(pose)
 
 
+def test_orientations_are_read_from_matrices_and_quaternions():
+    from counterpoise.pose.wishes import turn_from
+
+    rng = np.random.default_rng(5)
+    for quaternion in [*rng.standard_normal((50, 4)), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1e-9, 1, 1e-9, 0)]:
+        unit = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+        for given in (unit, 3.0 * unit, spatial.to_matrix(unit)):
+            assert abs(turn_from(given, "it") @ unit) == pytest.approx(1.0, abs=1e-12)
+
+
 # -- constraints ---------------------------------------------------------------------------------------------
 def test_planes_curves_balance_ground_and_couplings(human: cp.Character):
     reach = cp.Reach("hand_left", (0.7, 0.5, 0.8))

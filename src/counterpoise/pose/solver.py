@@ -83,7 +83,8 @@ def solve_pose(
     pressing: dict[str, float] = {}
     first: Outcome | None = None
     if problem.compiled:  # most often one descent over all joints does it
-        first = descend(problem, q, rules, rules.iterations, began, polish=False)
+        brief = rules.patience if rules.restarts else rules.iterations
+        first = descend(problem, q, rules, brief, began, polish=False)
         iterations = first.iterations
         if first.held and first.reached:
             return account(problem, first.q, True, True, False, iterations, 0, began, {}, first.objective)
@@ -138,7 +139,8 @@ def _best_of_starts(
     problem: PoseProblem, q: Array, rules: PoseTuning, began: float, seed: int, known: Outcome | None
 ) -> tuple[Outcome, int]:
     """From q (whose outcome may be known already), then from spread-out starts while goals are missed."""
-    best = known or descend(problem, q, rules, rules.iterations, began, polish=not problem.compiled)
+    brief = rules.patience if problem.compiled and rules.restarts else rules.iterations
+    best = known or descend(problem, q, rules, brief, began, polish=not problem.compiled)
     if best.reached and best.held:
         return best, 0
     rng = np.random.default_rng(seed)
@@ -171,13 +173,13 @@ def _best_of_starts(
 def spread_start(problem: PoseProblem, q: Array, number: int, rng: np.random.Generator) -> Array:
     """A start three quarters of the way from q to a place spread over the joints' ranges; the root stays.
 
-    Hinges by a Halton sequence (spread-out numbers, the same every time), balls turned at random inside their limits.
+    Hinges by an additive sequence (frac(shift + k sqrt(prime)): spread out, the same every time), balls turned at
+    random inside their limits.
     """
     who, out = problem.character, q.copy()
     _, qpos, low, high = problem.tables.ranges
-    share = np.array([_halton(number, _PRIMES[i % len(_PRIMES)]) for i in range(len(qpos))])
-    shuffled = rng.uniform(0.0, 1.0, len(qpos))  # neighbouring Halton axes march in step: shift each
-    out[qpos] += SPREAD * (low + np.mod(share + shuffled, 1.0) * (high - low) - out[qpos])
+    places = np.mod(rng.uniform(0.0, 1.0, len(qpos)) + number * np.resize(_ROOTS, len(qpos)), 1.0)
+    out[qpos] += SPREAD * (low + places * (high - low) - out[qpos])
     mine = set(problem.variables.tolist())
     for joint in who.joints:
         if joint.kind == "ball" and joint.dofs.start in mine:
@@ -479,44 +481,8 @@ def _shortest_program(problem: PoseProblem, q: Array, e: Evaluation, cap: tuple[
     return soft.x if soft.solved else None
 
 
-def _halton(index: int, base: int) -> float:
-    share, out = 1.0, 0.0
-    while index > 0:
-        share /= base
-        out += share * (index % base)
-        index //= base
-    return out
-
-
-_PRIMES = (
-    2,
-    3,
-    5,
-    7,
-    11,
-    13,
-    17,
-    19,
-    23,
-    29,
-    31,
-    37,
-    41,
-    43,
-    47,
-    53,
-    59,
-    61,
-    67,
-    71,
-    73,
-    79,
-    83,
-    89,
-    97,
-    101,
-    103,
-    107,
+_ROOTS = np.sqrt(
+    np.array([2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89.0])
 )
 
 

@@ -6,6 +6,7 @@ targets, reading "where it is now" from the snapshot of the start.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -448,12 +449,27 @@ def _direction(values: ArrayLike, what: str) -> tuple[float, float, float]:
 
 
 def turn_from(values: ArrayLike, what: str) -> Array:
-    """A quaternion from a quaternion or a rotation matrix."""
+    """A unit quaternion from a quaternion or a rotation matrix (plain floats: it runs once a goal and frame)."""
     out = _finite(values, what)
     if out.shape == (3, 3):
-        if not np.allclose(out @ out.T, np.eye(3), atol=1e-6) or np.linalg.det(out) < 0.0:
+        (a, b, c), (d, e, f), (g, h, i) = out.tolist()
+        units = (a * a + b * b + c * c, d * d + e * e + f * f, g * g + h * h + i * i)
+        crosses = (a * d + b * e + c * f, a * g + b * h + c * i, d * g + e * h + f * i)
+        right_handed = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) > 0.0
+        if max(abs(u - 1.0) for u in units) > 1e-6 or max(map(abs, crosses)) > 1e-6 or not right_handed:
             raise BadValue(f"{what} is not a rotation matrix")
-        return spatial.from_matrix(out)
-    if out.shape != (4,) or np.linalg.norm(out) < 1e-9:
+        rows = (  # four times w, x, y, z times the vector; the longest is the best conditioned
+            (1.0 + a + e + i, h - f, c - g, d - b),
+            (h - f, 1.0 + a - e - i, b + d, c + g),
+            (c - g, b + d, 1.0 - a + e - i, f + h),
+            (d - b, c + g, f + h, 1.0 - a - e + i),
+        )
+        best = max(range(4), key=lambda k: rows[k][k])
+        out = np.array(rows[best])
+    if out.shape != (4,) or not out.any():
         raise BadValue(f"{what} is a quaternion (w, x, y, z) or a 3x3 rotation matrix; got shape {out.shape}")
-    return out / np.linalg.norm(out)
+    w, x, y, z = out.tolist()
+    size = math.sqrt(w * w + x * x + y * y + z * z)
+    if size < 1e-9:
+        raise BadValue(f"{what} is a quaternion (w, x, y, z) of some length; got {values!r}")
+    return out / size
