@@ -55,6 +55,11 @@ if TYPE_CHECKING:
     from counterpoise.pose import Reach as Reach
     from counterpoise.pose import build_pose_problem as build_pose_problem
     from counterpoise.pose import solve_pose as solve_pose
+    from counterpoise.pose.animate import animate as animate
+    from counterpoise.pose.animate import animate_with_report as animate_with_report
+    from counterpoise.pose.keys import animate_keys as animate_keys
+    from counterpoise.pose.keys import animate_keys_with_report as animate_keys_with_report
+    from counterpoise.pose.paths import Path as Path
     from counterpoise.render import Camera as Camera
     from counterpoise.render import filmstrip as filmstrip
     from counterpoise.render import still as still
@@ -83,24 +88,31 @@ _HOMES = {
         "AboveGround", "Aim", "Balanced", "CenterOfMass", "Couple", "Curve", "FixJoint", "Lock", "OnCurve", "OnPlane",
         "Orient", "Pin", "Pose", "PoseDrag", "PoseTuning", "Posture", "Reach", "build_pose_problem", "solve_pose",
     ),
+    "pose.animate": ("animate", "animate_with_report"),
+    "pose.keys": ("animate_keys", "animate_keys_with_report"),
+    "pose.paths": ("Path",),
     "render": ("Camera", "filmstrip", "still", "video"),
     "simulate": (
         "Platform", "Push", "Recording", "Sine", "World", "push_schedule", "random_pushes", "replay",
     ),
 }  # fmt: skip
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
-_ROOMS = (
-    "character",
-    "control",
-    "experiments",
-    "features",
-    "measure",
-    "motion",
-    "pose",
-    "render",
-    "simulate",
-    "spatial",
-)
+_ROOMS = {
+    room: room
+    for room in (
+        "character",
+        "control",
+        "experiments",
+        "features",
+        "measure",
+        "motion",
+        "pose",
+        "render",
+        "simulate",
+        "spatial",
+    )
+}
+_ROOMS["editing"] = "character.editing"  # part of a room, but a word of its own
 
 __all__ = ["__version__", "character", "simulate", *sorted(_WHERE)]
 
@@ -110,7 +122,7 @@ def __getattr__(name: str) -> Any:
     if home is not None:
         value = getattr(import_module(f"{__name__}.{home}"), name)
     elif name in _ROOMS:
-        value = import_module(f"{__name__}.{name}")
+        value = import_module(f"{__name__}.{_ROOMS[name]}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

@@ -52,7 +52,7 @@ def saved(tmp_path_factory) -> Path:
 def test_help_names_every_verb(say):
     told = say("--help")
     assert told.code == 0
-    for verb in ("demo", "characters", "simulate", "replay", "render", "plot"):
+    for verb in ("demo", "characters", "simulate", "replay", "pose", "animate", "render", "plot"):
         assert verb in told.out
         assert "--help" in say(verb, "--help").out
 
@@ -106,6 +106,41 @@ def test_simulate_then_replay_plot_and_render(say):
     assert sorted(p.name for p in Path().iterdir()) == [
         "again.npz", "film.mp4", "human.png", "plot.png", "run.npz", "run.png",
     ]  # fmt: skip
+
+
+def test_pose_saves_draws_and_tells(say):
+    wish = ["--reach", "hand_left=0.4,0.3,1.4", "--pin", "foot_left", "--pin", "foot_right"]
+    told = say("pose", "human", *wish, "-o", "pose.npz", "--png", "pose.png", "--json")
+    assert told.code == 0 and told.json["status"] == "solved" and told.json["residuals"]["reach hand_left"] < 1e-3
+    with Image.open("pose.png") as picture:
+        assert picture.size == (960, 720)
+    again = say("pose", "human", *wish, "-o", "again.npz", "--json")
+    assert Path("pose.npz").read_bytes() == Path("again.npz").read_bytes()
+    assert again.json["q"] == told.json["q"]
+    assert say("render", "pose.npz", "-o", "drawn.png", "--time", "0").code == 0
+    held = say(
+        "pose", "human", "--com", "-,-,0.9", "--lock", "foot_left", "--fix", "elbow_left=0.5", "--balanced", "--json"
+    )
+    assert held.code == 0
+    far = say("pose", "human", "--reach", "hand_left=4,0,1", "--pin", "foot_left")
+    assert far.code == 1 and "unreachable" in far.out
+    broken = say("pose", "human", "--pin", "foot_left", "--pin", "hand_left=0,0,6", "--json")
+    assert broken.code == 1 and "pin hand_left" in broken.json["conflict"]
+
+
+def test_animate_follows_points_and_strokes(say):
+    feet = ["--pin", "foot_left", "--lock", "foot_left", "--pin", "foot_right", "--lock", "foot_right"]
+    told = say(
+        "animate", "human", "--path", "hand_left=0.1,0.4,0.9:0.4,0.3,1.2", *feet, "-t", "0.5", "-o", "a.npz", "--json"
+    )
+    assert told.code == 0 and told.json["frames"] == 31 and told.json["violation"] < 1e-5
+    rows = [f"{0.02 * k},{0.1 + 0.01 * k},0.4,{0.9 + 0.005 * k}" for k in range(30)]
+    Path("stroke.csv").write_text("t,x,y,z\n" + "\n".join(rows))
+    assert say("animate", "human", "--path", "hand_left=stroke.csv", *feet, "--png", "s.png", "--json").code == 0
+    Path("stroke.csv").write_text("0,1,2,3\n0.1,1,two,3")
+    bad = say("animate", "human", "--path", "hand_left=stroke.csv")
+    assert bad.code == 2 and "line 2" in bad.err
+    assert say("animate", "human", "--path", "hand_left=0.1,0.4,0.9:5,0,1", *feet, "-t", "0.2", "--json").code == 1
 
 
 def test_a_changed_recording_does_not_replay(say, saved: Path, tmp_path: Path):
@@ -164,6 +199,21 @@ def test_a_platform_a_tilt_and_a_reference(say):
         (["render", "squat", "-o", "a.bmp"], ".mp4"),
         (["render", "human", "-o", "a.png", "--size", "big"], "WIDTHxHEIGHT"),
         (["plot", "missing.npz", "com"], "no file"),
+        (["pose", "humna"], "did you mean 'human'"),
+        (["pose", "human", "--reach", "hand_lef=0,0,1"], "did you mean 'hand_left'"),
+        (["pose", "human", "--reach", "hand_left=0,0"], "3 number"),
+        (["pose", "human", "--reach", "hand_left=0,0,nan"], "finite"),
+        (["pose", "human", "--orient", "head=1,0,0"], "4 number"),
+        (["pose", "human", "--fix", "elbow=1"], "elbow"),
+        (["pose", "human", "--pin", "foot_lft"], "did you mean 'foot_left'"),
+        (["pose", "human", "-o", "pose.txt"], ".npz"),
+        (["pose", "chain", "--balanced"], "feet"),
+        (["animate", "human"], "--path"),
+        (["animate", "human", "--path", "hand_left=1,2"], "three coordinates"),
+        (["animate", "human", "--path", "hand_lft=0,0,1:0,1,1"], "did you mean 'hand_left'"),
+        (["animate", "human", "--path", "hand_left=stroke.csv"], "no file"),
+        (["animate", "human", "--path", "hand_left=0,0,1:0,1,1", "--speed", "esae"], "ease"),
+        (["animate", "human", "--path", "hand_left=0,0,1:0,1,1", "--rate", "-3"], "rate"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(say, words, expected):

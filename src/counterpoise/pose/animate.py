@@ -7,8 +7,10 @@ motion = cp.animate(human, [wave], [cp.Pin("foot_left"), cp.Lock("foot_left")])
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +28,8 @@ from counterpoise.pose.solver import solve_pose
 from counterpoise.pose.wishes import Balanced, Constraint, FixJoint, Goal, Lock, Pin, Posture
 
 Array = NDArray[np.float64]
-Progress = Callable[[int, int], None]
+Progress: TypeAlias = Callable[[int, int], None] | bool | None
+"""Told (done, total) after every frame; True draws a bar on standard error."""
 
 REACHED = 1e-4  # [m, rad]: a goal nearer than this is met
 SWIFT = 6.0  # [rad/s]: a joint never turns faster than this ...
@@ -116,15 +119,15 @@ def animate(
     start: ArrayLike | None = None,
     rate: float = 60.0,
     duration: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     name: str = "",
 ) -> Motion:
     """The motion in which points of the body follow their paths, all at once, and the constraints hold in every frame.
 
     Frames come at `rate` a second from the first path's start to the last one's end, or for `duration` seconds. `goals`
     are wanted all along. The body leans to the `start` pose (neutral when None) unless a `Posture` is among the goals,
-    so what is drawn twice looks the same twice. `progress(done, total)` is told of every frame; Ctrl-C keeps what was
-    done. See also `animate_with_report`.
+    so what is drawn twice looks the same twice. `progress(done, total)` is told of every frame (True: a bar); Ctrl-C
+    keeps what was done. See also `animate_with_report`.
     """
     return animate_with_report(character, paths, constraints, goals, start, rate, duration, progress, name).motion
 
@@ -137,7 +140,7 @@ def animate_with_report(
     start: ArrayLike | None = None,
     rate: float = 60.0,
     duration: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     name: str = "",
 ) -> Animation:
     """As `animate`, with the account of every frame: its status, its worst goal and constraint."""
@@ -158,7 +161,7 @@ def animate_with_report(
 
     try:
         q = begin
-        for k, t in enumerate(times):
+        for k, t in enumerate(counted(times, progress)):
             wanted = [*(goal for way in ways for goal in way.goals(float(t))), *steady, Posture(rest)]
             problem = build_pose_problem(character, wanted, held, begin)
             if k == 0:
@@ -171,12 +174,33 @@ def animate_with_report(
                 found = nearest_pose(problem, rest, weights, q, (q, furthest))
                 q = found.q if found.held else q  # the frame before holds all constraints
             book.add(q, True, problem.residuals(q), problem.violations(q))
-            if progress is not None:
-                progress(k + 1, len(times))
     except KeyboardInterrupt:
         if not book.poses:
             raise
     return book.close(character, times, name)
+
+
+def counted(times: Array, progress: Progress) -> Iterator[float]:
+    """The frames one after the other; `progress` is told when each is done."""
+    with _teller(progress) as tell:
+        for k, t in enumerate(times):
+            yield float(t)
+            tell(k + 1, len(times))
+
+
+@contextmanager
+def _teller(progress: Progress) -> Iterator[Callable[[int, int], None]]:
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda done, total: None
+    else:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        with Bar(console=Console(stderr=True)) as bar:
+            task = bar.add_task("animating", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def anchor(character: Character, constraints: Sequence[Constraint], q: Array) -> list[Constraint]:

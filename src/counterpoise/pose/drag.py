@@ -99,10 +99,11 @@ class PoseDrag:
         shift = float(np.sqrt(np.square(now - self._places).sum(axis=1).max()))
         self._places = now
         none = np.empty((0, 4))
-        self._whole = self._whole.aimed(now, none, self.q, self.q)
         self._pieces = [
             (piece.aimed(now[rows], none, self.q, self.q), memory, rows) for piece, memory, rows in self._pieces
         ]
+        alone = len(self._pieces) == 1
+        self._whole = self._pieces[0][0] if alone else self._whole.aimed(now, none, self.q, self.q)
         return min(shift, FARTHEST)
 
     def _aim_at(self, goals: Sequence[Goal]) -> list[Term]:

@@ -22,7 +22,7 @@ from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.curves import ease
 from counterpoise.motion.keyframes import SPLINE, Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion
-from counterpoise.pose.animate import Animation, Ledger, Progress, anchor, frame_times
+from counterpoise.pose.animate import Animation, Ledger, Progress, anchor, counted, frame_times
 from counterpoise.pose.nearest import inertia_weights, nearest_pose
 from counterpoise.pose.problem import build_pose_problem
 from counterpoise.pose.wishes import Constraint, FixJoint, Goal, Lock, Orient, Pin, Posture, Reach
@@ -45,7 +45,7 @@ def animate_keys(
     support: str | Sequence[str] = "auto",
     rate: float = 60.0,
     constraints: Sequence[Constraint] = (),
-    progress: Progress | None = None,
+    progress: Progress = None,
     base: ArrayLike | None = None,
     name: str = "",
 ) -> Motion:
@@ -68,7 +68,7 @@ def animate_keys_with_report(
     support: str | Sequence[str] = "auto",
     rate: float = 60.0,
     constraints: Sequence[Constraint] = (),
-    progress: Progress | None = None,
+    progress: Progress = None,
     base: ArrayLike | None = None,
     name: str = "",
 ) -> Animation:
@@ -89,7 +89,7 @@ def animate_keys_with_report(
 
     book, correction = Ledger(), np.zeros(character.nv)
     try:
-        for k, t in enumerate(naive.times):
+        for k, t in enumerate(counted(naive.times, progress)):
             goals: list[Goal] = [Posture(references[k])]
             held: list[Constraint] = list(always)
             led = {e.body for e in effectors}
@@ -107,8 +107,6 @@ def animate_keys_with_report(
                 found = again if again.held else found
             correction = character.difference(references[k], found.q)
             book.add(found.q, found.held, problem.residuals(found.q), problem.violations(found.q))
-            if progress is not None:
-                progress(k + 1, len(naive))
     except KeyboardInterrupt:
         if not book.poses:
             raise

@@ -1,0 +1,69 @@
+"""The application the verbs belong to, and how mistakes leave it: one line and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from counterpoise.errors import CounterpoiseError, nearest_name
+
+app = typer.Typer(
+    name="counterpoise",
+    help="Physically right character motion: simulate, record, replay, draw, measure.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the figure, e.g. height=1.8. May be repeated."),
+]
+
+
+def main() -> NoReturn:
+    """Run the command line; what goes wrong by the user's input is one line and exit code 2."""
+    try:
+        code = app(standalone_mode=False)  # the exit code, where a verb left with one
+        sys.exit(code if isinstance(code, int) else 0)
+    except CounterpoiseError as error:
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        _fail("stopped", 130)
+    except typer.Exit as leave:
+        sys.exit(leave.exit_code)
+    except Exception as error:
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # what typer says about its arguments
+            _fail(_with_cure(str(error.format_message())), int(error.exit_code))
+        if type(error).__name__ == "Abort":
+            _fail("stopped", 130)
+        raise
+
+
+def _with_cure(message: str) -> str:
+    """Typer's complaint about an unknown verb, with the nearest one that is there."""
+    known = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    if message.startswith("No such command") and "'" in message and "did you mean" not in message.lower():
+        guess = nearest_name(message.split("'")[1], known)
+        return f"{message} " + (f"Did you mean {guess!r}?" if guess else f"There are: {', '.join(known)}")
+    return message
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"counterpoise: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        from counterpoise import __version__
+
+        print(f"counterpoise {__version__}")
+        raise typer.Exit

@@ -1,0 +1,128 @@
+"""Verbs that draw: render, plot."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterpoise.cli.app import Json, app
+from counterpoise.cli.telling import bar, plain, say, say_json
+from counterpoise.errors import BadValue
+from counterpoise.phrases import (
+    check_targets,
+    size_from,
+    source_from,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class CameraMode(StrEnum):
+    track = "track"
+    fixed = "fixed"
+
+
+@app.command()
+def render(
+    source: Annotated[
+        str, typer.Argument(help="A recording or motion (.npz), a figure's name, or a reference motion.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help=".png: a still or filmstrip; .mp4, .gif, .webp: a video.")],
+    figure: Annotated[str, typer.Option("--character", "-c", help="Who performs a reference motion.")] = "human",
+    time: Annotated[float | None, typer.Option(help="A still at this time [s] (else a filmstrip).")] = None,
+    count: Annotated[int, typer.Option(help="Pictures in a filmstrip.")] = 8,
+    strobe: Annotated[bool, typer.Option("--strobe", help="All moments of a filmstrip in one place.")] = False,
+    size: Annotated[
+        str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of a picture (of one panel in a filmstrip).")
+    ] = "",
+    fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
+    speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
+    camera: Annotated[CameraMode, typer.Option(help="Follow the figure or keep still.")] = CameraMode.track,
+    azimuth: Annotated[float, typer.Option(help="From where [deg]: 0 from the front, 90 from its left.")] = -60.0,
+    elevation: Annotated[float, typer.Option(help="How high [deg].")] = 12.0,
+    forces: Annotated[
+        bool, typer.Option("--forces/--no-forces", help="Draw CoM, CoP and force arrows of a recording.")
+    ] = True,
+    trail: Annotated[
+        list[str] | None, typer.Option("--trail", help="Draw the path of a body, or of com. May be repeated.")
+    ] = None,
+) -> None:
+    """Draw a recording or a motion: a still, a filmstrip or a video."""
+    from counterpoise.render import filmstrip, still
+    from counterpoise.render import video as film
+    from counterpoise.render.sources import take_of
+
+    check_targets({out: (".png", ".jpg", ".mp4", ".gif", ".webp")})
+    subject = source_from(source, figure)
+    overlays: dict[str, Any] = {}
+    if not isinstance(subject, _character_type()):
+        overlays = {"trails": tuple(trail or ())}
+        if not forces:
+            overlays |= {"com": False, "cop": False, "forces": False}
+    take = take_of(subject, **overlays)
+    angles: dict[str, Any] = {"azimuth": azimuth, "elevation": elevation}
+    with bar(False) as tell:
+        if out.suffix.lower() in (".mp4", ".gif", ".webp"):
+            film(
+                take, out, fps=fps, speed=speed, size=size_from(size, (960, 540)), camera=camera.value,
+                progress=lambda done, all_: tell("drawing", done / all_), **angles,
+            )  # fmt: skip
+        elif time is not None or isinstance(subject, _character_type()):
+            still(take, time=time, path=out, size=size_from(size, (960, 720)), **angles)
+        else:
+            chosen = size_from(size, (0, 0))
+            filmstrip(
+                take, count=count, path=out, mode="strobe" if strobe else "panels",
+                size=chosen if chosen[0] else None, **angles,
+            )  # fmt: skip
+    say(f"wrote {out}")
+
+
+@app.command()
+def plot(
+    recording: Annotated[Path, typer.Argument(help="A recording (.npz).")],
+    what: Annotated[
+        list[str] | None, typer.Argument(help="Quantities: com, cop, torque:knee_left, ... (see --list).")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help=".png, .pdf or .svg.")] = Path("plot.png"),
+    figure: Annotated[int, typer.Option(help="Which figure, when there are several.")] = 0,
+    list_: Annotated[bool, typer.Option("--list", help="List what can be plotted.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Plot anything in a recording over time."""
+    from counterpoise.render.plots import curves, plot_recording, plottable
+    from counterpoise.simulate import Recording
+
+    rec = Recording.load(recording)
+    if not 0 <= figure < len(rec.figures):
+        raise BadValue(f"this recording has {len(rec.figures)} figure(s), counted from 0; got {figure}")
+    if list_:
+        names = plottable(rec, figure)
+        if as_json:
+            say_json(names)
+        else:
+            for name, text in names.items():
+                print(f"{name:28} {text}")
+        return
+    wanted = what or ["com", "ground_force"]
+    if as_json:
+        panels = [curves(rec, name, figure) for name in wanted]
+        say_json(
+            {
+                p.title: {"unit": p.unit, "time": p.time.tolist(), **{k: plain(v) for k, v in p.lines.items()}}
+                for p in panels
+            }
+        )
+        return
+    plot_recording(rec, *wanted, path=out, figure=figure)
+    say(f"wrote {out}")
+
+
+def _character_type() -> type:
+    from counterpoise.character.character import Character
+
+    return Character
