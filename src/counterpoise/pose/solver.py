@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -220,7 +220,8 @@ def descend(
     slow = 0
     while done < most:
         if _reached(problem, e, rules.tolerance):
-            return Outcome(q, f, True, True, done, {})
+            q, e, spent = settle_posture(problem, q, rules.settle, cap)
+            return Outcome(q, problem.objective(q, e), True, True, done + spent, {})
         if time.perf_counter() - began > rules.seconds:
             break
         done += 1
@@ -296,11 +297,49 @@ def _worth_polishing(found: Outcome) -> bool:
     return found.multipliers.get("", 0.0) > 1e-5
 
 
+def settle_posture(
+    problem: PoseProblem, q: Array, most: int, cap: tuple[Array, Array] | None
+) -> tuple[Array, Evaluation, int]:
+    """The posture nearest to the rest, the goals held like constraints: Newton steps along what they leave free."""
+    heft, spent = problem.heft, 0
+    for _ in range(most):
+        e = _goals_held(problem.evaluate(q))
+        lean = problem.lean(q)
+        before, better = float(lean @ (heft * lean)), False
+        step = _step(problem, q, e, np.diag(heft), heft * lean, cap, {})
+        spent += 1
+        for share in (1.0, 0.4, 0.16):
+            if step is None:
+                break
+            trial, _, held = restore(problem, problem.moved(q, share * step), cap, goals=True)
+            lean = problem.lean(trial)
+            after = float(lean @ (heft * lean))
+            if held and after < before:
+                q, better = trial, after < 0.99 * before
+                break
+        if not better:
+            break
+    return q, problem.evaluate(q), spent
+
+
+def _goals_held(e: Evaluation) -> Evaluation:
+    """Goals as further equalities."""
+    return replace(e, c=np.concatenate([e.c, e.r]), C=np.vstack([e.C, e.J]), r=e.r[:0], J=e.J[:0])
+
+
 def restore(
-    problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None = None, most: int = 12
+    problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None = None, most: int = 12, goals: bool = False
 ) -> tuple[Array, Evaluation, bool]:
-    """Back onto the constraints by the shortest steps: c(q) = 0 to 1e-8, g(q) <= 0, ranges exactly."""
-    e = problem.evaluate(q)
+    """Back onto the constraints by the shortest steps: c(q) = 0 to 1e-8, g(q) <= 0, ranges exactly.
+
+    With `goals` they are held too.
+    """
+
+    def evaluate(pose: Array) -> Evaluation:
+        here = problem.evaluate(pose)
+        return _goals_held(here) if goals else here
+
+    e = evaluate(q)
     for _ in range(most):
         broken = np.flatnonzero(e.g > INSIDE * 0.5)
         size = max(float(np.abs(e.c).max(initial=0.0)), float(e.g[broken].max(initial=0.0)))
@@ -318,7 +357,7 @@ def restore(
         if longest > LONGEST:
             step = step * (LONGEST / longest)
         q = problem.moved(q, step)
-        e = problem.evaluate(q)
+        e = evaluate(q)
     held = float(np.abs(e.c).max(initial=0.0)) <= HELD and float(e.g.max(initial=0.0)) <= INSIDE
     return q, e, held
 
