@@ -46,7 +46,8 @@ def test_kinematics_agree_with_mujoco(name: str):
 
 def test_the_bounded_step_is_the_programs_optimum():
     rng = np.random.default_rng(1)
-    for trial in range(60):
+    exact = 0
+    for _ in range(60):
         n, soft, hard, limits = (
             int(rng.integers(8, 46)),
             int(rng.integers(1, 7)),
@@ -68,8 +69,8 @@ def test_the_bounded_step_is_the_programs_optimum():
             H, J.T @ r + p, low, high, A, np.concatenate([-c, np.full(limits, -1e30)]), np.concatenate([-c, -g])
         )
         if not (ok and answer.solved):
-            assert trial % 60 != 0 or ok  # rarely the sets cycle: the descent then rejects the step
-            continue
+            continue  # the working set was not found in a few sweeps: the descent then judges what it got
+        exact += 1
 
         def value(y: np.ndarray) -> float:
             return float(0.5 * y @ H @ y + (J.T @ r + p) @ y)  # noqa: B023
@@ -77,6 +78,7 @@ def test_the_bounded_step_is_the_programs_optimum():
         assert np.all(x >= low - 1e-9) and np.all(x <= high + 1e-9)
         assert np.abs(C @ x + c).max(initial=0.0) < 1e-6 and (G @ x + g).max(initial=0.0) < 1e-6
         assert value(x) <= value(answer.x) + 1e-6 * (1.0 + abs(value(answer.x)))
+    assert exact >= 50
 
 
 @pytest.mark.parametrize("name", ["human", "chain"])

@@ -156,7 +156,7 @@ def bounded_step(
     b[: soft + hard] = r
     rows, anew = 0, True
     was = held.copy()
-    for sweep in range(40):
+    for sweep in range(12):
         if anew:  # other rows: the system is built from the ground up
             rows = soft + hard
             for i in range(limits):
@@ -210,12 +210,12 @@ def bounded_step(
             else:
                 push = D[i] * x[i] + p[i] + slope[i]
                 pulled = (held[i] == -1 and push < -1e-12) or (held[i] == 1 and push > 1e-12)
-                if pulled and sweep < 30:
+                if pulled and sweep < 8:
                     held[i], changed = 0, True
         at = soft + hard
         for i in range(limits):
             if active[i] == 1:
-                if lam[at] < -1e-12 and sweep < 30:
+                if lam[at] < -1e-12 and sweep < 8:
                     active[i], changed, anew = 0, True, True
                 at += 1
             else:

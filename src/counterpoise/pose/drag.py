@@ -52,7 +52,7 @@ class PoseDrag:
             q, _, held = restore(piece, self.q)
             self.q = q if held else self.q
         self._whole = self._anchored
-        self._pieces: list[tuple[PoseProblem, dict[str, Array], NDArray[np.int64]]] = []
+        self._pieces: list[tuple[PoseProblem, dict[str, Any], NDArray[np.int64]]] = []
         self._plain: list[tuple[str, float, Any]] | None = None
         self._places = np.empty((0, 3))
         self._shape: tuple[object, ...] | None = None

@@ -174,13 +174,16 @@ class PoseProblem:
         turns = [t.target for t in goals if type(t.feature) is BodyOrientation]
         moved = self.aimed(np.array(points).reshape(-1, 3), np.array(turns).reshape(-1, 4), start, rest)
         object.__setattr__(moved, "goals", tuple(goals))
-        moved.__dict__.pop("_slow", None)
+        for name in ("_slow", "_primed"):
+            moved.__dict__.pop(name, None)
         return moved
 
     def aimed(self, places: Array, turns: Array, start: Array, rest: Array) -> PoseProblem:
         """A copy whose goal points and goal orientations have other targets; nothing else is worked out again."""
-        for name in ("tables", "heft", "compiled", "row_weights", "goal_starts", "_slow", "_goal_names"):
-            getattr(self, name)
+        if "_primed" not in self.__dict__:
+            for name in ("tables", "heft", "compiled", "row_weights", "goal_starts", "_slow", "_goal_names"):
+                getattr(self, name)
+            self.__dict__["_primed"] = True
         copy = object.__new__(PoseProblem)
         copy.__dict__.update(self.__dict__)
         fast = self._fast

@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +34,7 @@ Array = NDArray[np.float64]
 HELD = 1e-8  # [m, rad]: constraints are restored to this
 NEAR = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
 SPREAD = 0.75  # how far towards a random place a restart begins
+BRIEF = 10  # iterations over all joints before a problem is taken apart
 LONGEST = 1.0  # [rad]: no joint moves further in one step
 
 
@@ -83,7 +85,7 @@ def solve_pose(
     pressing: dict[str, float] = {}
     first: Outcome | None = None
     if problem.compiled:  # most often one descent over all joints does it
-        brief = rules.patience if rules.restarts else rules.iterations
+        brief = min(BRIEF, rules.patience) if rules.restarts else rules.iterations
         first = descend(problem, q, rules, brief, began, polish=False)
         iterations = first.iterations
         if first.held and first.reached:
@@ -92,7 +94,8 @@ def solve_pose(
         problem = build_pose_problem(character, goals, constraints, start)
     pieces = partition(problem)
     for piece in pieces:
-        known = first if problem.compiled and len(pieces) == 1 else None
+        stuck = first is not None and len(pieces) == 1 and first.held and first.iterations < BRIEF
+        known = first if stuck else None
         found, tries = _best_of_starts(piece, q, rules, began, seed, known)
         q = found.q
         held, reached = held and found.held, reached and found.reached
@@ -194,7 +197,7 @@ def descend(
     most: int,
     began: float,
     cap: tuple[Array, Array] | None = None,
-    warm: dict[str, Array] | None = None,
+    warm: dict[str, Any] | None = None,
     polish: bool = True,
     bold: int = 0,
 ) -> Outcome:
@@ -268,7 +271,7 @@ def _descend_compiled(
     rules: PoseTuning,
     most: int,
     cap: tuple[Array, Array] | None,
-    warm: dict[str, Array] | None,
+    warm: dict[str, Any] | None,
     bold: int,
 ) -> Outcome:
     """The same descent, whole in the compiled core."""
@@ -277,7 +280,7 @@ def _descend_compiled(
     limits = len(problem.tables.ball_rows)
     held, active = np.zeros(len(problem.variables), np.int64), np.zeros(limits, np.int64)
     if warm is not None and "held" in warm:
-        held, active = warm["held"].astype(np.int64), warm["active"].astype(np.int64)
+        held, active = warm["held"], warm["active"]
     q, f, ok, reached, done, gain = descend_core(
         np.array(q), t.body, problem.character._layout, t.ancestors, problem.variables,
         (fast.point_body, fast.point_place, fast.point_target, fast.point_weight),
@@ -289,7 +292,7 @@ def _descend_compiled(
         INSIDE, HELD, held, active,
     )  # fmt: skip
     if warm is not None:
-        warm["held"], warm["active"] = held.astype(float), active.astype(float)
+        warm["held"], warm["active"] = held, active
     return Outcome(q, f, ok, reached, done, {"": gain} if not reached else {})
 
 
@@ -448,7 +451,7 @@ def _step(
     H: Array,
     gradient: Array,
     cap: tuple[Array, Array] | None,
-    memory: dict[str, Array],
+    memory: dict[str, Any],
 ) -> Array | None:
     low, high = _box(problem, q, cap)
     near = np.flatnonzero(e.g > -NEAR)
