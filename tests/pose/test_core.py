@@ -11,7 +11,8 @@ import pytest
 import counterpoise as cp
 from counterpoise.character.snapshot import tables_of
 from counterpoise.pose import core
-from counterpoise.pose.problem import PoseProblem, build_pose_problem
+from counterpoise.pose.build import build_pose_problem
+from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.solver import PoseTuning, descend
 from counterpoise.solve import solve_quadratic
 

@@ -1,8 +1,9 @@
 """One pose from goals and constraints."""
 
 from counterpoise.features import Curve
+from counterpoise.pose.build import build_pose_problem, partition
 from counterpoise.pose.drag import PoseDrag
-from counterpoise.pose.problem import PoseProblem, build_pose_problem, partition
+from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.result import Pose
 from counterpoise.pose.solver import PoseTuning, solve_pose
 from counterpoise.pose.wishes import (

@@ -20,9 +20,10 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_kinematics
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
+from counterpoise.pose.build import build_pose_problem
 from counterpoise.pose.nearest import inertia_weights, nearest_pose
 from counterpoise.pose.paths import Path
-from counterpoise.pose.problem import PoseProblem, build_pose_problem
+from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.result import Status
 from counterpoise.pose.solver import solve_pose
 from counterpoise.pose.wishes import Balanced, Constraint, FixJoint, Goal, Lock, Pin, Posture

@@ -254,7 +254,6 @@ def descend_core(
     damping: float,
     most: int,
     flat: float,
-    bold: int,
     settle: int,
     inside: float,
     kept: float,
@@ -310,7 +309,7 @@ def descend_core(
             )  # fmt: skip
             tlean = _lean(layout, nv, rest, trial, variables)
             tf = _objective(tr, soft, tlean, posture, heft)
-            if fine and (tf < f or done <= bold):
+            if fine and tf < f:
                 gain = (f - tf) / max(f, 1e-300)
                 q, r, J, f, lean = trial, tr, tJ, tf, tlean
                 g_now[:], G_now[:] = g, G
@@ -321,7 +320,7 @@ def descend_core(
             _box(q, layout, nv, variables, ranges, anchor, furthest, low, high)
         if stuck:
             break
-        slow = slow + 1 if gain < flat and done > bold else 0
+        slow = slow + 1 if gain < flat else 0
         if slow >= 2:
             break
     reached = _within(r, soft, goal_weights, tolerance)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from counterpoise.character.character import Character
-from counterpoise.pose.problem import PoseProblem, build_pose_problem, distinct, partition
+from counterpoise.pose.build import build_pose_problem, distinct, partition
+from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.result import Pose
 from counterpoise.pose.solver import PoseTuning, account, compile_once, descend, restore
 from counterpoise.pose.wishes import FARTHEST as REACH_FARTHEST

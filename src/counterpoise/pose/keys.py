@@ -23,8 +23,8 @@ from counterpoise.motion.curves import ease
 from counterpoise.motion.keyframes import SPLINE, Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.animate import Animation, Ledger, Progress, anchor, counted, frame_times
+from counterpoise.pose.build import build_pose_problem
 from counterpoise.pose.nearest import inertia_weights, nearest_pose
-from counterpoise.pose.problem import build_pose_problem
 from counterpoise.pose.wishes import Constraint, FixJoint, Goal, Lock, Orient, Pin, Posture, Reach
 
 Array = NDArray[np.float64]

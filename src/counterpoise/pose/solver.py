@@ -23,8 +23,9 @@ from counterpoise import spatial
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import tables_of
 from counterpoise.errors import BadValue
+from counterpoise.pose.build import build_pose_problem, partition
 from counterpoise.pose.core import descend_core
-from counterpoise.pose.problem import INSIDE, Evaluation, PoseProblem, build_pose_problem, partition
+from counterpoise.pose.problem import INSIDE, Evaluation, PoseProblem
 from counterpoise.pose.result import Pose, Status
 from counterpoise.pose.wishes import Constraint, Goal, Reach
 from counterpoise.solve.quadratic import solve_quadratic
@@ -199,7 +200,6 @@ def descend(
     cap: tuple[Array, Array] | None = None,
     warm: dict[str, Any] | None = None,
     polish: bool = True,
-    bold: int = 0,
 ) -> Outcome:
     """Follow the goals downhill from one start, holding the constraints all the way.
 
@@ -207,7 +207,7 @@ def descend(
     working set.
     """
     if problem.compiled:
-        found = _descend_compiled(problem, q, rules, most, cap, warm, bold)
+        found = _descend_compiled(problem, q, rules, most, cap, warm)
         if found.reached or (found.held and not (polish and _worth_polishing(found))):
             return found
         q = found.q if found.held else q
@@ -272,7 +272,6 @@ def _descend_compiled(
     most: int,
     cap: tuple[Array, Array] | None,
     warm: dict[str, Any] | None,
-    bold: int,
 ) -> Outcome:
     """The same descent, whole in the compiled core."""
     t, fast = tables_of(problem.character), problem._fast
@@ -287,8 +286,7 @@ def _descend_compiled(
         (fast.turn_body, fast.turn_target, fast.turn_weight),
         fast.goal_points, fast.goal_turns, problem.row_weights, problem.tables.ranges, problem.tables.balls,
         problem.rest, problem.posture, problem.heft, np.array(anchor), furthest, rules.tolerance, rules.damping, most,
-        rules.flat,
-        bold, rules.settle,
+        rules.flat, rules.settle,
         INSIDE, HELD, held, active,
     )  # fmt: skip
     if warm is not None:
