@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from counterpoise.pose.keys import animate_keys as animate_keys
     from counterpoise.pose.keys import animate_keys_with_report as animate_keys_with_report
     from counterpoise.pose.paths import Path as Path
+    from counterpoise.pose.planar import PlanarDrag as PlanarDrag
+    from counterpoise.pose.planar import solve_planar as solve_planar
     from counterpoise.render import Camera as Camera
     from counterpoise.render import filmstrip as filmstrip
     from counterpoise.render import still as still
@@ -91,6 +93,7 @@ _HOMES = {
     "pose.animate": ("animate", "animate_with_report"),
     "pose.keys": ("animate_keys", "animate_keys_with_report"),
     "pose.paths": ("Path",),
+    "pose.planar": ("PlanarDrag", "solve_planar"),
     "render": ("Camera", "filmstrip", "still", "video"),
     "simulate": (
         "Platform", "Push", "Recording", "Sine", "World", "push_schedule", "random_pushes", "replay",
