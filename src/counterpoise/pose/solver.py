@@ -35,6 +35,7 @@ Array = NDArray[np.float64]
 HELD = 1e-8  # [m, rad]: constraints are restored to this
 NEAR = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
 SPREAD = 0.75  # how far towards a random place a restart begins
+COSTLY = 8  # restarts of a problem that the compiled core cannot take
 BRIEF = 10  # iterations over all joints before a problem is taken apart
 LONGEST = 1.0  # [rad]: no joint moves further in one step
 
@@ -151,7 +152,8 @@ def _best_of_starts(
     total, same, tries = best.iterations, 0, 0
     turning = any(t.feature.unit == "rad" for t in problem.goals)
     repeats, alike = (rules.restarts, 0.0) if turning else (3, 1e-3)  # full poses have many local minima, places few
-    for tries in range(1, rules.restarts + 1):
+    most = rules.restarts if problem.compiled else min(rules.restarts, COSTLY)
+    for tries in range(1, most + 1):
         if time.perf_counter() - began > rules.seconds or same >= repeats:
             break
         fresh = spread_start(problem, q, tries, rng)
