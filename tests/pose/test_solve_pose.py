@@ -214,6 +214,19 @@ def test_the_same_seed_gives_the_same_pose_to_the_bit(human: cp.Character):
     assert np.array_equal(a.q, b.q)
 
 
+def test_a_pose_tells_of_its_own_problem(human: cp.Character):
+    """Like problems share what was worked out for the first; each still has its own targets."""
+    for place in ((0.3, 0.4, 1.0), (0.4, 0.3, 1.2), (2.5, 0.0, 1.0)):
+        pose = cp.solve_pose(human, [cp.Orient("head", (1, 0, 0, 0)), cp.Reach("hand_left", place)])
+        terms = {term.name: term for term in pose.problem.goals}
+        assert np.allclose(terms["reach hand_left"].target, place)
+        there = human.snapshot(human.state(pose.q)).position("hand_left")
+        assert pose.residuals["reach hand_left"] == pytest.approx(np.linalg.norm(there - place), abs=1e-9)
+    drag = cp.PoseDrag(human, planted(human))
+    for place in ((0.3, 0.4, 1.0), (0.3, 0.4, 1.01)):
+        assert np.allclose(drag.to([cp.Reach("hand_left", place)]).problem.goals[0].target, place)
+
+
 # -- dragging ------------------------------------------------------------------------------------------------
 def joint_turns(who: cp.Character, start: np.ndarray, end: np.ndarray) -> float:
     """Largest turn of any joint [deg]."""

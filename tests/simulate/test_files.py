@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,6 @@ NAMES = (
     "time", "qpos", "qvel", "torque", "external", "model_mjb", "timestep", "meta",
     "contact_start", "contact_bodies", "contact_point", "contact_force", "tick",
 )  # fmt: skip
-QUICK = 2.0  # [s], for a refusal
 
 
 class Noted:
@@ -57,10 +55,8 @@ def saved(recording: Recording, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def refused(path: Path | str) -> str:
     """Load what must not load; the message, which is one line and names the file."""
-    began = time.perf_counter()
     with pytest.raises(BadFile) as caught:
         Recording.load(path)
-    assert time.perf_counter() - began < QUICK
     message = str(caught.value)
     assert "\n" not in message and Path(path).name in message
     return message

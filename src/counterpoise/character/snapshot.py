@@ -208,14 +208,20 @@ def take_snapshot(character: Character, state: State) -> Snapshot:
     )
 
 
+def put_in_pose(character: Character, q: Array) -> mujoco.MjData:
+    """The body's scratch data with frames, motion vectors and CoM at a pose: read at once, the next asker reuses it."""
+    d = tables_of(character).data
+    d.qpos[:] = q
+    mujoco.mj_kinematics(character.model, d)
+    mujoco.mj_comPos(character.model, d)
+    return d
+
+
 def take_kinematics(character: Character, q: Array) -> Snapshot:
     """A snapshot at rest without dynamics (M and h are empty): what posing needs, at a fraction of the cost."""
     m, t = character.model, tables_of(character)
-    d, n, p = t.data, character.model.nv, len(t.point_body)
-    d.qpos[:] = q
+    d, n, p = put_in_pose(character, q), character.model.nv, len(t.point_body)
     d.qvel[:] = 0.0
-    mujoco.mj_kinematics(m, d)
-    mujoco.mj_comPos(m, d)
     mujoco.mj_crb(m, d)
     com = d.subtree_com[0].copy()
     still = np.zeros((m.nbody, 6))

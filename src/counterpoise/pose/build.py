@@ -48,11 +48,15 @@ def build_pose_problem(
     goals: Sequence[Goal] = (),
     constraints: Sequence[Constraint] = (),
     start: ArrayLike | None = None,
-    quick: bool = False,
 ) -> PoseProblem:
     """Gather goals and constraints into one problem over the joints that can matter."""
-    if quick and not constraints and (ready := _planned(character, goals, start)) is not None:
-        return ready
+    ready = None if constraints else _planned(character, goals, start)
+    return ready if ready is not None else _build(character, goals, constraints, start)
+
+
+def _build(
+    character: Character, goals: Sequence[Goal], constraints: Sequence[Constraint], start: ArrayLike | None
+) -> PoseProblem:
     q = character.neutral.copy() if start is None else character.check_pose(start, "start")
     q = character.limits.clamp(q)
     here = Start(character, q)
@@ -92,37 +96,27 @@ def build_pose_problem(
 
 
 def _planned(character: Character, goals: Sequence[Goal], start: ArrayLike | None) -> PoseProblem | None:
-    """A problem of places and orientations like one built before for this body, with new targets; None when it is not.
-
-    Its terms keep their old targets (the rows have the new ones), so it serves one descent and its account, not more.
-    """
-    keys: list[tuple[type, str, object, float]] = []
-    places: list[ArrayLike] = []
-    turns: list[Array] = []
+    """A problem of places and orientations like one built before, with new targets; None for any other."""
+    keys: list[object] = []
     for goal in goals:
         if not isinstance(goal, Reach | Orient) or goal.relative_to is not None:
             return None
-        if isinstance(goal, Reach):
-            if not isinstance(goal.point, tuple):
-                return None
-            keys.append((Reach, goal.body, goal.point, goal.weight))
-            places.append(goal.target)
-        else:
-            keys.append((Orient, goal.body, None, goal.weight))
-            turns.append(turn_from(goal.target, f"the target of Orient({goal.body!r})"))
+        keys.append((type(goal), goal.body, goal.point if isinstance(goal, Reach) else None, goal.weight))
     plans: dict[object, PoseProblem] = character.__dict__.setdefault("_pose_plans", {})
-    plan = plans.get(tuple(keys))
+    try:
+        plan = plans.get(tuple(keys))
+        places = np.array([goal.target for goal in goals if isinstance(goal, Reach)], dtype=np.float64).reshape(-1, 3)
+    except (TypeError, ValueError):  # a point given as an array, a target of odd shape: the careful way deals with it
+        return None
     if plan is None:
         if len(plans) > 64:
             plans.clear()
-        plans[tuple(keys)] = build_pose_problem(character, goals, (), start)
-        return None
-    aim = np.array(places, dtype=np.float64).reshape(-1, 3) if places else np.empty((0, 3))
-    if aim.shape != (len(places), 3) or not (np.abs(aim) <= FARTHEST).all():
+        plan = plans[tuple(keys)] = _build(character, goals, (), start)
+    if not (np.abs(places) <= FARTHEST).all():
         return None  # the careful way says what is wrong
-    q = character.neutral if start is None else character.check_pose(start, "start")
-    q = character.limits.clamp(q)
-    return plan.aimed(aim, np.array(turns).reshape(-1, 4), q, q)
+    turns = [turn_from(g.target, f"the target of Orient({g.body!r})") for g in goals if isinstance(g, Orient)]
+    q = character.limits.clamp(character.neutral if start is None else character.check_pose(start, "start"))
+    return plan.aimed(places, np.array(turns).reshape(-1, 4), q, q)
 
 
 def partition(problem: PoseProblem) -> list[PoseProblem]:

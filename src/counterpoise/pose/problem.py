@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise import spatial
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, tables_of, take_kinematics
+from counterpoise.character.snapshot import Snapshot, put_in_pose, tables_of, take_kinematics
 from counterpoise.features import BodyOrientation, PointPosition
 from counterpoise.pose.rows import evaluate_rows, second_order
 from counterpoise.pose.wishes import (
@@ -67,11 +66,7 @@ class PoseProblem:
     def evaluate(self, q: Array, curvature: bool = False) -> Evaluation:
         """Everything at one pose."""
         who, t = self.character, tables_of(self.character)
-        m, d = who.model, t.data
-        d.qpos[:] = q
-        mujoco.mj_kinematics(m, d)
-        mujoco.mj_comPos(m, d)
-        f = self._fast
+        d, f = put_in_pose(who, q), self._fast
         r, J = evaluate_rows(
             d.cdof, t.ancestors, d.xpos, d.xmat, d.subtree_com[0], self.variables,
             f.point_body, f.point_place, f.point_target, f.point_weight,
@@ -174,7 +169,14 @@ class PoseProblem:
         fast = self._fast
         aim, turn = fast.point_target.copy(), fast.turn_target.copy()
         aim[: fast.goal_points], turn[: fast.goal_turns] = places, turns
-        copy.__dict__.update(start=start, rest=rest, _fast=fast.retargeted(aim, turn))
+        point, rotation = iter(places), iter(turns)
+        goals = tuple(
+            term.aimed(next(point)) if type(term.feature) is PointPosition
+            else term.aimed(next(rotation)) if type(term.feature) is BodyOrientation
+            else term
+            for term in self.goals
+        )  # fmt: skip
+        copy.__dict__.update(goals=goals, start=start, rest=rest, _fast=fast.retargeted(aim, turn))
         return copy
 
     # -- what is worked out once --------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ HELD = 1e-8  # [m, rad]: constraints are restored to this
 NEAR = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
 SPREAD = 0.75  # how far towards a random place a restart begins
 COSTLY = 8  # restarts of a problem that the compiled core cannot take
+UNFINISHED = 1e-5  # a descent whose last step still gained this much is worth going on with
 BRIEF = 10  # iterations over all joints before a problem is taken apart
 LONGEST = 1.0  # [rad]: no joint moves further in one step
 
@@ -63,7 +64,8 @@ class Outcome:
     held: bool  # constraints hold
     reached: bool  # goals are within tolerance
     iterations: int
-    multipliers: dict[str, float]
+    multipliers: dict[str, float]  # limits that stand in the way of the constraints, by name
+    gain: float = 0.0  # relative decrease of the last step
 
 
 def solve_pose(
@@ -82,7 +84,7 @@ def solve_pose(
     rules = check_tuning(tuning if tuning is not None else PoseTuning())
     compile_once()
     began = time.perf_counter()
-    problem = build_pose_problem(character, goals, constraints, start, quick=True)
+    problem = build_pose_problem(character, goals, constraints, start)
     q, held, reached, iterations, restarts, objective = problem.start, True, True, 0, 0, 0.0
     pressing: dict[str, float] = {}
     first: Outcome | None = None
@@ -93,11 +95,11 @@ def solve_pose(
         if first.held and first.reached:
             return account(problem, first.q, True, True, False, iterations, 0, began, {}, first.objective)
         q = first.q if first.held else q
-        problem = build_pose_problem(character, goals, constraints, start)
     pieces = partition(problem)
+    known = None
+    if first is not None and len(pieces) == 1 and first.held and first.iterations < BRIEF:
+        known, iterations = first, 0  # it has come to its end: counted with the restarts
     for piece in pieces:
-        stuck = first is not None and len(pieces) == 1 and first.held and first.iterations < BRIEF
-        known = first if stuck else None
         found, tries = _best_of_starts(piece, q, rules, began, seed, known)
         q = found.q
         held, reached = held and found.held, reached and found.reached
@@ -210,7 +212,7 @@ def descend(
     """
     if problem.compiled:
         found = _descend_compiled(problem, q, rules, most, cap, warm)
-        if found.reached or (found.held and not (polish and _worth_polishing(found))):
+        if found.reached or (found.held and not (polish and found.gain > UNFINISHED)):
             return found
         q = found.q if found.held else q
         most = max(most - found.iterations, 6)
@@ -293,11 +295,7 @@ def _descend_compiled(
     )  # fmt: skip
     if warm is not None:
         warm["held"], warm["active"] = held, active
-    return Outcome(q, f, ok, reached, done, {"": gain} if not reached else {})
-
-
-def _worth_polishing(found: Outcome) -> bool:
-    return found.multipliers.get("", 0.0) > 1e-5
+    return Outcome(q, f, ok, reached, done, {}, gain)
 
 
 def settle_posture(

@@ -65,6 +65,12 @@ class Term:
     low: Array | None = None  # inequality: low <= value <= high
     high: Array | None = None
 
+    def aimed(self, target: Array) -> Term:
+        """The same with another target."""
+        copy = object.__new__(Term)
+        copy.__dict__.update(self.__dict__, target=target)
+        return copy
+
 
 @dataclass(frozen=True, eq=False)
 class Relation:
