@@ -1,0 +1,90 @@
+"""Momentum: the linear or angular momentum about the CoM drawn to a reference (de Lasa 2011, section 3.2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.errors import BadValue
+from counterpoise.objectives.base import Array, Objective, Rows, capped, check_weight
+from counterpoise.objectives.setpoint import Axes, indices, picked
+from counterpoise.objectives.writing import Full, write_vector
+
+if TYPE_CHECKING:
+    from counterpoise.objectives.footing import Stance
+
+GYRATION = 0.25  # of the height: about a standing body's radius of gyration
+
+
+@dataclass(frozen=True, eq=False)
+class Momentum(Objective):
+    """dL/dt = gain (L_r - L) + dL_r/dt (eq. 3.25), with dL/dt = A_G a + dA_G/dt v; a reference of zero is damping.
+
+    Rows are divided by the body's mass (linear) or by m (h/4)^2 (angular), so that they are accelerations
+    [m/s^2, rad/s^2] and a weight means the same for a chicken and a dinosaur.
+    """
+
+    kind: Literal["angular", "linear"] = "angular"
+    value: ArrayLike = 0.0  # L_r [kg m^2/s or kg m/s], world axes
+    rate: ArrayLike = 0.0  # dL_r/dt [N m or N]
+    gain: float = 10.0  # [1/s]
+    limit: float | None = None  # longest dL/dt asked for [N m or N]
+    axes: Axes = None
+    weight: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("angular", "linear"):
+            raise BadValue(f"momentum is 'angular' or 'linear'; got {self.kind!r}")
+        if not self.name:
+            object.__setattr__(self, "name", f"{self.kind} momentum")
+        check_weight(self)
+        if not 0.0 <= self.gain < np.inf:
+            raise BadValue(f"{self.name!r}: a gain is a number >= 0 [1/s]; got {self.gain!r}")
+        for given in (self.value, self.rate):
+            if not np.isfinite(np.asarray(given, float)).all():
+                raise BadValue(f"the reference of {self.name!r} holds NaN or infinity: {given!r}")
+        object.__setattr__(self, "axes", picked(self.axes))
+
+    def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
+        part = slice(0, 3) if self.kind == "angular" else slice(3, 6)
+        A, drift, now = snapshot.momentum_matrix[part], snapshot.momentum_drift[part], snapshot.momentum[part]
+        axes = indices(self.axes)
+        if axes is not None:
+            A, drift, now = A[axes], drift[axes], now[axes]
+        wanted = capped(self.gain * (np.asarray(self.value) - now) + np.asarray(self.rate), self.limit)
+        scale = 1.0 / momentum_scale(snapshot.character, self.kind)
+        return Rows(A * scale, (wanted - drift) * scale)
+
+    def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
+        """The same rows, by a kernel."""
+        if at + 3 > len(b):
+            raise Full
+        part = slice(0, 3) if self.kind == "angular" else slice(3, 6)
+        known = self.__dict__.get("_fixed")
+        if known is None:
+            axes = indices(self.axes) or [0, 1, 2]
+            value, rate, chosen = np.zeros(3), np.zeros(3), np.zeros(3, bool)
+            value[axes], rate[axes], chosen[axes] = np.asarray(self.value), np.asarray(self.rate), True
+            known = self.__dict__["_fixed"] = (value, rate, chosen)
+        value, rate, chosen = known
+        now = snapshot.momentum[part]
+        unit = momentum_scale(snapshot.character, self.kind)
+        limit = np.inf if self.limit is None else self.limit / unit
+        return write_vector(
+            A, b, at, beta, snapshot.momentum_matrix[part], unit, now, now, snapshot.momentum_drift[part],
+            value, _NONE, rate / unit, chosen, self.gain / unit, 0.0, limit,
+        )  # fmt: skip
+
+
+_NONE = np.zeros(3)
+
+
+def momentum_scale(character: Character, kind: str) -> float:
+    """What turns a rate of momentum into an acceleration of the whole body: its mass, or m (h/4)^2."""
+    return character.mass if kind == "linear" else character.mass * (GYRATION * max(character.height, 1e-3)) ** 2

@@ -1,0 +1,176 @@
+"""Setpoint: a feature drawn to a reference by a spring and a damper (de Lasa 2011, section 3.2.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.errors import BadValue
+from counterpoise.features.base import Feature
+from counterpoise.features.com import ComPosition
+from counterpoise.motion.motion import Motion
+from counterpoise.objectives.base import Array, Objective, Rows, capped, check_weight
+from counterpoise.objectives.writing import Full, write_vector
+
+if TYPE_CHECKING:
+    from counterpoise.objectives.footing import Stance
+
+AXES = {"x": 0, "y": 1, "z": 2}
+Axes = str | Sequence[int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Setpoint(Objective):
+    """y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'' (eq. 3.16), differences taken on the feature's manifold.
+
+    `value` is the reference, or a function of time that returns it, alone or as (value, velocity, acceleration).
+    `axes` picks components of the feature: "xy", "z" or indices; the reference may then be given for these alone.
+    """
+
+    feature: Feature
+    value: Any  # array-like, or time [s] -> array-like or (value, velocity, acceleration)
+    velocity: ArrayLike = 0.0  # of the reference, per s
+    acceleration: ArrayLike = 0.0  # of the reference, per s^2
+    stiffness: float = 100.0  # k_p [1/s^2]
+    damping: float | None = None  # k_v [1/s]; 2 sqrt(k_p) where nothing is said: critical
+    limit: float | None = None  # longest acceleration asked for, per s^2
+    axes: Axes = None
+    weight: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", self.feature.name)
+        check_weight(self)
+        check_gains(self.name, self.stiffness, self.damping, self.limit)
+        object.__setattr__(self, "axes", picked(self.axes))
+        if not callable(self.value) and not np.isfinite(np.asarray(self.value, float)).all():
+            raise BadValue(f"the reference of {self.name!r} holds NaN or infinity: {self.value!r}")
+
+    def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
+        feature, axes = self.feature, indices(self.axes)
+        J, drift = feature.jacobian(snapshot), feature.drift(snapshot)
+        value, velocity, acceleration = reference(self, snapshot.time)
+        error = error_to(feature, snapshot, value, axes, self.name)
+        if axes is not None:
+            J, drift = J[axes], drift[axes]
+        k_v = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
+        wanted = self.stiffness * error + k_v * (velocity - J @ snapshot.v) + acceleration
+        return Rows(J, capped(wanted, self.limit) - drift)
+
+    def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
+        if type(self.feature) is not ComPosition:
+            return super().write(snapshot, stance, A, b, at, beta)
+        if at + 3 > len(b):
+            raise Full
+        value, velocity, acceleration, chosen = self._threes(snapshot)
+        k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
+        return write_vector(
+            A, b, at, beta, snapshot.momentum_matrix[3:], snapshot.character.mass, snapshot.com, snapshot.momentum[3:],
+            snapshot.momentum_drift[3:], value, velocity, acceleration, chosen, self.stiffness, k_v,
+            np.inf if self.limit is None else self.limit,
+        )  # fmt: skip
+
+    def _threes(self, snapshot: Snapshot) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+        """Reference value, velocity and acceleration over all three axes, and which of them count."""
+        known = self.__dict__.get("_fixed")
+        if known is None:
+            told = reference(self, snapshot.time)
+            axes = indices(self.axes) or [0, 1, 2]
+            chosen = np.zeros(3, bool)
+            chosen[axes] = True
+            parts = []
+            for given in told:
+                array = np.asarray(given, float)
+                if array.shape != (3,):
+                    if array.size not in (1, len(axes)):
+                        raise BadValue(f"the reference of {self.name!r} has {array.size} numbers for {len(axes)} axes")
+                    full = np.zeros(3)
+                    full[axes] = array
+                    array = full
+                parts.append(array)
+            known = (parts[0], parts[1], parts[2], chosen)
+            if not callable(self.value):
+                self.__dict__["_fixed"] = known
+        return known
+
+
+def along(feature: Feature, motion: Motion, speed: float = 1.0) -> Callable[[float], tuple[Array, Array, Array]]:
+    """A feature's value, velocity and acceleration along a motion: a reference for Setpoint, feed-forward included."""
+    who = motion.character
+
+    def at(time: float) -> tuple[Array, Array, Array]:
+        s = motion.sample(speed * time)
+        snapshot = who.snapshot(who.state(s.q, s.v * speed))
+        J = feature.jacobian(snapshot)
+        return (
+            feature.value(snapshot),
+            J @ snapshot.v,
+            J @ (s.a * speed**2) + feature.drift(snapshot),
+        )
+
+    return at
+
+
+def reference(objective: Any, time: float) -> tuple[Any, Array, Array]:
+    """Value, velocity and acceleration of the reference at a time."""
+    if not callable(objective.value):
+        return objective.value, np.asarray(objective.velocity), np.asarray(objective.acceleration)
+    told = objective.value(time)
+    if isinstance(told, tuple) and len(told) == 3 and np.ndim(told[0]) > 0:
+        return told[0], np.asarray(told[1], float), np.asarray(told[2], float)
+    return told, np.asarray(objective.velocity), np.asarray(objective.acceleration)
+
+
+def error_to(feature: Feature, snapshot: Snapshot, wanted: ArrayLike, axes: list[int] | None, name: str) -> Array:
+    """From where the feature is to where it should be, in its tangent space, for the picked axes."""
+    here, there = feature.value(snapshot), np.asarray(wanted, float)
+    if axes is None:
+        if there.shape != here.shape:
+            there = _spread(there, here, name)
+        return feature.difference(here, there)
+    if there.shape == here.shape:
+        return feature.difference(here, there)[axes]
+    full = here.copy()
+    if there.size not in (1, len(axes)):
+        raise BadValue(f"the reference of {name!r} has {there.size} numbers for {len(axes)} axes")
+    full[axes] = there
+    return feature.difference(here, full)[axes]
+
+
+def _spread(there: Array, here: Array, name: str) -> Array:
+    if there.size != 1:
+        raise BadValue(f"the reference of {name!r} has shape {here.shape}; got {there.shape}")
+    return np.full(here.shape, float(there.reshape(-1)[0]))
+
+
+def picked(axes: Axes) -> list[int] | None:
+    """ "xz" -> [0, 2]; indices as they are."""
+    if axes is None:
+        return None
+    try:
+        chosen = [AXES[a] for a in axes] if isinstance(axes, str) else [int(a) for a in axes]
+    except (KeyError, TypeError, ValueError):
+        raise BadValue(f"axes are letters of 'xyz' or indices such as (0, 2); got {axes!r}") from None
+    if not chosen or len(set(chosen)) != len(chosen):
+        raise BadValue(f"axes name at least one component, each once; got {axes!r}")
+    return chosen
+
+
+def indices(axes: Axes) -> list[int] | None:
+    """Axes that `picked` has already turned into indices."""
+    return None if axes is None else [int(a) for a in axes] if not isinstance(axes, list) else axes
+
+
+def check_gains(name: str, stiffness: float, damping: float | None, limit: float | None) -> None:
+    """Gains are finite and not negative, a limit is positive."""
+    if not 0.0 <= stiffness < np.inf or (damping is not None and not 0.0 <= damping < np.inf):
+        raise BadValue(f"{name!r}: stiffness and damping are numbers >= 0; got {stiffness!r}, {damping!r}")
+    if limit is not None and not limit > 0.0:
+        raise BadValue(f"{name!r}: a limit is positive, or None; got {limit!r}")

@@ -1,0 +1,69 @@
+"""Target: a feature reaches a state at a time (de Lasa 2011, section 3.2.2 and appendix A)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.errors import BadValue
+from counterpoise.features.base import Feature
+from counterpoise.objectives.base import Array, Objective, Rows, capped, check_weight
+from counterpoise.objectives.setpoint import Axes, error_to, indices, picked
+
+if TYPE_CHECKING:
+    from counterpoise.objectives.footing import Stance
+
+
+@dataclass(frozen=True, eq=False)
+class Target(Objective):
+    """y(T) = y_T and y'(T) = y_T', by an acceleration linear in time, (1 - t/T) a + (t/T) b, asked for anew each tick.
+
+    With the time T left the constants follow from eq. 3.22; they are found in the least-squares sense of eq. A.20,
+
+        [T^2/3  T^2/6; T/2  T/2; eps 0; 0 eps] [a; b] = [y_T - y - y' T; y_T' - y'; 0; 0],
+
+    which for T well above sqrt(10 eps) is cubic Hermite interpolation and as T -> 0 asks for nothing at all instead of
+    an infinite acceleration.
+    """
+
+    feature: Feature
+    value: ArrayLike  # y_T
+    time: float  # when, on the clock of the simulation [s]
+    velocity: ArrayLike = 0.0  # y_T' on arrival, per s
+    softness: float = 1e-4  # eps of eq. A.20: matters in the last few hundredths of a second
+    limit: float | None = None  # longest acceleration asked for, per s^2
+    axes: Axes = None
+    weight: float = 1.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            object.__setattr__(self, "name", self.feature.name)
+        check_weight(self)
+        if not (np.isfinite(self.time) and self.softness > 0.0):
+            raise BadValue(f"{self.name!r}: a target needs a finite time and a softness > 0; got {self.time!r}")
+        object.__setattr__(self, "axes", picked(self.axes))
+        if not np.isfinite(np.asarray(self.value, float)).all():
+            raise BadValue(f"the target of {self.name!r} holds NaN or infinity: {self.value!r}")
+
+    def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
+        J, drift = self.feature.jacobian(snapshot), self.feature.drift(snapshot)
+        axes = indices(self.axes)
+        error = error_to(self.feature, snapshot, self.value, axes, self.name)
+        if axes is not None:
+            J, drift = J[axes], drift[axes]
+        T = max(self.time - snapshot.time, 0.0)
+        a, _ = arrival(error, J @ snapshot.v, np.asarray(self.velocity, float), T, self.softness)
+        return Rows(J, capped(a, self.limit) - drift)
+
+
+def arrival(error: Array, speed: Array, end_speed: Array, T: float, softness: float) -> tuple[Array, Array]:
+    """Accelerations (a, b) now and on arrival that cover `error` in time T and end at `end_speed` (eq. A.20, A.21)."""
+    A = np.array([[T * T / 3.0, T * T / 6.0], [T / 2.0, T / 2.0]])
+    wanted = np.stack([error - speed * T, end_speed - speed + 0.0 * error])
+    a, b = np.linalg.solve(A.T @ A + softness**2 * np.eye(2), A.T @ wanted)
+    return a, b

@@ -1,0 +1,119 @@
+"""Rows written straight into the block the solver reads: the same as `rows`, without the arrays in between.
+
+`Objective.write` falls back on `rows`; the standard objectives have kernels here. A test holds that both agree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.kernels import kernel
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+class Full(Exception):
+    """The block has no room for the next rows; a larger one will do."""
+
+
+@kernel
+def write_rows(A: Array, b: Array, at: int, beta: float, rows: Array, targets: Array) -> int:
+    """Copy rows times `beta`; how many."""
+    m, n = rows.shape
+    for i in range(m):
+        for j in range(n):
+            A[at + i, j] = beta * rows[i, j]
+        b[at + i] = beta * targets[i]
+    return m
+
+
+@kernel
+def write_contacts(
+    A: Array, b: Array, at: int, beta: float, jacobian: Array, held: Flags, goal: Array, goal_v: Array, goal_a: Array,
+    position: Array, velocity: Array, drift: Array, k_p: float, k_v: float,
+) -> int:  # fmt: skip
+    """Three rows for every held point: J a = a_s + k_v (v_s - v) + k_p (p_s - p) - drift."""
+    p, _, n = jacobian.shape
+    row = at
+    for i in range(p):
+        if not held[i]:
+            continue
+        for k in range(3):
+            for j in range(n):
+                A[row, j] = beta * jacobian[i, k, j]
+            pull = k_p * (goal[i, k] - position[i, k]) + k_v * (goal_v[i, k] - velocity[i, k])
+            b[row] = beta * (pull + goal_a[i, k] - drift[i, k])
+            row += 1
+    return row - at
+
+
+@kernel
+def write_vector(
+    A: Array, b: Array, at: int, beta: float, J: Array, unit: float, value: Array, rate: Array, drift: Array,
+    wanted: Array, wanted_v: Array, wanted_a: Array, picked: Flags, k_p: float, k_v: float, limit: float,
+) -> int:  # fmt: skip
+    """The picked ones of three rows: y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'', no longer than `limit`.
+
+    J, rate and drift are divided by `unit`: a momentum divided by the mass is a velocity.
+    """
+    n = J.shape[1]
+    pull = np.zeros(3)
+    size = 0.0
+    for k in range(3):
+        if picked[k]:
+            pull[k] = k_p * (wanted[k] - value[k]) + k_v * (wanted_v[k] - rate[k] / unit) + wanted_a[k]
+            size += pull[k] ** 2
+    shorter = 1.0 if size <= limit * limit else limit / np.sqrt(size)
+    row = at
+    for k in range(3):
+        if picked[k]:
+            for j in range(n):
+                A[row, j] = beta * J[k, j] / unit
+            b[row] = beta * (shorter * pull[k] - drift[k] / unit)
+            row += 1
+    return row - at
+
+
+@kernel
+def add_posture(
+    weight: Array, pull: Array, alpha: float, error: Array, v: Array, v_ref: Array, a_ref: Array, k_p: Array,
+    k_v: Array, w: Array, target: Array,
+) -> None:  # fmt: skip
+    """target = k_p e + k_v (v_r - v) + a_r; its weights and weighted targets are added to the level's."""
+    for j in range(len(error)):
+        target[j] = k_p[j] * error[j] + k_v[j] * (v_ref[j] - v[j]) + a_ref[j]
+        own = alpha * w[j]
+        weight[j] += own
+        pull[j] += own * target[j]
+
+
+@kernel
+def sizes_of_rows(A: Array, b: Array, starts: Array, beta: Array, a: Array) -> Array:
+    """|A a - b| / beta of every objective; its rows begin at `starts`, the last entry is the end."""
+    out = np.zeros(len(beta))
+    for o in range(len(beta)):
+        total = 0.0
+        for i in range(starts[o], starts[o + 1]):
+            r = -b[i]
+            for j in range(len(a)):
+                r += A[i, j] * a[j]
+            total += r * r
+        out[o] = np.sqrt(total) / beta[o]
+    return out
+
+
+@kernel
+def needs_correction(A: Array, b: Array, a: Array, tolerance: float, held: Flags) -> bool:
+    """Whether a row A a <= b is exceeded that is not held, or held without need (`held` may be empty: none is)."""
+    for i in range(len(b)):
+        r, slack = -b[i], tolerance * (1.0 + abs(b[i]))
+        for j in range(len(a)):
+            r += A[i, j] * a[j]
+        if len(held) and held[i]:
+            if r < -slack:
+                return True
+        elif r > slack:
+            return True
+    return False

@@ -1,0 +1,295 @@
+"""Every objective, on several bodies: what its rows ask for is what differences of the quantity itself show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+
+import counterpoise as cp
+from counterpoise.features import BodyOrientation, ComPosition, Feature, PointPosition
+from counterpoise.objectives import EXAMPLES, DiagonalRows, Footing, faded, momentum_scale, take_stance
+from counterpoise.objectives.target import arrival
+
+BODIES = ["human", "chicken", "planar_biped"]
+
+
+def moving(who: cp.Character, seed: int, speed: float = 1.0) -> cp.Snapshot:
+    rng = np.random.default_rng(seed)
+    q = who.integrate(who.neutral, 0.2 * rng.standard_normal(who.nv))
+    return who.snapshot(who.state(q, speed * rng.standard_normal(who.nv)))
+
+
+def ahead(here: cp.Snapshot, a: np.ndarray, h: float) -> cp.Snapshot:
+    """The body a moment h later (or earlier) when it accelerates by a."""
+    who = here.character
+    return who.snapshot(who.state(who.integrate(here.q, h * here.v + 0.5 * h * h * a), here.v + h * a, h))
+
+
+def second_derivative(feature: Feature, here: cp.Snapshot, a: np.ndarray, h: float = 2e-4) -> np.ndarray:
+    now = feature.value(here)
+    forth, back = (feature.difference(now, feature.value(ahead(here, a, s))) for s in (h, -h))
+    return (forth + back) / h**2
+
+
+def obeying(rows) -> np.ndarray:
+    """An acceleration that does what rows ask."""
+    a = np.linalg.lstsq(rows.A, rows.b, rcond=None)[0]
+    assert np.allclose(rows.A @ a, rows.b, atol=1e-8 * (1 + np.abs(rows.b).max()))
+    return a
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_is_written_is_what_the_rows_say(name: str, body: str):
+    who = cp.character(body)
+    objective = EXAMPLES[name](who)
+    here = moving(who, 1)
+    stance = take_stance(here, Footing(reach=1.0, leave=1.0))
+    rows = objective.rows(here, stance)
+    again = objective.rows(here, stance)
+    assert np.array_equal(rows.b, again.b) and np.array_equal(rows.A, again.A)
+    assert rows.on == objective.on and rows.at_most == objective.at_most
+    if rows.on != "acceleration":
+        return
+    A, b = np.full((400, who.nv), 7.0), np.full(400, 7.0)
+    count = objective.write(here, stance, A, b, 3, 2.0)
+    assert count == len(rows)
+    assert np.allclose(A[3 : 3 + count], 2.0 * rows.A, atol=1e-12) and np.allclose(b[3 : 3 + count], 2.0 * rows.b)
+    assert (A[:3] == 7.0).all() and (A[3 + count :] == 7.0).all()
+    a = np.random.default_rng(2).standard_normal(who.nv)
+    left = rows.A @ a - rows.b
+    expected = np.maximum(left, 0.0) if rows.at_most else left
+    assert rows.size(a) == pytest.approx(np.linalg.norm(expected), rel=1e-12)
+    assert np.linalg.norm(rows.residual(a)) == pytest.approx(np.linalg.norm(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("which", ["com", "point", "orientation"])
+def test_a_setpoint_asks_for_a_spring_and_a_damper(which: str, body: str):
+    """The feature's own second derivative, by differences of its values, is k_p e + k_v e' + y_r''."""
+    who = cp.character(body)
+    end = who.segments[-1]
+    feature = {"com": ComPosition(), "point": PointPosition(end, (0.1, 0.0, 0.2)), "orientation": BodyOrientation(end)}[
+        which
+    ]
+    here = moving(who, 3)
+    there = feature.value(moving(who, 4))
+    axes = (1,) if which == "orientation" and body == "planar_biped" else "xz" if body == "planar_biped" else None
+    wanted = cp.Setpoint(feature, there, velocity=0.3, acceleration=0.7, stiffness=30.0, axes=axes)
+    bend = second_derivative(feature, here, obeying(wanted.rows(here)))
+    h = 1e-6
+    rate = feature.difference(feature.value(ahead(here, 0 * here.v, -h)), feature.value(ahead(here, 0 * here.v, h))) / (
+        2 * h
+    )
+    asked = 30.0 * feature.difference(feature.value(here), there) + 2 * np.sqrt(30.0) * (0.3 - rate) + 0.7
+    picked = wanted.axes if wanted.axes is not None else slice(None)
+    assert np.allclose(bend[picked], asked[picked], atol=2e-4 * (1 + np.abs(asked).max()))
+
+
+def test_a_limit_shortens_what_is_asked_and_keeps_its_direction(human):
+    here = human.snapshot()
+    far = here.com + np.array([3.0, 4.0, 0.0])
+    free = cp.Setpoint(ComPosition(), far, stiffness=10.0).rows(here).b
+    capped = cp.Setpoint(ComPosition(), far, stiffness=10.0, limit=5.0).rows(here).b
+    assert np.linalg.norm(free) == pytest.approx(50.0) and np.allclose(capped, [3.0, 4.0, 0.0])
+    A, b = np.zeros((5, human.nv)), np.zeros(5)
+    cp.Setpoint(ComPosition(), far, stiffness=10.0, limit=5.0).write(here, None, A, b, 0, 1.0)
+    assert np.allclose(b[:3], [3.0, 4.0, 0.0])
+
+
+def test_a_reached_goal_at_rest_commands_rest(human):
+    here = human.snapshot()
+    hand = PointPosition(human.hands[0])
+    reached = [
+        cp.Setpoint(ComPosition(), here.com),
+        cp.Setpoint(hand, hand.value(here), name="hand"),
+        cp.Setpoint(BodyOrientation("head"), BodyOrientation("head").value(here)),
+        cp.Target(hand, hand.value(here), time=0.5),
+        cp.Momentum("angular"),
+        cp.Momentum("linear"),
+        cp.TrackPose(),
+        cp.Contact(),
+    ]
+    stance = take_stance(here, Footing())
+    for objective in reached:
+        assert np.allclose(objective.rows(here, stance).b, 0.0, atol=1e-4), objective.name  # soles stand within 1e-7 m
+
+
+@pytest.mark.parametrize("kind", ["angular", "linear"])
+@pytest.mark.parametrize("body", ["human", "ostrich"])
+def test_momentum_changes_as_asked(kind: str, body: str):
+    who = cp.character(body)
+    here = moving(who, 5)
+    goal, rate = np.array([1.0, -2.0, 0.5]), np.array([0.0, 3.0, 0.0])
+    a = obeying(cp.Momentum(kind, goal, rate, gain=4.0).rows(here))
+    part = slice(0, 3) if kind == "angular" else slice(3, 6)
+    h = 1e-5
+    change = (ahead(here, a, h).momentum[part] - ahead(here, a, -h).momentum[part]) / (2 * h)
+    asked = 4.0 * (goal - here.momentum[part]) + rate
+    assert np.allclose(change, asked, atol=1e-5 * (1 + np.abs(asked).max()) * momentum_scale(who, kind))
+
+
+# -- targets -------------------------------------------------------------------------------------------------------
+def test_a_target_with_time_left_is_cubic_hermite_interpolation():
+    rng = np.random.default_rng(0)
+    for T in (0.3, 1.0, 2.5):
+        y0, v0, yT, vT = rng.standard_normal((4, 3))
+        a, b = arrival(yT - y0, v0, vT, T, 1e-7)
+        curve = CubicHermiteSpline([0.0, T], [y0, yT], [v0, vT])
+        assert np.allclose(a, curve(0.0, 2), atol=1e-4) and np.allclose(b, curve(T, 2), atol=1e-4)
+
+
+def test_a_target_is_reached_on_time_and_never_asks_for_the_infinite():
+    y, v, dt, T = np.array([0.2]), np.array([-1.0]), 1e-3, 0.6
+    largest = 0.0
+    for k in range(600):
+        a, _ = arrival(np.array([1.0]) - y, v, np.array([0.5]), max(T - k * dt, 0.0), 1e-4)
+        largest = max(largest, float(np.abs(a).max()))
+        v = v + dt * a
+        y = y + dt * v
+    assert y[0] == pytest.approx(1.0, abs=3e-3) and v[0] == pytest.approx(0.5, abs=0.08)
+    assert largest < 60.0
+    for left in (1e-3, 1e-6, 0.0):  # whatever is missing at the end
+        a, b = arrival(np.array([0.1]), np.array([2.0]), np.array([0.0]), left, 1e-4)
+        assert np.isfinite([a, b]).all() and np.abs(a).max() < 5e3
+    assert arrival(np.array([0.1]), np.array([2.0]), np.array([0.0]), 0.0, 1e-4)[0][0] == 0.0
+
+
+def test_a_target_gone_by_asks_for_nothing(human):
+    late = human.snapshot(human.state(time=2.0))
+    rows = cp.Target(ComPosition(), (1.0, 0.0, 1.0), time=1.0).rows(late)
+    assert np.allclose(rows.b, -late.com_drift)
+
+
+# -- postures ------------------------------------------------------------------------------------------------------
+def test_a_motion_followed_exactly_asks_for_its_own_acceleration(human):
+    motion = cp.reference_motion("squat", human)
+    for time in (0.3, 1.1):
+        s = motion.sample(time)
+        rows = cp.TrackPose(motion).rows(human.snapshot(human.state(s.q, s.v, time)))
+        assert isinstance(rows, DiagonalRows) and np.allclose(rows.target, s.a, atol=1e-9)
+    half = cp.TrackPose(motion, speed=0.5).rows(human.snapshot(human.state(s.q, 0.5 * s.v, 2.2)))
+    assert np.allclose(half.target, 0.25 * s.a, atol=1e-9)
+
+
+def test_ball_joint_errors_are_the_shortest_turn(human):
+    """A shoulder a quarter turn away, by MuJoCo's own difference of poses, whichever sign its quaternion has."""
+    shoulder = human.joint("shoulder_left")
+    v = np.zeros(human.nv)
+    v[shoulder.dofs] = [0.3, -0.4, 0.2]
+    goal = human.integrate(human.neutral, v)
+    flipped = goal.copy()
+    flipped[shoulder.qpos] *= -1.0
+    for reference in (goal, flipped):
+        target = cp.TrackPose(reference, stiffness=50.0).rows(human.snapshot()).target
+        assert np.allclose(target, 50.0 * v, atol=1e-9)
+
+
+def test_gains_by_the_beginning_of_a_joints_name(human):
+    track = cp.TrackPose(stiffness={"": 100.0, "shoulder": 40.0, "shoulder_left": 10.0}, weights={"": 2.0, "knee": 5.0})
+    away = human.integrate(human.neutral, np.full(human.nv, 0.01))
+    rows = track.rows(human.snapshot(human.state(away)))
+    got = {j.name: float(-rows.target[j.dofs][0] / 0.01) for j in human.joints}
+    assert got["shoulder_left"] == pytest.approx(10.0, rel=1e-3) and got["elbow_left"] == pytest.approx(100.0, rel=1e-3)
+    assert got["shoulder_right"] == pytest.approx(40.0, rel=1e-3)
+    assert rows.weight[human.joint("knee_left").dofs][0] == 5.0 and rows.weight[human.joint("neck").dofs][0] == 2.0
+    with pytest.raises(cp.CounterpoiseError, match="did you mean 'shoulder_left'"):
+        cp.TrackPose(stiffness={"sholder_left": 3.0}).rows(human.snapshot())
+
+
+# -- joint stops ---------------------------------------------------------------------------------------------------
+def swing(who: cp.Character, joint: str, v: np.ndarray, deceleration: float, seconds: float = 0.6):
+    """Let one joint run freely into its limits, braked only as far as the stops ask; (largest g, largest braking)."""
+    stops = cp.JointStops(deceleration=deceleration, top_speed=None)
+    q, speed, dt = who.neutral.copy(), v.copy(), 5e-4
+    worst, braking = -np.inf, 0.0
+    for _ in range(int(seconds / dt)):
+        rows = stops.rows(who.snapshot(who.state(q, speed)))
+        a = np.zeros(who.nv)
+        for _ in range(3):  # the least that obeys the rows
+            over = np.maximum(rows.A @ a - rows.b, 0.0)
+            if not len(over) or over.max() < 1e-9:
+                break
+            held = over > 0.0
+            a += np.linalg.lstsq(rows.A[held], (rows.b - rows.A @ a)[held], rcond=None)[0]
+        braking = max(braking, float(np.abs(a).max()))
+        speed = speed + dt * a
+        q = who.integrate(q, dt * speed)
+        worst = max(worst, float(who.limits.values(q).max()))
+    return worst, braking
+
+
+@pytest.mark.parametrize("deceleration", [100.0, 300.0])
+def test_a_hinge_stops_at_its_limit_braking_no_harder_than_needed(human, deceleration: float):
+    v = np.zeros(human.nv)
+    v[human.joint("elbow_left").dofs] = 10.0
+    worst, braking = swing(human, "elbow_left", v, deceleration)
+    assert -0.03 < worst < 0.0  # it came close and never beyond
+    assert braking < 1.1 * deceleration
+
+
+def test_a_ball_joint_stops_at_its_cone(human):
+    v = np.zeros(human.nv)
+    v[human.joint("hip_left").dofs] = [2.0, -6.0, 0.0]
+    worst, braking = swing(human, "hip_left", v, 300.0)
+    assert -0.05 < worst < 2e-3
+    assert braking < 900.0
+
+
+def test_far_from_every_limit_there_is_nothing_to_stop(human):
+    assert len(cp.JointStops().rows(human.snapshot(human.state(_bent(human))))) == 0
+
+
+def _bent(who: cp.Character) -> np.ndarray:
+    q = who.neutral.copy()
+    for side in ("left", "right"):
+        q[who.joint(f"knee_{side}").qpos] = 0.8
+        q[who.joint(f"elbow_{side}").qpos] = 0.8
+    return q
+
+
+def test_a_joint_that_moves_too_fast_is_slowed(human):
+    v = np.zeros(human.nv)
+    v[human.joint("shoulder_left").dofs] = [0.0, 30.0, 0.0]
+    rows = cp.JointStops(top_speed=18.0).rows(human.snapshot(human.state(_bent(human), v)))
+    row = rows.A @ v
+    assert (rows.b[row > 0] < 0.0).any()
+
+
+# -- weights and mistakes ------------------------------------------------------------------------------------------
+def test_fading_is_smooth_and_complete(human):
+    com = cp.Setpoint(ComPosition(), (0, 0, 1), weight=3.0)
+    shares = np.linspace(-0.2, 1.2, 200)
+    weights = np.array([faded(com, s).weight for s in shares])
+    assert weights[0] == 0.0 and weights[-1] == 3.0 and (np.diff(weights) >= 0.0).all()
+    assert np.abs(np.diff(weights, 2)).max() < 1e-3
+
+
+def squat() -> cp.Motion:
+    return cp.reference_motion("squat", cp.character("human"))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: cp.Setpoint(ComPosition(), (0, np.nan, 0)), "NaN"),
+        (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), stiffness=-1.0), "stiffness"),
+        (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), axes="xq"), "axes"),
+        (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), weight=-2.0), "weight"),
+        (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), limit=0.0), "limit"),
+        (lambda: cp.Setpoint(ComPosition(), (0, 0)).rows(cp.character("human").snapshot()), "shape"),
+        (lambda: cp.Setpoint(ComPosition(), (0, 0), axes="z").rows(cp.character("human").snapshot()), "axes"),
+        (lambda: cp.Target(ComPosition(), (0, 0, 1), time=np.inf), "time"),
+        (lambda: cp.Momentum("sideways"), "angular"),
+        (lambda: cp.Momentum(value=(np.inf, 0, 0)), "NaN or infinity"),
+        (lambda: cp.MinimumTorque("kneeleft").rows(cp.character("human").snapshot()), "did you mean 'knee_left'"),
+        (lambda: cp.TrackPose(np.zeros(4)).rows(cp.character("human").snapshot()), "49 numbers"),
+        (lambda: cp.TrackPose(squat()).rows(cp.character("ostrich").snapshot()), "human"),
+        (lambda: cp.JointStops(settle=0.0), "settle"),
+        (lambda: cp.Contact().rows(cp.character("human").snapshot()), "Footing"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_the_cure(make, says: str):
+    with pytest.raises(cp.CounterpoiseError, match=says):
+        make()
