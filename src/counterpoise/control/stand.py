@@ -1,0 +1,484 @@
+"""Stand: a figure that follows a motion, takes blows and keeps its feet (after Macchietto 2009 and de Lasa 2011).
+
+Two levels. First the planted feet do not move. Then, weighed against each other, the CoM goes back over the support, as
+hard as the ground and the joints can give; the angular momentum follows the reference's; the joints follow the
+reference's. With the capture point xi = c + c'/omega inside the support the ankles answer; as it nears the edge the
+centre of pressure has nowhere left to go, and what brings the CoM back is H', spent by hips and arms, which the weights
+make cheap. `alarm`, how far xi has come towards the edge, slackens the posture at once and is forgotten slowly, so that
+momentum spent is given back gently and the figure returns to its pose without a second wobble.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot, tables_of, take_snapshot
+from counterpoise.character.state import State
+from counterpoise.control.basic import Action
+from counterpoise.control.rehearsal import Rehearsal, feet_up, rehearse
+from counterpoise.control.whole_body import WholeBodyMemory, WholeBodyTuning, solve_whole_body
+from counterpoise.errors import BadValue
+from counterpoise.features import ComPosition
+from counterpoise.motion.motion import Motion
+from counterpoise.objectives import (
+    Contact,
+    Footing,
+    JointStops,
+    Momentum,
+    Objective,
+    Rows,
+    Setpoint,
+    Surface,
+    TrackPose,
+)
+from counterpoise.solve.polygon import hull_edges, nearest_inside, share_of_way
+
+Array = NDArray[np.float64]
+Ground = Surface | Callable[[float], Surface]
+STEADY_STATES = 16  # posture gains are rounded to this many steps between slack and stiff, so that tables are shared
+
+
+@dataclass(frozen=True)
+class StandTuning:
+    """Gains, weights and timings; all scale with the body. omega^2 = g / (height of the CoM in the neutral pose)."""
+
+    com_stiffness: float = 15.0  # k_p of the CoM over the ground, in omega^2
+    height_stiffness: float = 10.0  # k_p of the CoM's height, in omega^2
+    com_limit: float = 1.2  # largest acceleration asked of the CoM, in g
+    com_weight: float = 1e4  # against 1 for every joint
+    height_weight: float = 1e3
+    momentum_weight: float = 0.5  # of the angular momentum, its rate divided by m (h/4)^2
+    momentum_gain: float = 20.0  # [1/s]
+    stiffness: float = 200.0  # k_p of the joints when all is calm [1/s^2]
+    slack: float = 0.4  # of it when the alarm is full
+    free_limbs: float = 0.2  # of it for arms: limbs that end in a hand and carry little
+    contact_stiffness: float = 1600.0  # of planted feet [1/s^2]
+    stop_weight: float = 30.0  # of joint limits
+    swing_stiffness: float = 400.0  # of feet in the air [1/s^2]
+    swing_weight: float = 20.0  # of each of their contact points
+    top_speed: float = 18.0  # [rad/s] of any joint
+    alarm_from: float = 0.6  # share of the way to the edge at which the alarm begins
+    alarm_full: float = 1.2  # and at which it is full
+    calm_time: float = 0.4  # [s] in which the alarm fades by 1/e
+    margin: float = 0.1  # of the way from the edge of the support to its middle: the CoM's goal stays inside
+    follow_time: float = 0.3  # [s] in which the reference is moved to where the feet really are
+    lookahead: float = 0.08  # [s] before the reference lifts a foot, its force is withdrawn
+    smooth_time: float = 0.02  # [s] standard deviation of the window a reference is smoothed with; 0: not at all
+    lift_height: float = 0.005  # [m] a foot of the reference this far off its ground is lifted
+    slow_down: float = 0.5  # share of the reference's speed given up at full alarm
+    catch_up: float = 0.25  # faster than the reference at most, while behind it
+    error_slow: float = 0.6  # [rad] tracking error (root of mean square) at which the reference's clock stands still
+    fallen: float = 0.6  # of the height its CoM should have: below this a figure has fallen and goes limp
+    limp_damping: float = 0.02  # [s] of a fallen figure's joints, in torque limits per rad/s
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (np.isfinite(value) and value >= 0.0):
+                raise BadValue(f"StandTuning.{name} is a number >= 0; got {value!r}")
+        if not self.alarm_from < self.alarm_full:
+            raise BadValue(f"alarm_from lies below alarm_full; got {self.alarm_from} and {self.alarm_full}")
+
+
+@dataclass(frozen=True, eq=False)
+class StandMemory:
+    """What one tick leaves for the next."""
+
+    solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
+    time: float = 0.0  # [s]
+    clock: float = 0.0  # [s] where in the reference we are
+    speed: float = 1.0  # of that clock
+    alarm: float = 0.0  # 0 calm, 1 full
+    moved: Array | None = None  # (3,) [m] the feet's places less the reference's, followed slowly
+    rehearsal: Rehearsal | None = None
+    fallen: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """Where the reference wants the body now."""
+
+    com: Array  # (3,) [m], moved with the feet and kept over the support
+    velocity: Array  # (3,)
+    acceleration: Array  # (3,)
+    momentum: Array  # (3,) angular
+    momentum_rate: Array  # (3,)
+    moved: _Moved
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """Stand, follow a reference, take pushes, and come back.
+
+    `reference` is a pose, a Motion (feet it lifts are lifted) or None for the neutral pose. `compliance` goes from 0,
+    stiff, to 1, limp. `height` asks for another CoM height [m], a number or a function of time. `extra` are further
+    objectives, weighed against the joints' 1: a hand dragged along, a head held upright. `ground` is what the feet
+    stand on where that is not level and still, for all feet or by foot. `friction` is that of the cones forces are
+    planned in. Any of it may be changed between ticks (`dataclasses.replace`): the memory goes on.
+    """
+
+    reference: ArrayLike | Motion | None = None
+    compliance: float = 0.5  # 0 stiff, 1 limp
+    height: float | Callable[[float], float] | None = None  # [m]
+    extra: Sequence[Objective] = ()
+    ground: Any = None  # Surface, a function of time, or either by foot
+    friction: float = 0.8
+    rate: float = 500.0  # [Hz]
+    playback: bool = True  # the reference's clock slows in trouble and catches up after
+    tuning: StandTuning = StandTuning()
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.compliance <= 1.0:
+            raise BadValue(f"compliance goes from 0 (stiff) to 1 (limp); got {self.compliance!r}")
+        if not (self.rate > 0.0 and self.friction >= 0.0):
+            raise BadValue(f"rate is positive and friction not negative; got {self.rate!r}, {self.friction!r}")
+        if isinstance(self.height, (int, float)) and not 0.0 < self.height < np.inf:
+            raise BadValue(f"height is that of the centre of mass [m], positive; got {self.height!r}")
+        for one in self.extra:
+            if not isinstance(one, Objective):
+                raise BadValue(f"extra holds objectives such as Setpoint(...) or Drag(...); got {one!r}")
+
+    # ---------------------------------------------------------------------------------------------- the house's verbs
+
+    def begin(self, character: Character) -> StandMemory:
+        character.need_feet("Stand")
+        if not character.floating:
+            raise BadValue(f"Stand is for figures that can fall; the root of {character.name!r} is fixed to the world")
+        if isinstance(self.reference, Motion):
+            if self.reference.character.joint_names != character.joint_names:
+                raise BadValue(
+                    f"this reference is for {self.reference.character.name!r}, whose joints differ from "
+                    f"{character.name!r}'s: retarget(motion, character) makes one that fits"
+                )
+            return StandMemory(clock=self.reference.start, rehearsal=self._rehearse(character))
+        if self.reference is not None:
+            character.check_pose(self.reference, "reference")
+        return StandMemory()
+
+    def ready(self, character: Character) -> State:
+        """The state to start in: the reference's first pose, moving as it does, but with a CoM that can be stood.
+
+        Of all velocities with still planted feet and the rehearsed velocity of the CoM, the one nearest to the
+        reference's own.
+        """
+        memory = self.begin(character)
+        if memory.rehearsal is None:
+            return character.state(None if isinstance(self.reference, Motion) else self.reference)
+        _, velocity, _, _, _, lifted = memory.rehearsal.at(memory.clock)
+        first = memory.rehearsal.motion.sample(memory.clock)
+        s = character.snapshot(character.state(first.q, first.v))
+        planted = ~_points_of(character, lifted)
+        J = np.vstack([s.contact_jacobian[planted].reshape(-1, character.nv), s.com_jacobian])
+        wanted = np.concatenate([np.zeros(3 * int(planted.sum())), velocity])
+        change = np.linalg.lstsq(J, wanted - J @ first.v, rcond=1e-6)[0]
+        return character.state(first.q, first.v + change)
+
+    def act(self, snapshot: Snapshot, memory: StandMemory) -> Action:
+        body, t = _body_of(snapshot.character), self.tuning
+        clock, speed = self._advance(snapshot.time, memory)
+        wish = self._wish(snapshot, memory, clock, speed)
+        if memory.fallen or self._has_fallen(snapshot, wish):
+            return self._limp(snapshot, memory)
+        support, moved = _support(snapshot, memory, wish, self.ground, t.follow_time)
+        aim = self._aim(snapshot, wish, support, moved)
+        urgency = _urgency(snapshot, aim, support, body.omega)
+        alarm = max(_eased((urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), self._forgotten(snapshot, memory))
+        wants = self._wants(snapshot, body, wish, aim, alarm, clock, speed)
+        levels = ((Contact(stiffness=t.contact_stiffness),), wants)
+        solution = solve_whole_body(snapshot, levels, self._footing(wish), self._strength(), memory.solver)
+        error = _tracking_error(snapshot, wish.q)
+        after = self._pace(clock, speed, alarm, error, snapshot.time, memory)
+        after = replace(after, solver=solution.memory, moved=moved.place, rehearsal=wish.rehearsal)
+        notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
+        return Action(solution.torque, after, notes)
+
+    # --------------------------------------------------------------------------------------------------- the reference
+
+    def _advance(self, time: float, memory: StandMemory) -> tuple[float, float]:
+        if not isinstance(self.reference, Motion):
+            return 0.0, 0.0
+        dt = max(time - memory.time, 0.0)
+        return memory.clock + dt * memory.speed, memory.speed
+
+    def _wish(self, snapshot: Snapshot, memory: StandMemory, clock: float, speed: float) -> _Wish:
+        """The reference's state now, and which feet it lifts now or soon."""
+        who = snapshot.character
+        if not isinstance(self.reference, Motion):
+            return _still_wish(who, self.reference, self.ground)
+        seen = memory.rehearsal
+        if seen is None or seen.given is not self.reference:
+            seen = self._rehearse(who)
+        s = seen.motion.sample(clock)
+        state = take_snapshot(who, State(s.q, s.v * speed, snapshot.time))
+        com, velocity, acceleration, spin, spin_rate, lifted = seen.at(clock)
+        goal = (com, velocity * speed, acceleration * speed**2, spin * speed, spin_rate * speed**2)
+        return _Wish(s.q, state, s.a * speed**2, lifted, goal, seen)
+
+    def _rehearse(self, character: Character) -> Rehearsal:
+        assert isinstance(self.reference, Motion)
+        t = self.tuning
+        return rehearse(
+            self.reference,
+            character,
+            height=t.lift_height,
+            lookahead=t.lookahead,
+            margin=t.margin,
+            smooth=t.smooth_time,
+            ground=self.ground,
+        )
+
+    def _aim(self, snapshot: Snapshot, wish: _Wish, support: Array, moved: _Moved) -> Aim:
+        """The reference's CoM and momentum, carried along with the feet and kept over the support."""
+        com, velocity, acceleration, spin, spin_rate = wish.goal
+        com = com + moved.place
+        com[0], com[1] = nearest_inside(support, com[0], com[1], self.tuning.margin * _depth(support))
+        if self.height is not None:
+            com[2] = self.height(snapshot.time) if callable(self.height) else self.height
+            com[2] += moved.place[2]
+        return Aim(com, velocity + moved.velocity, acceleration + moved.acceleration, spin, spin_rate, moved)
+
+    # ------------------------------------------------------------------------------------------------------ the wishes
+
+    def _wants(
+        self, snapshot: Snapshot, body: _Body, wish: _Wish, aim: Aim, alarm: float, clock: float, speed: float
+    ) -> tuple[Objective, ...]:
+        t, firm = self.tuning, 2.0 * (1.0 - self.compliance)
+        omega2 = body.omega**2
+        calm = round((t.slack + (1.0 - t.slack) * (1.0 - alarm)) * STEADY_STATES) / STEADY_STATES
+        k = max(firm, 1e-3) * t.stiffness * calm
+        stiffness = {"": k, **{name: k * t.free_limbs for name in body.arms}}
+        if wish.rehearsal is not None:
+            track = TrackPose(
+                wish.rehearsal.motion, stiffness, root_weight=1e-3, speed=speed, shift=clock - speed * snapshot.time
+            )
+        else:
+            track = TrackPose(self.reference, stiffness, root_weight=1e-3)
+        hold = min(firm, 1.0)
+        return (
+            Setpoint(
+                _COM, aim.com[:2], aim.velocity[:2], aim.acceleration[:2], stiffness=t.com_stiffness * omega2,
+                limit=t.com_limit * 9.81, axes="xy", weight=t.com_weight * hold, name="balance",
+            ),
+            Setpoint(
+                _COM, aim.com[2:], aim.velocity[2:], aim.acceleration[2:], stiffness=t.height_stiffness * omega2,
+                limit=9.81, axes="z", weight=t.height_weight * hold, name="height",
+            ),
+            Momentum("angular", aim.momentum, aim.momentum_rate, t.momentum_gain, weight=t.momentum_weight * hold),
+            track,
+            JointStops(top_speed=t.top_speed, weight=t.stop_weight),
+            *((SwingFeet(wish, aim.moved, t.swing_stiffness, t.swing_weight * hold),) if wish.lifted else ()),
+            *self.extra,
+        )  # fmt: skip
+
+    def _footing(self, wish: _Wish) -> Footing:
+        if self.ground is not None:
+            return Footing(surface=self.ground, lifted=wish.lifted, friction=self.friction)
+        return _level_footing(wish.lifted, self.friction)
+
+    def _strength(self) -> WholeBodyTuning:
+        """A limp figure has no strength; half-way there it still has all of it."""
+        share = min(1.0, 4.0 * (1.0 - self.compliance) ** 2 + 1e-3)
+        return _FULL if share == 1.0 else WholeBodyTuning(torque_share=share)
+
+    # ------------------------------------------------------------------------------------------------------- the clock
+
+    def _forgotten(self, snapshot: Snapshot, memory: StandMemory) -> float:
+        dt = max(snapshot.time - memory.time, 0.0)
+        return memory.alarm * math.exp(-dt / max(self.tuning.calm_time, 1e-6))
+
+    def _pace(
+        self, clock: float, speed: float, alarm: float, error: float, time: float, memory: StandMemory
+    ) -> StandMemory:
+        """How fast the reference goes on: slower in trouble, a little faster while behind."""
+        if not isinstance(self.reference, Motion):
+            return StandMemory(time=time, alarm=alarm)
+        if not self.playback:
+            return StandMemory(time=time, clock=clock, speed=1.0, alarm=alarm)
+        t, dt = self.tuning, max(time - memory.time, 0.0)
+        behind = time - (clock - self.reference.start)
+        trouble = max(t.slow_down * alarm, _eased(error / t.error_slow))
+        wanted = max(0.0, 1.0 - trouble) + (t.catch_up * min(max(behind, 0.0), 1.0) if trouble < 0.1 else 0.0)
+        speed += (wanted - speed) * (1.0 - math.exp(-dt / 0.1))
+        return StandMemory(time=time, clock=clock, speed=speed, alarm=alarm)
+
+    def _has_fallen(self, snapshot: Snapshot, wish: _Wish) -> bool:
+        wanted = wish.goal[0][2] - wish.state.contact_position[:, 2].min()
+        if self.height is not None:
+            asked = self.height(snapshot.time) if callable(self.height) else self.height
+            wanted = min(wanted, max(asked, 0.4 * wanted))
+        return bool(snapshot.com[2] - snapshot.contact_position[:, 2].min() < self.tuning.fallen * wanted)
+
+    def _limp(self, snapshot: Snapshot, memory: StandMemory) -> Action:
+        """A figure that has fallen gives way: only a little damping."""
+        torque = -self.tuning.limp_damping * snapshot.character.torque_limit * snapshot.v
+        after = replace(memory, fallen=True, time=snapshot.time)
+        return Action(torque, after, {"status": "fallen", "alarm": 1.0, "clock": memory.clock})
+
+
+@dataclass(frozen=True, eq=False)
+class SwingFeet(Objective):
+    """Feet in the air follow the reference's, point by point, so that they come down where it puts them."""
+
+    wish: _Wish
+    moved: _Moved
+    stiffness: float  # [1/s^2]
+    weight: float = 1.0
+    name: str = "swing feet"
+
+    def rows(self, snapshot: Snapshot, stance: Any = None) -> Rows:
+        """J a = k (p_r - p) + 2 sqrt(k) (v_r - v) + a_r - drift for each point of each lifted foot."""
+        at, ref, k = _points_of(snapshot.character, self.wish.lifted), self.wish.state, self.stiffness
+        wanted = k * (ref.contact_position[at] + self.moved.place - snapshot.contact_position[at])
+        wanted += 2.0 * math.sqrt(k) * (ref.contact_velocity[at] + self.moved.velocity - snapshot.contact_velocity[at])
+        wanted += self.moved.acceleration - snapshot.contact_drift[at]
+        if self.wish.a is not None:
+            wanted += ref.contact_jacobian[at] @ self.wish.a + ref.contact_drift[at]
+        return Rows(snapshot.contact_jacobian[at].reshape(-1, snapshot.character.nv), wanted.reshape(-1))
+
+
+# -------------------------------------------------------------------------------------------------------------- parts
+
+_COM, _ZERO, _FULL = ComPosition(), np.zeros(3), WholeBodyTuning()
+
+
+@lru_cache(maxsize=64)
+def _level_footing(lifted: tuple[str, ...], friction: float) -> Footing:
+    return Footing(lifted=lifted, friction=friction)
+
+
+@dataclass(frozen=True, eq=False)
+class _Body:
+    """What of a body the law needs to know, found once."""
+
+    omega: float  # [1/s] sqrt(g / z)
+    height: float  # [m] of the CoM above the soles, standing
+    arms: tuple[str, ...]  # joints of limbs that end in a hand and carry little
+
+
+@dataclass(frozen=True, eq=False)
+class _Wish:
+    q: Array
+    state: Snapshot  # the reference's
+    a: Array | None  # its acceleration; None: at rest
+    lifted: tuple[str, ...]
+    goal: tuple[Array, Array, Array, Array, Array]  # CoM, velocity, acceleration, angular momentum, its rate
+    rehearsal: Rehearsal | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """How far the planted feet are from where the reference has them, and how their ground moves."""
+
+    place: Array  # (3,)
+    velocity: Array  # (3,)
+    acceleration: Array  # (3,)
+
+
+def _body_of(character: Character) -> _Body:
+    found = character.__dict__.get("_standing_body")
+    if found is None:
+        rest = character.snapshot()
+        z = max(float(rest.com[2] - rest.contact_position[:, 2].mean()), 1e-2)
+        found = character.__dict__["_standing_body"] = _Body(math.sqrt(9.81 / z), z, _arms(character))
+    assert isinstance(found, _Body)
+    return found
+
+
+def _arms(character: Character) -> tuple[str, ...]:
+    moves, masses = tables_of(character).moves, character.model.body_mass
+    hands = [character.body_id(h) for h in character.hands]
+    feet = [character.body_id(f.body) for f in character.feet]
+    out = []
+    for joint in character.joints:
+        moved = moves[:, joint.dofs.start]
+        reaches = joint.kind != "free" and moved[hands].any() and not moved[feet].any()
+        if reaches and masses[moved].sum() < 0.15 * character.mass:
+            out.append(joint.name)
+    return tuple(out)
+
+
+def _still_wish(who: Character, pose: ArrayLike | None, ground: Any) -> _Wish:
+    key = (None if pose is None else np.asarray(pose, float).tobytes(), id(ground))
+    known: dict[Any, _Wish] = who.__dict__.setdefault("_still_wishes", {})
+    found = known.get(key)
+    if found is None:
+        if len(known) > 16:
+            known.clear()
+        q = who.neutral if pose is None else np.asarray(pose, float)
+        state = who.snapshot(who.state(q))
+        up = feet_up(state, 0.02, ground)
+        lifted = () if up.all() else tuple(f.name for f, flag in zip(who.feet, up, strict=True) if flag)
+        found = known[key] = _Wish(q, state, None, lifted, (state.com, _ZERO, _ZERO, _ZERO, _ZERO))
+    return found
+
+
+def _support(snapshot: Snapshot, memory: StandMemory, wish: _Wish, ground: Any, settle: float) -> tuple[Array, _Moved]:
+    """Half-planes of the support, and how it has moved from the reference's."""
+    lifted, footing = _points_of(snapshot.character, wish.lifted), memory.solver.footing
+    held = ~lifted if footing is None else footing.held & ~lifted
+    if not held.any():
+        held = ~lifted
+    points = snapshot.contact_position[held]
+    place = (points - wish.state.contact_position[held]).mean(axis=0)
+    velocity, acceleration = _ground_motion(ground, snapshot.time, points.mean(axis=0))
+    if memory.moved is not None:
+        dt = max(snapshot.time - memory.time, 0.0)
+        carried = memory.moved + dt * velocity
+        place = carried + (place - carried) * (1.0 - math.exp(-dt / max(settle, 1e-6)))
+    return hull_edges(np.ascontiguousarray(points[:, :2])), _Moved(place, velocity, acceleration)
+
+
+def _ground_motion(ground: Any, time: float, place: Array) -> tuple[Array, Array]:
+    """Velocity and acceleration of a moving ground at a place, of the several that feet may stand on their mean."""
+    if isinstance(ground, Mapping):
+        each = [_ground_motion(one, time, place) for one in ground.values()]
+        return np.mean([v for v, _ in each], axis=0), np.mean([a for _, a in each], axis=0)
+    if not callable(ground):
+        return _ZERO, _ZERO
+    s = ground(time)
+    r, w = place - np.asarray(s.origin), np.asarray(s.angular_velocity)
+    turning = np.cross(w, r)
+    return s.velocity + turning, s.acceleration + np.cross(s.angular_acceleration, r) + np.cross(w, turning)
+
+
+def _points_of(character: Character, feet: Sequence[str]) -> NDArray[np.bool_]:
+    known: dict[Any, NDArray[np.bool_]] = character.__dict__.setdefault("_points_of_feet", {})
+    key = tuple(feet)
+    if key not in known:
+        known[key] = np.array([f.name in key for f in character.feet for _ in f.points], bool)
+    return known[key]
+
+
+def _depth(edges: Array) -> float:
+    x, y = float((edges[:, 0] * edges[:, 2]).mean()), float((edges[:, 1] * edges[:, 2]).mean())
+    return max(float((edges[:, 2] - edges[:, 0] * x - edges[:, 1] * y).min()), 0.0)
+
+
+def _urgency(snapshot: Snapshot, aim: Aim, support: Array, omega: float) -> float:
+    """How far the capture point, seen from where the CoM belongs, has come towards the edge of the support.
+
+    Angular momentum that must be taken back counts with it: x + omega H_y / m g, y - omega H_x / m g.
+    """
+    c, v, H = snapshot.com, snapshot.com_velocity - aim.velocity, snapshot.momentum
+    tip = omega / (9.81 * snapshot.character.mass)
+    x = c[0] + v[0] / omega + tip * (H[1] - aim.momentum[1])
+    y = c[1] + v[1] / omega - tip * (H[0] - aim.momentum[0])
+    return float(share_of_way(support, aim.com[0], aim.com[1], x, y))
+
+
+def _tracking_error(snapshot: Snapshot, q: Array) -> float:
+    """Root of the mean square of the joints' errors [rad]."""
+    e = snapshot.character.difference(snapshot.q, q)[snapshot.character.root_dofs.stop :]
+    return math.sqrt(float(e @ e) / max(len(e), 1))
+
+
+def _eased(x: float) -> float:
+    s = min(max(x, 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
