@@ -1,6 +1,7 @@
 """The command line: thin verbs over the same public functions that Python uses."""
 
-from counterpoise.cli import running, posing, drawing  # isort: skip  # the verbs, in the order they are listed
+# the verbs, in the order they are listed
+from counterpoise.cli import running, posing, drawing, converting, experimenting  # isort: skip
 from counterpoise.cli.app import app, main
 
-__all__ = ["app", "drawing", "main", "posing", "running"]
+__all__ = ["app", "converting", "drawing", "experimenting", "main", "posing", "running"]

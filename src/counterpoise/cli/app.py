@@ -47,6 +47,7 @@ def main() -> NoReturn:
 def _with_cure(message: str) -> str:
     """Typer's complaint about an unknown verb, with the nearest one that is there."""
     known = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    known += [group.name for group in app.registered_groups if group.name]
     if message.startswith("No such command") and "'" in message and "did you mean" not in message.lower():
         guess = nearest_name(message.split("'")[1], known)
         return f"{message} " + (f"Did you mean {guess!r}?" if guess else f"There are: {', '.join(known)}")

@@ -1,5 +1,20 @@
-"""Experiments: set-up, run, claim. So far the demo."""
+"""Experiments: the published ones, each a small file with its settings, run and claims; and the demo."""
 
+from counterpoise.experiments.base import (
+    Claim,
+    Experiment,
+    Film,
+    Lab,
+    Outcome,
+    Report,
+    experiments,
+    find_experiment,
+    run_experiment,
+    setting,
+)
 from counterpoise.experiments.demo import DemoResult, drop_the_cast, run_demo
 
-__all__ = ["DemoResult", "drop_the_cast", "run_demo"]
+__all__ = [
+    "Claim", "DemoResult", "Experiment", "Film", "Lab", "Outcome", "Report", "drop_the_cast", "experiments",
+    "find_experiment", "run_demo", "run_experiment", "setting",
+]  # fmt: skip

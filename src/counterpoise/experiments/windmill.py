@@ -1,0 +1,155 @@
+"""Alternating blows until the arms windmill (de Lasa 2011, section 4.1, figure 4.2), and how strong they may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise import measure
+from counterpoise.character.character import Character
+from counterpoise.character.library import character
+from counterpoise.control.stand import Stand
+from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.upright import blow, ended, joint_errors, largest_slip, story_panels
+from counterpoise.simulate.disturbances import Push
+from counterpoise.simulate.recording import Recording
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Force, duration and interval are the thesis's; it does not say which body is pushed, which way, nor how often."""
+
+    who: str = setting("human", "", "which figure")
+    force: float = setting(1000.0, "N", "of each push")
+    duration: float = setting(0.1, "s", "of each push")
+    interval: float = setting(0.1, "s", "between pushes")
+    pushes: int = setting(8, "", "how many, turn about to and fro")
+    body: str = setting("pelvis", "", "pushed at its centre of mass")
+    direction: float = setting(0.0, "deg", "of the first push, from forward")
+    seconds: float = setting(3.0, "s", "to recover in after the last")
+    search: bool = setting(True, "", "find the largest force survived")
+    tolerance: float = setting(50.0, "N", "of that search")
+
+
+def run(settings: Settings, lab: Lab) -> Outcome:
+    """The thesis's blows; then, by bisection, the largest that are survived."""
+    from counterpoise.experiments.plotting import panels
+
+    who = character(settings.who)
+    asked = _simulated("asked", who, settings, settings.force, lab)
+    good = asked if survived(asked, settings) else None
+    largest, tried = (settings.force, []) if good is not None else (0.0, [settings.force])
+    if good is None and settings.search:
+        low, high = 0.0, settings.force
+        while high - low > settings.tolerance:
+            middle = 0.5 * (low + high)
+            rec = _simulated("largest" if good is None else "trial", who, settings, middle, lab)
+            if survived(rec, settings):
+                low, good = middle, rec
+                lab.recordings["largest"] = rec
+            else:
+                high = middle
+                tried.append(middle)
+        lab.recordings.pop("trial", None)
+        largest = low
+    shown = "asked" if largest == settings.force or good is None else "largest"
+    rec = lab.recordings[shown]
+    turn, share = arm_travel(rec), arm_share(rec, settings)
+    claims = (
+        Claim(
+            f"{settings.force:.0f} N blows of {settings.duration:g} s, {settings.interval:g} s apart, are survived",
+            f"{ended(asked)}; largest survived in place here {largest:.0f} N ({settings.pushes} blows at the "
+            f"{settings.body})",
+            largest >= settings.force,
+        ),
+        Claim(
+            "windmilling strategies emerge from angular momentum control",
+            f"at {largest if good is not None else settings.force:.0f} N the arms turn by {np.degrees(turn):.0f} deg "
+            f"in all and hold {100 * share:.0f} % of the angular momentum, with nothing telling them to",
+            turn > np.pi,
+        ),
+    )
+    facts = {
+        "largest": largest, "not survived": tried, "arm_travel": turn, "arm_share": share,
+        "slip": largest_slip(rec), "last_error": float(joint_errors(rec)[-1]),
+    }  # fmt: skip
+    begun = 0.3
+    times = np.linspace(begun, begun + settings.pushes * (settings.duration + settings.interval) + 0.8, 10).tolist()
+    film = Film(shown, azimuth=-50.0, times=times, speed=0.5)
+    return Outcome(claims, {"windmill": panels(story_panels(rec), f"{shown}: {largest:.0f} N")}, film, facts)
+
+
+def blows(settings: Settings, force: float, start: float = 0.3) -> list[Push]:
+    """To and fro, beginning at `start` [s]."""
+    every = settings.duration + settings.interval
+    return [
+        blow(settings.body, settings.direction + 180.0 * (i % 2), force, start + i * every, settings.duration)
+        for i in range(settings.pushes)
+    ]
+
+
+def survived(rec: Recording, settings: Settings) -> bool:
+    """Did not fall, feet where they were (1 cm), and at rest again."""
+    last = blows(settings, 1.0)[-1]
+    return measure.survival(rec, last.start + last.duration).survived
+
+
+def _simulated(name: str, who: Character, settings: Settings, force: float, lab: Lab) -> Recording:
+    pushes = blows(settings, force)
+    seconds = pushes[-1].start + settings.duration + settings.seconds
+    return lab.simulate(name, who, Stand(), seconds, disturbances=pushes)
+
+
+def arm_joints(who: Character) -> list[str]:
+    """Joints of the limbs that end in a hand: from each hand up to what also carries something else."""
+    parents, ids = who.model.body_parentid, {who.body_id(h) for h in who.hands}
+    out = []
+    for joint in who.joints:
+        b = who.body_id(joint.body)
+        below = [i for i in range(1, who.model.nbody) if _within(parents, i, b)]
+        if ids & set(below) and who.model.body_mass[below].sum() < 0.15 * who.mass:
+            out.append(joint.name)
+    return out
+
+
+def _within(parents: NDArray[np.int32], body: int, ancestor: int) -> bool:
+    while body > 0:
+        if body == ancestor:
+            return True
+        body = int(parents[body])
+    return False
+
+
+def arm_travel(rec: Recording) -> float:
+    """[rad] that the upper arms turned altogether, the mean over the arms: the integral of the joint's speed."""
+    who = rec.character
+    first = [name for name in arm_joints(who) if name.startswith("shoulder")]
+    if not first:
+        return 0.0
+    paths = [np.linalg.norm(rec.qvel[:, who.joint(name).dofs], axis=1).sum() * rec.timestep for name in first]
+    return float(np.mean(paths))
+
+
+def arm_share(rec: Recording, settings: Settings) -> float:
+    """Of the angular momentum about the pushed axis while it was largest: how much is that of the arms."""
+    who = rec.character
+    dofs = [d for name in arm_joints(who) for d in range(who.joint(name).dofs.start, who.joint(name).dofs.stop)]
+    H = measure.momentum(rec)[:, :3]
+    k = int(np.argmax(np.linalg.norm(H[:, :2], axis=1)))
+    s = who.snapshot(rec.state(k))
+    arms = s.momentum_matrix[:3][:, dofs] @ s.v[dofs]
+    size = float(H[k, :2] @ H[k, :2])
+    return float(arms[:2] @ H[k, :2] / size) if size > 1e-9 else 0.0
+
+
+EXPERIMENT = Experiment(
+    name="windmill",
+    summary="alternating blows until the arms windmill, and the largest that are survived",
+    source="de Lasa 2011, section 4.1, figure 4.2",
+    settings=Settings,
+    run=run,
+)
