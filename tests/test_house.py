@@ -23,6 +23,7 @@ ROOMS = (
 )  # fmt: skip
 DOORS = {  # file -> the room below it may enter when called, and why
     "simulate/recording.py": ("render", "`rec.plot(...)`: a recording can show itself"),
+    "motion/files/c3d.py": ("pose", "markers become a motion through the pose solver"),
 }
 WHOLE = "render"  # `import counterpoise` reaches every public name: for rooms below the last of them
 LAZY = ("__init__.py",)  # re-exports from every room, on first use
@@ -202,7 +203,7 @@ def test_an_example_runs(path: Path, tmp_path: Path):
 
 
 # -- pages ----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("page", ["character.md", "simulate.md"])
+@pytest.mark.parametrize("page", ["character.md", "control.md", "experiments.md", "objectives.md", "simulate.md"])
 def test_the_python_on_a_page_runs(page: str, tmp_path: Path):
     """All blocks of a page, in order, as one program."""
     lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from counterpoise.control import Controller as Controller
     from counterpoise.control import HoldPose as HoldPose
     from counterpoise.control import Passive as Passive
+    from counterpoise.control import WholeBody as WholeBody
+    from counterpoise.control import WholeBodyTuning as WholeBodyTuning
+    from counterpoise.control import build_whole_body as build_whole_body
+    from counterpoise.control import solve_whole_body as solve_whole_body
     from counterpoise.errors import CounterpoiseError as CounterpoiseError
     from counterpoise.motion import Keyframe as Keyframe
     from counterpoise.motion import Motion as Motion
@@ -36,6 +40,26 @@ if TYPE_CHECKING:
     from counterpoise.motion import pose_from_joints as pose_from_joints
     from counterpoise.motion import reference_motion as reference_motion
     from counterpoise.motion import reference_motions as reference_motions
+    from counterpoise.motion.contacts import ContactWindow as ContactWindow
+    from counterpoise.motion.contacts import find_contacts as find_contacts
+    from counterpoise.motion.retarget import RetargetReport as RetargetReport
+    from counterpoise.motion.retarget import RetargetTuning as RetargetTuning
+    from counterpoise.motion.retarget import retarget as retarget
+    from counterpoise.motion.retarget import retarget_with_report as retarget_with_report
+    from counterpoise.motion.files.hub import read_motion as read_motion
+    from counterpoise.objectives import Contact as Contact
+    from counterpoise.objectives import Footing as Footing
+    from counterpoise.objectives import JointStops as JointStops
+    from counterpoise.objectives import MinimumTorque as MinimumTorque
+    from counterpoise.objectives import Momentum as Momentum
+    from counterpoise.objectives import Objective as Objective
+    from counterpoise.objectives import Setpoint as Setpoint
+    from counterpoise.objectives import Surface as Surface
+    from counterpoise.objectives import Target as Target
+    from counterpoise.objectives import TrackPose as TrackPose
+    from counterpoise.objectives import along as along
+    from counterpoise.objectives import faded as faded
+    from counterpoise.objectives import moving_surface as moving_surface
     from counterpoise.pose import AboveGround as AboveGround
     from counterpoise.pose import Aim as Aim
     from counterpoise.pose import Balanced as Balanced
@@ -83,9 +107,19 @@ _HOMES = {
     "character.library": ("characters",),
     "character.loading": ("load_character",),
     "character.snapshot": ("Snapshot",),
-    "control": ("Action", "Controller", "HoldPose", "Passive"),
+    "control": (
+        "Action", "Controller", "HoldPose", "Passive", "WholeBody", "WholeBodyTuning", "build_whole_body",
+        "solve_whole_body",
+    ),
     "errors": ("CounterpoiseError",),
     "motion": ("Keyframe", "Motion", "keyframed", "pose_from_joints", "reference_motion", "reference_motions"),
+    "objectives": (
+        "Contact", "Footing", "JointStops", "MinimumTorque", "Momentum", "Objective", "Setpoint", "Surface", "Target",
+        "TrackPose", "along", "faded", "moving_surface",
+    ),
+    "motion.contacts": ("ContactWindow", "find_contacts"),
+    "motion.files.hub": ("read_motion",),
+    "motion.retarget": ("RetargetReport", "RetargetTuning", "retarget", "retarget_with_report"),
     "pose": (
         "AboveGround", "Aim", "Balanced", "CenterOfMass", "Couple", "Curve", "FixJoint", "Lock", "OnCurve", "OnPlane",
         "Orient", "Pin", "Pose", "PoseDrag", "PoseTuning", "Posture", "Reach", "build_pose_problem", "solve_pose",
@@ -109,6 +143,7 @@ _ROOMS = {
         "features",
         "measure",
         "motion",
+        "objectives",
         "pose",
         "render",
         "simulate",

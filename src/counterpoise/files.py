@@ -10,6 +10,7 @@ import io
 import json
 import os
 import secrets
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -116,6 +117,8 @@ def open_archive(path: str | os.PathLike[str], what: str) -> Iterator[Archive]:
     """Open an `.npz`; anything wrong with it is one BadFile line: '... is not a recording: array ... is missing'."""
     source = str(path)
     try:
+        if not stat.S_ISREG(os.stat(source).st_mode):  # opening a pipe would wait for ever
+            raise Refused("it is a folder, a pipe or a device")
         with zipfile.ZipFile(source) as archive:
             yield Archive(archive)
     except FileNotFoundError:

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from counterpoise import spatial
 from counterpoise.character.joints import Joint
 from counterpoise.character.roles import other_side
 
@@ -16,7 +17,8 @@ class Mirror:
     """Signs and places that turn a pose or velocity of a figure into its mirror image.
 
     A reflection S = diag(1, -1, 1) turns a rotation R into S R S: its vector part (x, y, z) becomes (-x, y, -z) in
-    world-aligned axes. Joint frames that are turned in the zero pose are undone first (F) and redone after (F').
+    world-aligned axes. Joint frames that are turned in the zero pose are undone first (F) and redone after (F'); a free
+    root that rests at W turns by R W^-1, so that its image is S R W^-1 S W.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: tuple[Joint, ...]) -> None:
@@ -27,8 +29,9 @@ class Mirror:
         self.q_from, self.q_sign = np.arange(model.nq), np.ones(model.nq)
         self.v_from, self.v_sign = np.arange(model.nv), np.ones(model.nv)
         self.balls: list[tuple[slice, slice, slice, slice, Array]] = []
+        self.rests: list[tuple[slice, slice, Array]] = []  # roots that rest turned: where, and S W^-1 S W
         for joint in joints:
-            source = by_name.get(other_side(joint.name), joint)
+            source = by_name[other_side(joint.name, by_name)]
             if source.kind != joint.kind:
                 source = joint
             if joint.kind in ("free", "ball"):
@@ -42,6 +45,8 @@ class Mirror:
         for target, source, _, _, turn in self.balls:
             w, v = given[..., source.start : source.start + 1], given[..., source.start + 1 : source.stop]
             out[..., target] = np.concatenate([w, v @ turn.T], axis=-1)
+        for target, _, after in self.rests:
+            out[..., target] = spatial.multiply(out[..., target], after)
         return out
 
     def velocity(self, v: ArrayLike) -> Array:
@@ -49,6 +54,8 @@ class Mirror:
         out = given[..., self.v_from] * self.v_sign
         for _, _, target, source, turn in self.balls:
             out[..., target] = given[..., source] @ turn.T
+        for _, target, after in self.rests:
+            out[..., target] = spatial.rotate(spatial.conjugate(after), out[..., target])
         return out
 
     def _rotation(self, model: mujoco.MjModel, data: mujoco.MjData, joint: Joint, source: Joint) -> None:
@@ -58,6 +65,10 @@ class Mirror:
             q, v = slice(q.start + 3, q.stop), slice(v.start + 3, v.stop)
             q0, v0 = slice(q0.start + 3, q0.stop), slice(v0.start + 3, v0.stop)
             frame = frame0 = np.eye(3)  # a free joint's orientation is the world's own
+            rest = spatial.normalize(np.array(model.qpos0[q]))
+            if abs(rest[0]) < 1.0:
+                after = spatial.multiply(spatial.conjugate(rest) * (1.0, -1.0, 1.0, -1.0), rest)
+                self.rests.append((q, v, after))
         else:
             frame = data.xmat[model.body(joint.body).id].reshape(3, 3)
             frame0 = data.xmat[model.body(source.body).id].reshape(3, 3)

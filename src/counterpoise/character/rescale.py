@@ -37,7 +37,7 @@ def segment_groups(character: Character) -> dict[str, tuple[str, ...]]:
     out: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
     out["all"] = names
     for side in ("left", "right"):
-        members = tuple(n for n in names if side_of(n) == side)
+        members = tuple(n for n in names if side_of(n, names) == side)
         if members:
             out.setdefault(side, members)
     for group, words in GROUPS.items():
@@ -46,7 +46,7 @@ def segment_groups(character: Character) -> dict[str, tuple[str, ...]]:
             continue
         out.setdefault(group, members)
         for side in ("left", "right"):
-            half = tuple(n for n in members if side_of(n) == side)
+            half = tuple(n for n in members if side_of(n, names) == side)
             if half:
                 out.setdefault(f"{group}_{side}", half)
     return out

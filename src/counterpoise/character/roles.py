@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +16,8 @@ Side = Literal["left", "right", "middle"]
 
 _LEFT = re.compile(r"(^|[_\-. ])(left|l)([_\-. ]|$)|^left|left$", re.IGNORECASE)
 _RIGHT = re.compile(r"(^|[_\-. ])(right|r)([_\-. ]|$)|^right|right$", re.IGNORECASE)
+_SIDES = {"left": "right", "right": "left", "Left": "Right", "Right": "Left", "LEFT": "RIGHT", "RIGHT": "LEFT"}
+_SPACE = re.compile(r"^.*[:|]")  # the namespace before a name: mixamorig:LeftArm
 _FOOT_WORDS = ("foot", "ankle", "sole", "paw", "hoof", "toe")
 _HAND_WORDS = ("hand", "wrist", "gripper", "palm")
 
@@ -48,24 +51,42 @@ class Roles:
     guessed: tuple[str, ...] = ()  # what was guessed, in words
 
 
-def side_of(name: str) -> Side:
-    """`hand_left`, `LeftHand`, `l_hand` -> left."""
-    if _LEFT.search(name):
+def side_of(name: str, among: Collection[str] | None = None) -> Side:
+    """`hand_left`, `LeftHand`, `l_hand`, `mixamorig:LeftHand` -> left.
+
+    `among` are the names of the whole figure: with them a name also tells its side by one letter (`lfemur`, `RThumb`)
+    or amid other words (`RigLeftHand`), provided that its partner is really there.
+    """
+    bare = _SPACE.sub("", name)
+    if _LEFT.search(bare):
         return "left"
-    return "right" if _RIGHT.search(name) else "middle"
+    if _RIGHT.search(bare):
+        return "right"
+    if among is None or (partner := other_side(name, among)) == name:
+        return "middle"
+    at = next(i for i, (own, other) in enumerate(zip(name, partner, strict=False)) if own != other)
+    return "left" if name[at].lower() == "l" else "right"
 
 
-def other_side(name: str) -> str:
-    """The name of the same part on the other side of the body (unchanged when it has no side)."""
-    swaps = {
-        "left": "right",
-        "right": "left",
-        "Left": "Right",
-        "Right": "Left",
-        "LEFT": "RIGHT",
-        "RIGHT": "LEFT",
-    }
-    for old, new in swaps.items():
+def other_side(name: str, among: Collection[str] | None = None) -> str:
+    """The name of the same part on the other side of the body (unchanged when it has no side).
+
+    With `among`, the names of the whole figure, a partner is one of them, and may differ by one letter before the word
+    (`lfemur`: `rfemur`); without a partner there the name stays as it is.
+    """
+    if among is None:
+        return _swapped(name)
+    bare = _SPACE.sub("", name)
+    space = name[: len(name) - len(bare)]
+    letters = str.maketrans("lrLR", "rlRL")
+    for partner in (_swapped(name), space + _swapped(bare), space + bare[:1].translate(letters) + bare[1:]):
+        if partner != name and partner in among:
+            return partner
+    return name
+
+
+def _swapped(name: str) -> str:
+    for old, new in _SIDES.items():
         if old in name:
             return name.replace(old, new)
     pieces = re.split(r"([_\-. ])", name)
@@ -73,13 +94,13 @@ def other_side(name: str) -> str:
     return "".join(single.get(piece, piece) for piece in pieces)
 
 
-def left_right_pairs(names: list[str]) -> tuple[tuple[str, str], ...]:
+def left_right_pairs(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """(left, right) names that differ only by side, in the order of `names`."""
     known = set(names)
     pairs = []
     for name in names:
-        partner = other_side(name)
-        if side_of(name) == "left" and partner != name and partner in known:
+        partner = other_side(name, known)
+        if partner != name and side_of(name, known) == "left":
             pairs.append((name, partner))
     return tuple(pairs)
 
@@ -99,7 +120,7 @@ def guess_feet(model: mujoco.MjModel, data: mujoco.MjData, wanted: tuple[str, ..
     for name in chosen:
         points = sole_points(model, data, name)
         if points:
-            feet.append(Foot(name, name, side_of(name), tuple(points)))
+            feet.append(Foot(name, name, side_of(name, names), tuple(points)))
     return feet, how
 
 
@@ -118,7 +139,7 @@ def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[C
     if not candidates:
         return []
     places = np.array(candidates)
-    low = places[places[:, 2] < places[:, 2].min() + 0.01]
+    low = places[places[:, 2] <= places[:, 2].min() + 0.01]
     centre = low.mean(axis=0)
     corners: list[Array] = []
     for sx, sy in ((-1, 1), (-1, -1), (1, 1), (1, -1)):

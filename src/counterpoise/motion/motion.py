@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from counterpoise.motion._poses import (
     placement_between,
 )
 from counterpoise.motion.curves import ease
+from counterpoise.motion.skeleton import Source
 from counterpoise.spatial import Array
 
 _SAME_POSE = 1e-6  # [m, rad]: poses nearer than this are one
@@ -48,6 +49,7 @@ class Motion:
     loop: bool = False  # the last pose is the first of the next cycle
     travel: bool = False  # a loop's root goes on from where it is, and in the direction it faces
     ends: Literal["free", "natural", "rest"] = "free"  # how the curve ends; see counterpoise.motion.curves.End
+    source: Source | None = None  # how the file it was read from said it
 
     def __post_init__(self) -> None:
         times, poses = _numbers("times", self.times), _numbers("poses", self.poses)
@@ -349,6 +351,12 @@ class Motion:
         from counterpoise.motion.files.npz import save_motion
 
         save_motion(self, path)
+
+    def write(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the motion in the format the suffix names, for other programs; see `files.hub.write_motion`."""
+        from counterpoise.motion.files.hub import write_motion
+
+        write_motion(self, path, **options)
 
     @staticmethod
     def load(path: str | os.PathLike[str], character: Character | None = None) -> Motion:

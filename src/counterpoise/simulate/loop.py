@@ -22,6 +22,7 @@ from counterpoise.control.basic import Action, Controller, Passive
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.recording import Contacts, Recording
+from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage
 
 Array = NDArray[np.float64]
@@ -182,7 +183,13 @@ class _Run:
     def _disturb(self, one: Disturbance, now: float) -> None:
         d, place = self.data, self.stage.places[one.figure]
         body = place.bodies.start + self.stage.figures[one.figure].body_id(one.body) - 1
-        wrench = one.wrench(now, d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
+        place_now = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
+        if isinstance(one, Spring):
+            velocity = np.empty(6)
+            mujoco.mj_objectVelocity(self.model, d, mujoco.mjtObj.mjOBJ_XBODY, body, velocity, 0)
+            wrench = one.wrench(now, *place_now, velocity)
+        else:
+            wrench = one.wrench(now, *place_now)
         if wrench is not None:
             d.xfrc_applied[body] += wrench
 

@@ -1,8 +1,9 @@
 """The house's own motion file: an `.npz` that stands alone and never runs code.
 
 Arrays: `time` (n,) [s]; `qpos` (n, nq); `meta`, a 0-d text holding JSON: format, version, character, joints,
-name, loop, travel, ends and `character_mjcf`, from which the character is rebuilt. The same motion always
-gives the same bytes. A reader sees every array's header before it reserves memory for it.
+name, loop, travel, ends, `character_mjcf`, from which the character is rebuilt, and, of a motion read from another
+file, `source`: how that one said it. The same motion always gives the same bytes. A reader sees every array's header
+before it reserves memory for it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from counterpoise.character import Character
 from counterpoise.errors import BadFile, CounterpoiseError
 from counterpoise.files import Archive, Refused, one_line, open_archive, write_archive
+from counterpoise.motion.files._source import source_from_json, source_to_json
 from counterpoise.motion.motion import Motion, check_fits
 
 FORMAT, VERSION = "counterpoise-motion", 1
@@ -23,7 +25,7 @@ FORMAT, VERSION = "counterpoise-motion", 1
 
 def save_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
     """Write `motion` to `path` whole or not at all: a temporary file beside it, then a rename."""
-    meta = {
+    meta: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "character": motion.character.name,
@@ -34,6 +36,8 @@ def save_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
         "ends": motion.ends,
         "character_mjcf": motion.character.to_mjcf(),
     }
+    if motion.source is not None:
+        meta["source"] = source_to_json(motion.source)
     text = np.array(json.dumps(meta, sort_keys=True, ensure_ascii=True))
     write_archive(path, {"time": motion.times, "qpos": motion.poses, "meta": text})
 
@@ -46,11 +50,12 @@ def load_motion(path: str | os.PathLike[str], character: Character | None = None
         if 0 in time.shape or 0 in qpos.shape:
             raise Refused("it holds no frames")
         meta = _read_meta(archive)
+        source = source_from_json(meta["source"]) if meta.get("source") is not None else None
     if character is not None:
         check_fits(character, meta["character"], qpos.shape[1], tuple(meta["joints"]))
     try:
         body = character if character is not None else Character.from_mjcf(meta["character_mjcf"])
-        return Motion(body, time, qpos, name=meta["name"], loop=meta["loop"], travel=meta["travel"], ends=meta["ends"])
+        return Motion(body, time, qpos, **{key: meta[key] for key in ("name", "loop", "travel", "ends")}, source=source)
     except (CounterpoiseError, ValueError) as error:
         raise BadFile(f"{str(path)!r} holds no valid motion: {one_line(error)}", path=str(path)) from error
 

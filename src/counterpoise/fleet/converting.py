@@ -1,0 +1,237 @@
+"""Converting many motion files at once: `convert_files`, behind the verb `counterpoise convert`."""
+
+from __future__ import annotations
+
+import glob
+import math
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Literal
+
+from counterpoise.character import Character
+from counterpoise.errors import BadValue
+from counterpoise.files import open_archive
+from counterpoise.fleet.planning import PathLike, Step, plan_conversion
+from counterpoise.fleet.workers import answers
+from counterpoise.motion.clips import chosen_frames, frames_of_motion
+from counterpoise.motion.files._axes import axis, metres
+from counterpoise.motion.files.hub import FORMATS, read_motion, same_body
+from counterpoise.motion.motion import Motion
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What became of one file."""
+
+    input: Path
+    output: Path
+    status: Literal["done", "failed", "skipped", "stopped"]
+    why: str = ""  # one line, of what is not done
+    frames: int = 0  # written
+    rate: float = 0.0  # [1/s]
+    told: tuple[str, ...] = ()  # what was guessed in reading
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What became of them all."""
+
+    files: tuple[Converted, ...]
+    seconds: float  # it took
+    interrupted: bool = False
+
+    def of(self, status: str) -> tuple[Converted, ...]:
+        """Those that are "done", "failed", "skipped" or "stopped"."""
+        return tuple(one for one in self.files if one.status == status)
+
+    def __str__(self) -> str:
+        counts = {status: len(self.of(status)) for status in ("done", "failed", "skipped", "stopped")}
+        return ", ".join(f"{count} {status}" for status, count in counts.items() if count or status == "done")
+
+
+def convert_files(
+    inputs: PathLike | Sequence[PathLike],
+    out: PathLike,
+    *,
+    to: str | None = None,
+    character: Character | str | None = None,
+    rate: float | None = None,
+    frames: tuple[int | None, int | None] | None = None,
+    bodies: Sequence[str] | None = None,
+    units: str | float | None = None,
+    up: str | None = None,
+    source_rate: float | None = None,
+    out_units: str | float | None = None,
+    out_up: str | None = None,
+    figure: int | str | None = None,
+    jobs: int | None = None,
+    force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Conversion:
+    """Convert motion files and recordings, in `jobs` processes (all cores unless said); one bad file stops no other.
+
+    `inputs` and `out`, `to` and `force` are as in `plan_conversion`. `character` retargets. `rate` [1/s] is that of
+    what is written, `frames` (first, last), both included and either None, are frames of the input, `bodies` the
+    segments to keep. `units`, `up` and `source_rate` say what the inputs mean where they leave it open or tell wrong;
+    `out_units` and `out_up` are those of a BVH that is written. `figure` is the figure of a recording, counted from 0,
+    or the root's name in a BVH of several. Ctrl-C stops, and what was done stays done.
+    """
+    steps = plan_conversion(inputs, out, to=to, force=force)
+    wishes: dict[str, Any] = {
+        "rate": _positive("rate", rate),
+        "frames": list(frames) if frames is not None else None,
+        "bodies": list(bodies) if bodies is not None else None,
+        "units": units,
+        "up": up,
+        "source_rate": _positive("source_rate", source_rate),
+        "out_units": out_units,
+        "out_up": out_up,
+        "figure": figure,
+        "character": _mjcf(character),
+    }
+    for unit in (units, out_units):
+        metres(unit) if unit is not None else None
+    for name in (up, out_up):
+        axis(name) if name is not None else None
+    started = perf_counter()
+    results = [Converted(step.input, step.output, "skipped" if step.skip else "stopped", step.skip) for step in steps]
+    todo = [k for k, step in enumerate(steps) if not step.skip]
+    tasks = [{"input": str(steps[k].input), "output": str(steps[k].output), **wishes} for k in todo]
+    tell = progress if progress is not None else lambda done, all_: None
+    interrupted = False
+    try:
+        if tasks:
+            tell(0, len(tasks))
+        with closing(answers(f"{__name__}:convert_one", tasks, jobs)) as coming:
+            for count, answer in enumerate(coming, start=1):
+                k = todo[answer.task]
+                results[k] = _result(steps[k], answer.value, answer.error)
+                tell(count, len(tasks))
+    except KeyboardInterrupt:
+        interrupted = True
+    for one in results:
+        if one.status in ("failed", "stopped"):
+            _tidy(one.output)
+    return Conversion(tuple(results), perf_counter() - started, interrupted)
+
+
+def convert_one(
+    input: str,
+    output: str,
+    rate: float | None,
+    frames: list[int | None] | None,
+    bodies: list[str] | None,
+    units: str | float | None,
+    up: str | None,
+    source_rate: float | None,
+    out_units: str | float | None,
+    out_up: str | None,
+    figure: int | str | None,
+    character: str | None,
+) -> dict[str, Any]:
+    """One file, whole or not at all; frames and rate written, and what was guessed."""
+    who = _figure(character) if character is not None else None
+    part = _part(frames)
+    read: dict[str, Any] = {"units": units, "up": up, "rate": source_rate}
+    if (recorded := _recording(input, figure, {k: v for k, v in read.items() if v is not None})) is not None:
+        motion = _onto(_cut(recorded, part), who)
+    else:
+        if figure is not None:
+            if Path(input).suffix.lower() != ".bvh":
+                raise BadValue(f"figure {figure!r} means nothing to a {Path(input).suffix.lower()} file")
+            read["figure"] = str(figure)
+        if who is None and FORMATS[Path(input).suffix.lower()].needs_character:
+            raise BadValue(f"a {Path(input).suffix.lower()} file does not hold a body; say which character it moves")
+        motion = read_motion(input, who, frames=part, **read)
+    told = motion.source.told if motion.source is not None else ()
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
+    options = {key: value for key, value in (("units", out_units), ("up", out_up)) if value is not None}
+    motion.write(output, rate=rate, bodies=bodies, **options)
+    times, _, written = frames_of_motion(motion, rate, None)
+    return {"frames": len(times), "rate": written, "told": list(told)}
+
+
+# --------------------------------------------------------------------------------------------------------- pieces
+
+
+def _positive(what: str, value: float | None) -> float | None:
+    if value is not None and not (math.isfinite(value) and value > 0.0):
+        raise BadValue(f"a {what} is a positive number of frames per second, not {value!r}", **{what: value})
+    return value
+
+
+def _mjcf(character: Character | str | None) -> str | None:
+    """The character as text that a worker builds it from again."""
+    if isinstance(character, str):
+        from counterpoise.character.library import character as find
+
+        character = find(character)
+    return character.to_mjcf() if character is not None else None
+
+
+@lru_cache(maxsize=1)
+def _figure(mjcf: str) -> Character:
+    return Character.from_mjcf(mjcf)
+
+
+def _part(frames: Sequence[int | None] | None) -> tuple[int, int] | slice | None:
+    if frames is None:
+        return None
+    first, last = frames
+    return (first or 0, last) if last is not None else slice(first or 0, None)
+
+
+def _recording(path: str, figure: int | str | None, read: dict[str, Any]) -> Motion | None:
+    """The motion of one figure of a recording; None when the file is none."""
+    if Path(path).suffix.lower() != ".npz":
+        return None
+    with open_archive(path, "recording or motion") as archive:
+        recorded = "model_mjb" in archive.names
+    if not recorded:
+        return None
+    from counterpoise.simulate import Recording
+
+    for name in read:
+        raise BadValue(f"{name} means nothing to a recording: it has its own")
+    recording = Recording.load(path)
+    count, which = len(recording.figures), str(figure if figure is not None else 0)
+    if not (which.isascii() and which.isdigit() and int(which) < count):
+        raise BadValue(f"this recording has {count} figure(s), counted from 0; got {which!r}", figures=count)
+    motion = recording.motion_of(int(which))
+    return motion.named(Path(path).stem)
+
+
+def _cut(motion: Motion, part: tuple[int, int] | slice | None) -> Motion:
+    if part is None:
+        return motion
+    chosen = chosen_frames(part, len(motion))
+    return replace(motion, times=motion.times[chosen], poses=motion.poses[chosen])
+
+
+def _onto(motion: Motion, who: Character | None) -> Motion:
+    if who is None:
+        return motion
+    if same_body(motion.character, who):
+        return replace(motion, character=who)
+    from counterpoise.motion.retarget import retarget
+
+    return retarget(motion, who)
+
+
+def _result(step: Step, value: dict[str, Any] | None, error: str) -> Converted:
+    if error or value is None:
+        return Converted(step.input, step.output, "failed", error)
+    return Converted(step.input, step.output, "done", "", value["frames"], value["rate"], tuple(value["told"]))
+
+
+def _tidy(output: Path) -> None:
+    """Remove what a process that died at once may have left half-written beside `output`; see `files.whole_file`."""
+    for left in output.parent.glob(f".{'[0-9a-f]' * 12}.{glob.escape(output.name)}"):
+        left.unlink(missing_ok=True)
+
+
+__all__ = ["Conversion", "Converted", "convert_files", "convert_one", "plan_conversion"]

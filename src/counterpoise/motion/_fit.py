@@ -1,0 +1,502 @@
+"""The compiled fitter behind retargeting: every frame of a clip, one after the other, by damped Gauss-Newton.
+
+A frame minimises, over the pose q, the sum of squares of
+
+    w_d |swing(d, d*)|, w_t phi     each mapped body: its bone d brought to d*, then turned by phi about it,
+    w_p (p(q) - p*)                 points that belong somewhere (hips, soles, hands),
+    w_f min(0, p_z)                 points that must not sink into the ground,
+    w_l max(0, g(q) + margin)       swing cones and twists of ball joints,
+    w_i (q - q_ref)_i               the pose it leans on,
+
+under the ranges of hinges and slides, held exactly by an active set. Rows reach only the joints above their body, so
+the normal matrix is summed over short lists. Each frame starts from its own first guess or from the frame before.
+All kernels live in this file: numba's cache does not look into others.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.character.limits import _ball_rows
+from counterpoise.kernels import kernel, swift_kernel
+from counterpoise.spatial import Array
+
+Ints: TypeAlias = NDArray[np.int64]
+Tree: TypeAlias = tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array]
+FREE, BALL, SLIDE = 0, 1, 2  # MuJoCo joint types
+
+
+@swift_kernel
+def _matrix(w: float, x: float, y: float, z: float, out: Array) -> None:
+    out[0], out[1], out[2] = w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)
+    out[3], out[4], out[5] = 2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)
+    out[6], out[7], out[8] = 2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z
+
+
+@swift_kernel
+def _row(m: Array, k: int, v: Array) -> float:
+    return m[3 * k] * v[0] + m[3 * k + 1] * v[1] + m[3 * k + 2] * v[2]
+
+
+@swift_kernel
+def _turn_about(x: float, y: float, z: float, place: Array, out: Array) -> None:
+    """Motion vector of a turn about an axis through a place: [axis; place x axis]."""
+    out[0], out[1], out[2] = x, y, z
+    out[3] = place[1] * z - place[2] * y
+    out[4] = place[2] * x - place[0] * z
+    out[5] = place[0] * y - place[1] * x
+
+
+@swift_kernel
+def _kinematics(q: Array, tree: Tree, xpos: Array, xmat: Array, xquat: Array, motion: Array) -> None:
+    """Body frames, and motion vectors [w; v] of every dof about the world's origin, in MuJoCo's conventions."""
+    parent, body_pos, body_quat, joint_start, joint_count, kinds, joint_q, joint_v, joint_pos, joint_axis, q0 = tree
+    R, anchor = np.empty(9), np.empty(3)
+    for b in range(1, len(parent)):
+        p = parent[b]
+        up, down = xquat[p], body_quat[b]
+        w = up[0] * down[0] - up[1] * down[1] - up[2] * down[2] - up[3] * down[3]
+        x = up[0] * down[1] + up[1] * down[0] + up[2] * down[3] - up[3] * down[2]
+        y = up[0] * down[2] - up[1] * down[3] + up[2] * down[0] + up[3] * down[1]
+        z = up[0] * down[3] + up[1] * down[2] - up[2] * down[1] + up[3] * down[0]
+        place = xpos[b]
+        for k in range(3):
+            place[k] = xpos[p, k] + _row(xmat[p], k, body_pos[b])
+        _matrix(w, x, y, z, R)
+        for j in range(joint_start[b], joint_start[b] + joint_count[b]):
+            at, dof, kind = joint_q[j], joint_v[j], kinds[j]
+            if kind == FREE:
+                for k in range(3):
+                    place[k] = q[at + k]
+                w, x, y, z = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
+                _matrix(w, x, y, z, R)
+                for k in range(3):
+                    for i in range(6):
+                        motion[dof + k, i] = 1.0 if i == 3 + k else 0.0
+                    _turn_about(R[k], R[3 + k], R[6 + k], place, motion[dof + 3 + k])
+                continue
+            for k in range(3):
+                anchor[k] = place[k] + _row(R, k, joint_pos[j])
+            a0, a1, a2 = _row(R, 0, joint_axis[j]), _row(R, 1, joint_axis[j]), _row(R, 2, joint_axis[j])
+            if kind == SLIDE:
+                moved = q[at] - q0[at]
+                place[0] += a0 * moved
+                place[1] += a1 * moved
+                place[2] += a2 * moved
+                motion[dof, 0] = motion[dof, 1] = motion[dof, 2] = 0.0
+                motion[dof, 3], motion[dof, 4], motion[dof, 5] = a0, a1, a2
+                continue
+            if kind == BALL:
+                c0, c1, c2, c3 = q[at], q[at + 1], q[at + 2], q[at + 3]
+            else:
+                half = 0.5 * (q[at] - q0[at])
+                sine = np.sin(half)
+                c0, c1 = np.cos(half), sine * joint_axis[j, 0]
+                c2, c3 = sine * joint_axis[j, 1], sine * joint_axis[j, 2]
+                _turn_about(a0, a1, a2, anchor, motion[dof])
+            w, x, y, z = (
+                w * c0 - x * c1 - y * c2 - z * c3,
+                w * c1 + x * c0 + y * c3 - z * c2,
+                w * c2 - x * c3 + y * c0 + z * c1,
+                w * c3 + x * c2 - y * c1 + z * c0,
+            )
+            _matrix(w, x, y, z, R)
+            if kind == BALL:
+                for k in range(3):
+                    _turn_about(R[k], R[3 + k], R[6 + k], anchor, motion[dof + k])
+            for k in range(3):
+                place[k] = anchor[k] - _row(R, k, joint_pos[j])
+        size = 1.0 / np.sqrt(w * w + x * x + y * y + z * z)
+        xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3] = w * size, x * size, y * size, z * size
+        _matrix(xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3], xmat[b])
+
+
+@swift_kernel
+def body_frames(poses: Array, nv: int, tree: Tree) -> tuple[Array, Array]:
+    """World places (n, bodies, 3) and rotations (n, bodies, 4) of every body in every pose (n, nq)."""
+    count = len(tree[0])
+    places, turns = np.zeros((len(poses), count, 3)), np.zeros((len(poses), count, 4))
+    xmat, motion = np.zeros((count, 9)), np.zeros((nv, 6))
+    xmat[0, 0] = xmat[0, 4] = xmat[0, 8] = 1.0
+    for n in range(len(poses)):
+        turns[n, 0, 0] = 1.0
+        _kinematics(poses[n], tree, places[n], xmat, turns[n], motion)
+    return places, turns
+
+
+@swift_kernel
+def _aim_error(R: Array, quat: Array, axis: Array, wanted: Array, bone: Array, swing: Array) -> float:
+    """Fill the bone's direction and the rotation vector that swings it home; return the twist left after that."""
+    w, x, y, z = wanted[0], wanted[1], wanted[2], wanted[3]
+    for k in range(3):
+        bone[k] = _row(R, k, axis)
+    # d* = wanted axis
+    tx = 2.0 * (y * axis[2] - z * axis[1])
+    ty = 2.0 * (z * axis[0] - x * axis[2])
+    tz = 2.0 * (x * axis[1] - y * axis[0])
+    gx = axis[0] + w * tx + y * tz - z * ty
+    gy = axis[1] + w * ty + z * tx - x * tz
+    gz = axis[2] + w * tz + x * ty - y * tx
+    cx, cy, cz = bone[1] * gz - bone[2] * gy, bone[2] * gx - bone[0] * gz, bone[0] * gy - bone[1] * gx
+    sine = np.sqrt(cx * cx + cy * cy + cz * cz)
+    cosine = bone[0] * gx + bone[1] * gy + bone[2] * gz
+    angle = np.arctan2(sine, cosine)
+    scale = angle / sine if sine > 1e-9 else 1.0
+    swing[0], swing[1], swing[2] = scale * cx, scale * cy, scale * cz
+    # the twist about d* of wanted * (swing * now)^-1
+    half = 1.0 / np.sqrt(max(2.0 * (1.0 + cosine), 1e-12))
+    sw, sx, sy, sz = 0.5 / half, cx * half, cy * half, cz * half
+    a, b, c, d = quat[0], quat[1], quat[2], quat[3]
+    nw = sw * a - sx * b - sy * c - sz * d
+    nx = sw * b + sx * a + sy * d - sz * c
+    ny = sw * c - sx * d + sy * a + sz * b
+    nz = sw * d + sx * c - sy * b + sz * a
+    ew = w * nw + x * nx + y * ny + z * nz
+    ex = -w * nx + x * nw - y * nz + z * ny
+    ey = -w * ny + x * nz + y * nw - z * nx
+    ez = -w * nz - x * ny + y * nx + z * nw
+    along = ex * gx + ey * gy + ez * gz
+    twist = 2.0 * np.arctan2(along, ew)
+    if twist > np.pi:
+        twist -= 2.0 * np.pi
+    elif twist < -np.pi:
+        twist += 2.0 * np.pi
+    return twist
+
+
+@swift_kernel
+def _lean(q: Array, reference: Array, kinds: Ints, joint_q: Ints, joint_v: Ints, out: Array) -> None:
+    """The tangent from the reference to q."""
+    for j in range(len(kinds)):
+        at, dof = joint_q[j], joint_v[j]
+        if kinds[j] == FREE:
+            for k in range(3):
+                out[dof + k] = q[at + k] - reference[at + k]
+            at += 3
+            dof += 3
+        if kinds[j] == FREE or kinds[j] == BALL:
+            a0, a1, a2, a3 = reference[at], reference[at + 1], reference[at + 2], reference[at + 3]
+            b0, b1, b2, b3 = q[at], q[at + 1], q[at + 2], q[at + 3]
+            w = a0 * b0 + a1 * b1 + a2 * b2 + a3 * b3
+            x = a0 * b1 - a1 * b0 - a2 * b3 + a3 * b2
+            y = a0 * b2 + a1 * b3 - a2 * b0 - a3 * b1
+            z = a0 * b3 - a1 * b2 + a2 * b1 - a3 * b0
+            if w < 0.0:
+                w, x, y, z = -w, -x, -y, -z
+            sine = np.sqrt(x * x + y * y + z * z)
+            scale = 2.0 * np.arctan2(sine, w) / sine if sine > 1e-9 else 2.0
+            out[dof], out[dof + 1], out[dof + 2] = scale * x, scale * y, scale * z
+        else:
+            out[dof] = q[at] - reference[at]
+
+
+@swift_kernel
+def _moved(q: Array, step: Array, kinds: Ints, joint_q: Ints, joint_v: Ints, out: Array) -> None:
+    """q moved along a tangent."""
+    for j in range(len(kinds)):
+        at, dof = joint_q[j], joint_v[j]
+        if kinds[j] == FREE:
+            for k in range(3):
+                out[at + k] = q[at + k] + step[dof + k]
+            at += 3
+            dof += 3
+        if kinds[j] == FREE or kinds[j] == BALL:
+            x, y, z = step[dof], step[dof + 1], step[dof + 2]
+            angle = np.sqrt(x * x + y * y + z * z)
+            scale = np.sin(0.5 * angle) / angle if angle > 1e-8 else 0.5
+            w, x, y, z = np.cos(0.5 * angle), scale * x, scale * y, scale * z
+            a, b, c, d = q[at], q[at + 1], q[at + 2], q[at + 3]
+            n0 = a * w - b * x - c * y - d * z
+            n1 = a * x + b * w + c * z - d * y
+            n2 = a * y - b * z + c * w + d * x
+            n3 = a * z + b * y - c * x + d * w
+            size = 1.0 / np.sqrt(n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3)
+            out[at], out[at + 1], out[at + 2], out[at + 3] = n0 * size, n1 * size, n2 * size, n3 * size
+        else:
+            out[at] = q[at] + step[dof]
+
+
+@swift_kernel
+def _assemble(
+    q: Array, tree: Tree, above: tuple[Ints, Ints],
+    aims: tuple[Ints, Array, Array], wanted: Array,
+    points: tuple[Ints, Array, Array], places: Array, pulls: Array,
+    tie: Array, reference: Array,
+    balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], wall: tuple[float, float],
+    xpos: Array, xmat: Array, xquat: Array, motion: Array, lean: Array,
+    full: bool, H: Array, g: Array,
+) -> float:  # fmt: skip
+    """The cost at q; with `full` also its gradient g and Gauss-Newton matrix H (lower triangle)."""
+    nv = len(g)
+    _kinematics(q, tree, xpos, xmat, xquat, motion)
+    if full:
+        H[:] = 0.0
+        g[:] = 0.0
+    cost = 0.0
+    bone, swing, at = np.empty(3), np.empty(3), np.empty(3)
+    start, listed = above
+    column = np.empty((nv, 3))
+    aim_body, aim_axis, aim_weight = aims
+    for m in range(len(aim_body)):
+        b = aim_body[m]
+        wd, wt = aim_weight[m, 0] ** 2, aim_weight[m, 1] ** 2
+        twist = _aim_error(xmat[b], xquat[b], aim_axis[m], wanted[m], bone, swing)
+        cost += wd * (swing[0] ** 2 + swing[1] ** 2 + swing[2] ** 2) + wt * twist * twist
+        if not full:
+            continue
+        for s in range(start[b], start[b + 1]):
+            i = listed[s]
+            wi = motion[i]
+            ai = bone[0] * wi[0] + bone[1] * wi[1] + bone[2] * wi[2]
+            g[i] -= wd * (wi[0] * swing[0] + wi[1] * swing[1] + wi[2] * swing[2]) + wt * twist * ai
+            for r in range(start[b], s + 1):
+                j = listed[r]
+                wj = motion[j]
+                aj = bone[0] * wj[0] + bone[1] * wj[1] + bone[2] * wj[2]
+                H[i, j] += wd * (wi[0] * wj[0] + wi[1] * wj[1] + wi[2] * wj[2]) + (wt - wd) * ai * aj
+    point_body, point_local, point_floor = points
+    for m in range(len(point_body)):
+        b = point_body[m]
+        for k in range(3):
+            at[k] = xpos[b, k] + _row(xmat[b], k, point_local[m])
+        weight = pulls[m] ** 2
+        floor = point_floor[m] ** 2
+        e0, e1, e2 = at[0] - places[m, 0], at[1] - places[m, 1], at[2] - places[m, 2]
+        cost += weight * (e0 * e0 + e1 * e1 + e2 * e2)
+        sunk = min(0.0, at[2]) if floor > 0.0 else 0.0
+        cost += floor * sunk * sunk
+        if sunk == 0.0:
+            floor = 0.0
+        if not full or (weight == 0.0 and floor == 0.0):
+            continue
+        for s in range(start[b], start[b + 1]):
+            i = listed[s]
+            wi = motion[i]
+            column[s - start[b], 0] = wi[3] + wi[1] * at[2] - wi[2] * at[1]
+            column[s - start[b], 1] = wi[4] + wi[2] * at[0] - wi[0] * at[2]
+            column[s - start[b], 2] = wi[5] + wi[0] * at[1] - wi[1] * at[0]
+        upright = weight + floor
+        for s in range(start[b + 1] - start[b]):
+            i = listed[start[b] + s]
+            c0, c1, c2 = weight * column[s, 0], weight * column[s, 1], upright * column[s, 2]
+            g[i] += c0 * e0 + c1 * e1 + weight * column[s, 2] * e2 + floor * column[s, 2] * sunk
+            for r in range(s + 1):
+                H[i, listed[start[b] + r]] += c0 * column[r, 0] + c1 * column[r, 1] + c2 * column[r, 2]
+    _lean(q, reference, tree[5], tree[6], tree[7], lean)
+    for i in range(nv):
+        weight = tie[i] ** 2
+        cost += weight * lean[i] ** 2
+        if full:
+            g[i] += weight * lean[i]
+            H[i, i] += weight
+    ball_q, ball_v, axis, rest, normals, offsets, faces, twists = balls
+    strength, margin = wall[0] ** 2, wall[1]
+    for j in range(len(ball_q)):
+        first, last = faces[j], faces[j + 1]
+        count = last - first + 2
+        values, slope = np.empty(count), np.empty((count, 3))
+        _ball_rows(
+            q[ball_q[j] : ball_q[j] + 4], axis[j], rest[j], normals[first:last], offsets[first:last],
+            twists[j, 0], twists[j, 1], values, slope,
+        )  # fmt: skip
+        dof = ball_v[j]
+        for i in range(count):
+            over = values[i] + margin
+            if over <= 0.0:
+                continue
+            cost += strength * over * over
+            if full:
+                for k in range(3):
+                    g[dof + k] += strength * over * slope[i, k]
+                    for r in range(k + 1):
+                        H[dof + k, dof + r] += strength * slope[i, k] * slope[i, r]
+    return 0.5 * cost
+
+
+@swift_kernel
+def _bounded_solve(H: Array, g: Array, damping: float, low: Array, high: Array, held: Ints, x: Array, L: Array) -> bool:
+    """Minimise x H x / 2 + g x (H damped) with low <= x <= high; `held` is the working set, kept for the next call."""
+    n = len(g)
+    for sweep in range(8):
+        for i in range(n):
+            if held[i] != 0:
+                x[i] = low[i] if held[i] < 0 else high[i]
+                continue
+            for j in range(i + 1):
+                if held[j] != 0:
+                    L[i, j] = 0.0
+                    continue
+                total = H[i, j]
+                for k in range(j):
+                    total -= L[i, k] * L[j, k]
+                if i == j:
+                    total += damping * (H[i, i] + 1e-3) + 1e-9
+                    if not total > 1e-14:
+                        return False
+                    L[i, i] = np.sqrt(total)
+                else:
+                    L[i, j] = total / L[j, j]
+        for i in range(n):
+            if held[i] != 0:
+                for k in range(n):
+                    L[i, k] = 0.0
+        for i in range(n):
+            if held[i] != 0:
+                continue
+            total = -g[i]
+            for k in range(n):
+                if held[k] != 0:
+                    total -= (H[i, k] if k < i else H[k, i]) * x[k]
+            for k in range(i):
+                if held[k] == 0:
+                    total -= L[i, k] * x[k]
+            x[i] = total / L[i, i]
+        for i in range(n - 1, -1, -1):
+            if held[i] != 0:
+                continue
+            total = x[i]
+            for k in range(i + 1, n):
+                if held[k] == 0:
+                    total -= L[k, i] * x[k]
+            x[i] = total / L[i, i]
+        changed = False
+        for i in range(n):
+            if held[i] == 0:
+                if x[i] < low[i] - 1e-12:
+                    held[i], changed = -1, True
+                elif x[i] > high[i] + 1e-12:
+                    held[i], changed = 1, True
+            elif sweep < 4:
+                slope = g[i]
+                for k in range(n):
+                    slope += (H[i, k] if k <= i else H[k, i]) * x[k]
+                if (held[i] == -1 and slope < -1e-9) or (held[i] == 1 and slope > 1e-9):
+                    held[i], changed = 0, True
+        if not changed:
+            return True
+    for i in range(n):
+        x[i] = min(max(x[i], low[i]), high[i])
+    return True
+
+
+@swift_kernel
+def fit_frames(
+    guess: Array, first: Ints, tree: Tree, above: tuple[Ints, Ints],
+    aims: tuple[Ints, Array, Array], wanted: Array,
+    points: tuple[Ints, Array, Array], places: Array, pulls: Array,
+    tie: Array, reference: Array,
+    ranges: tuple[Ints, Ints, Array, Array],
+    balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], wall: tuple[float, float],
+    most: int, tolerance: float, follow: float,
+) -> tuple[Array, Ints]:  # fmt: skip
+    """Fit every frame; returns poses (n, nq) and the number of steps each took.
+
+    `guess` (n, nq) are first guesses; where `first` is 0 the frame starts from the pose before it, carried on by the
+    guesses' own change when `follow` is 1.
+    """
+    n, nq = guess.shape
+    nv = len(tie)
+    count = len(tree[0])
+    xpos, xmat, xquat = np.zeros((count, 3)), np.zeros((count, 9)), np.zeros((count, 4))
+    xmat[0, 0] = xmat[0, 4] = xmat[0, 8] = xquat[0, 0] = 1.0
+    motion, lean = np.zeros((nv, 6)), np.zeros(nv)
+    H, L, g, x = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv), np.zeros(nv)
+    low, high, held = np.empty(nv), np.empty(nv), np.zeros(nv, np.int64)
+    out, steps = np.empty((n, nq)), np.zeros(n, np.int64)
+    q, trial = np.empty(nq), np.empty(nq)
+    kinds, joint_q, joint_v = tree[5], tree[6], tree[7]
+    for f in range(n):
+        if first[f] == 1 or f == 0:
+            q[:] = guess[f]
+        elif follow > 0.0:
+            _lean(guess[f], guess[f - 1], kinds, joint_q, joint_v, x)
+            _moved(out[f - 1], x, kinds, joint_q, joint_v, q)
+        else:
+            q[:] = out[f - 1]
+        for i in range(len(ranges[0])):
+            q[ranges[0][i]] = min(max(q[ranges[0][i]], ranges[2][i]), ranges[3][i])
+        held[:] = 0
+        damping = 1e-7
+        cost = _assemble(
+            q, tree, above, aims, wanted[f], points, places[f], pulls[f], tie, reference[f], balls, wall,
+            xpos, xmat, xquat, motion, lean, True, H, g,
+        )  # fmt: skip
+        for _step in range(most):
+            steps[f] += 1
+            for i in range(nv):
+                low[i], high[i] = -0.6, 0.6
+            for i in range(3):
+                if kinds[0] == FREE:
+                    low[i], high[i] = -10.0, 10.0
+            for i in range(len(ranges[0])):
+                dof, at = ranges[1][i], ranges[0][i]
+                low[dof] = max(low[dof], ranges[2][i] - q[at])
+                high[dof] = min(high[dof], ranges[3][i] - q[at])
+            gone = False
+            for _ in range(12):
+                if not _bounded_solve(H, g, damping, low, high, held, x, L):
+                    damping = max(10.0 * damping, 1e-6)
+                    continue
+                _moved(q, x, kinds, joint_q, joint_v, trial)
+                after = _assemble(
+                    trial, tree, above, aims, wanted[f], points, places[f], pulls[f], tie, reference[f], balls, wall,
+                    xpos, xmat, xquat, motion, lean, True, H, g,
+                )  # fmt: skip
+                if after <= cost * (1.0 + 1e-12) + 1e-15:
+                    gone = True
+                    break
+                cost = _assemble(
+                    q, tree, above, aims, wanted[f], points, places[f], pulls[f], tie, reference[f], balls, wall,
+                    xpos, xmat, xquat, motion, lean, True, H, g,
+                )  # fmt: skip
+                damping = max(10.0 * damping, 1e-4)
+                held[:] = 0
+            if not gone:
+                break
+            gain = cost - after
+            q[:] = trial
+            cost = after
+            damping = max(0.1 * damping, 1e-7)
+            largest = 0.0
+            for i in range(nv):
+                largest = max(largest, abs(x[i]))
+            if largest < tolerance or gain < 1e-13:
+                break
+        for i in range(len(ranges[0])):
+            q[ranges[0][i]] = min(max(q[ranges[0][i]], ranges[2][i]), ranges[3][i])
+        out[f] = q
+    return out, steps
+
+
+@kernel
+def smooth_poses(poses: Array, cuts: Ints, weights: Array, kinds: Ints, joint_q: Ints, joint_v: Ints) -> Array:
+    """Each pose moved to the weighted mean of its neighbours (m before, m after: 2 m + 1 weights), on the manifold.
+
+    The window shrinks towards the ends of a stretch (`cuts`: first frames, and the end), so it stays centred: no lag.
+    """
+    n, nq = poses.shape
+    m = (len(weights) - 1) // 2
+    nv = 0
+    for j in range(len(kinds)):
+        nv += 6 if kinds[j] == FREE else (3 if kinds[j] == BALL else 1)
+    out = np.empty((n, nq))
+    lean, mean = np.zeros(nv), np.zeros(nv)
+    for c in range(len(cuts) - 1):
+        for f in range(cuts[c], cuts[c + 1]):
+            reach = min(m, f - cuts[c], cuts[c + 1] - 1 - f)
+            mean[:] = 0.0
+            total = weights[m]
+            for k in range(1, reach + 1):
+                w = weights[m + k]
+                for side in (-1, 1):
+                    _lean(poses[f + side * k], poses[f], kinds, joint_q, joint_v, lean)
+                    for i in range(nv):
+                        mean[i] += w * lean[i]
+                    total += w
+            for i in range(nv):
+                mean[i] /= total
+            _moved(poses[f], mean, kinds, joint_q, joint_v, out[f])
+    return out

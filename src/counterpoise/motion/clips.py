@@ -1,0 +1,332 @@
+"""Between clips and motions: a file's skeleton becomes a character that moves, and any character's motion a clip.
+
+Joint places are exact both ways: a body's frame in its parent's is read from the pose as MuJoCo composes it, and a
+skeleton's character has its joints where the file has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from counterpoise import spatial
+from counterpoise.character import Character
+from counterpoise.character.anatomy import read_anatomy
+from counterpoise.character.skeletal import character_from_skeleton
+from counterpoise.errors import BadValue, unknown_name
+from counterpoise.motion.files._names import unique_names
+from counterpoise.motion.motion import Motion
+from counterpoise.motion.skeleton import DEEPEST, MOST_JOINTS, Clip, Skeleton, Source
+from counterpoise.spatial import Array
+
+MOVES = 1e-6  # [m]: a joint's place that changes by more than this slides
+Frames = tuple[int, int] | slice | range
+
+
+# ------------------------------------------------------------------------------------------- from clip to motion
+
+
+def motion_of_clip(clip: Clip, character_name: str = "", whole: Clip | None = None) -> Motion:
+    """The clip as the motion of a character built from its skeleton; `motion.source` remembers the file's own words.
+
+    Where the clip is a part of a `whole` one, the character is the whole one's.
+    """
+    bones = clip.skeleton
+    whole = whole if whole is not None else clip
+    check_tree(bones.parents)
+    names = body_names(bones.names)
+    away = np.abs(whole.translations - bones.offsets).max(axis=(0, 2))
+    moving = [i for i in range(1, len(bones)) if away[i] > MOVES]
+    stance = standing_frame(whole)
+    character = character_from_skeleton(
+        character_name or clip.name or "figure",
+        names,
+        bones.parents,
+        bones.offsets,
+        bones.rest,
+        bones.ends,
+        stance=None if stance is None else level(clip, stance),
+        moving=moving,
+        told=tuple(clip.notes.get("told", ())),
+    )
+    poses = np.tile(np.asarray(character.model.qpos0, dtype=np.float64), (len(clip), 1))
+    poses[:, 0:3], poses[:, 3:7] = clip.translations[:, 0], clip.rotations[:, 0]
+    at = np.array([_address(character.model, name) for name in names[1:]], dtype=np.int64)
+    resting = np.array_equal(bones.rest, np.broadcast_to(spatial.IDENTITY, bones.rest.shape))
+    back = spatial.conjugate(bones.rest)
+    turns = clip.rotations[:, 1:] if resting else spatial.multiply(back[1:], clip.rotations[:, 1:])
+    poses[:, at[:, None] + np.arange(4)] = turns
+    for i in moving:
+        shift = spatial.rotate(back[i], clip.translations[:, i] - bones.offsets[i])
+        poses[:, at[i - 1] - 3 : at[i - 1]] = shift
+    times = np.arange(len(clip)) / clip.rate
+    source = Source(str(clip.notes.get("format", "")), names, bones, clip.notes)
+    return Motion(character, times, poses, name=clip.name, source=source)
+
+
+def check_tree(parents: Sequence[int]) -> None:
+    """A figure that can be built: one root, joints and depth within reason."""
+    if len(parents) > MOST_JOINTS:
+        raise BadValue(f"{len(parents)} joints are more than the {MOST_JOINTS} a figure may have", joints=len(parents))
+    roots = [i for i, parent in enumerate(parents) if parent < 0]
+    if roots != [0]:
+        raise BadValue(f"a figure is one tree with its root first; this skeleton has {len(roots)} roots", roots=roots)
+    depth = [0] * len(parents)
+    for i, parent in enumerate(parents):
+        depth[i] = depth[parent] + 1 if parent >= 0 else 0
+    if max(depth) >= DEEPEST:
+        raise BadValue(f"a figure may be {DEEPEST} joints deep; this one has {max(depth) + 1}", depth=max(depth) + 1)
+
+
+def body_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names fit for segments: each its own, no spaces, printable."""
+    clean = [re.sub(r"[^\w.:\-]+", "_", name).strip("_") or "joint" for name in names]
+    return unique_names([name if name != "world" else "world_" for name in clean])
+
+
+def _address(model: mujoco.MjModel, body: str) -> int:
+    """Where the ball of a body lies in q: its last joint."""
+    found = model.body(body)
+    return int(model.jnt_qposadr[int(found.jntadr[0]) + int(found.jntnum[0]) - 1])
+
+
+# --------------------------------------------------------------------------------------------- standing upright
+
+
+def probes(clip: Clip, most: int = 48) -> Clip:
+    """A few frames of a clip, evenly chosen, for looking at."""
+    chosen = np.unique(np.linspace(0, len(clip) - 1, most).astype(np.int64))
+    return replace(clip, rotations=clip.rotations[chosen], translations=clip.translations[chosen])
+
+
+def upright(clip: Clip) -> tuple[Array, Array]:
+    """The way from feet to head, or along the longest way up the tree, at rest (3,) and in each frame (f, 3)."""
+    bones = clip.skeleton
+    anatomy = read_anatomy(bones.names, bones.parents, bones.offsets)
+    rest, _ = bones.world()
+    places, _ = clip.world()
+    if anatomy.head is not None and anatomy.feet:
+        feet = list(anatomy.feet)
+        return rest[anatomy.head] - rest[feet].mean(axis=0), places[:, anatomy.head] - places[:, feet].mean(axis=1)
+    return np.zeros(3), np.zeros((len(clip), 3))
+
+
+def standing_frame(clip: Clip) -> Array | None:
+    """Rotations (n, 4) of the most upright frame; None where the rest itself stands (or nobody knows what upright is).
+
+    Many BVH figures rest with all bones along one axis; their rest says nothing about how they stand.
+    """
+    few = probes(clip)
+    at_rest, moving = upright(few)
+    size = float(np.linalg.norm(moving, axis=1).max(initial=0.0))
+    if size == 0.0 or at_rest[2] > 0.75 * size:
+        return None
+    best = int(np.argmax(moving[:, 2]))
+    return None if moving[best, 2] <= at_rest[2] else np.array(few.rotations[best])
+
+
+def level(clip: Clip, stance: Array) -> Array:
+    """The stance turned about the vertical so that its left is +y."""
+    bones = clip.skeleton
+    turned = replace(clip, rotations=stance[None], translations=bones.offsets[None])
+    left = left_of(turned)
+    if left is None:
+        return stance
+    out = stance.copy()
+    out[0] = spatial.multiply(spatial.from_yaw(float(np.arctan2(left[0], left[1]))), stance[0])
+    return out
+
+
+def left_of(clip: Clip) -> Array | None:
+    """The figure's own left (3,), averaged over joints in left-right pairs and frames; None without such names."""
+    bones = clip.skeleton
+    anatomy = read_anatomy(bones.names, bones.parents, bones.offsets)
+    left = [i for i, side in enumerate(anatomy.sides) if side == "left"]
+    right = [i for i, side in enumerate(anatomy.sides) if side == "right"]
+    if not left or not right:
+        return None
+    places, _ = clip.world()
+    way: Array = (places[:, left].mean(axis=1) - places[:, right].mean(axis=1)).mean(axis=0)
+    return way if np.linalg.norm(way) > 1e-9 else None
+
+
+# ------------------------------------------------------------------------------------------- from motion to clip
+
+
+def clip_of_motion(
+    motion: Motion,
+    rate: float | None = None,
+    frames: Frames | None = None,
+    bodies: Sequence[str] | None = None,
+) -> Clip:
+    """The motion as a clip whose joints are the character's body frames.
+
+    `rate` [1/s] is exactly what is asked (the motion's own otherwise; uneven keys are sampled at their mean rate).
+    `frames` picks frames of the result: (first, last), both included, or a slice or range. `bodies` keeps only those
+    segments; one whose parent is left out hangs on the nearest ancestor that is kept.
+    """
+    times, poses, rate = frames_of_motion(motion, rate, frames)
+    character = motion.character
+    model = character.model
+    rotations, translations = local_frames(character, poses)
+    rest, offsets = local_frames(character, np.asarray(model.qpos0, dtype=np.float64)[None])
+    kept, parents, moves, stands = _collapse(character, bodies, (rotations, translations), (rest, offsets))
+    names = tuple(character.segments[b] for b in kept)
+    ends = _ends(motion, kept, parents)
+    skeleton = Skeleton(names, parents, stands[1][0], spatial.normalize(stands[0][0]), ends)
+    notes: dict[str, Any] = {"character": character.name, "start": float(times[0])}
+    return Clip(skeleton, rate, moves[0], moves[1], name=motion.name, notes=notes)
+
+
+def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
+    """Every body's frame in its parent's: rotations (f, n, 4) and places (f, n, 3) [m], in the order of `segments`.
+
+    As MuJoCo composes them: the body's fixed frame, then its joints in order; a hinge or ball turns about its anchor.
+    """
+    model = character.model
+    f, n = len(poses), model.nbody - 1
+    turns, places = np.empty((f, n, 4)), np.empty((f, n, 3))
+    kinds = mujoco.mjtJoint
+    for b in range(1, model.nbody):
+        q: Array = np.broadcast_to(model.body_quat[b], (f, 4))
+        p: Array = np.broadcast_to(model.body_pos[b], (f, 3))
+        first = int(model.body_jntadr[b])
+        for j in range(first, first + int(model.body_jntnum[b])):
+            kind, at = int(model.jnt_type[j]), int(model.jnt_qposadr[j])
+            if kind == int(kinds.mjJNT_FREE):
+                p, q = poses[:, at : at + 3], spatial.normalize(poses[:, at + 3 : at + 7])
+                continue
+            axis, anchor = model.jnt_axis[j], model.jnt_pos[j]
+            if kind == int(kinds.mjJNT_SLIDE):
+                p = p + (poses[:, at] - model.qpos0[at])[:, None] * spatial.rotate(q, axis)
+                continue
+            if kind == int(kinds.mjJNT_BALL):
+                turn = spatial.normalize(poses[:, at : at + 4])
+            else:
+                turn = spatial.from_axis_angle(axis, poses[:, at] - model.qpos0[at])
+            after = spatial.multiply(q, turn)
+            if anchor.any():
+                p = p + spatial.rotate(q, anchor) - spatial.rotate(after, anchor)
+            q = after
+        turns[:, b - 1], places[:, b - 1] = q, p
+    return turns, places
+
+
+def frames_of_motion(motion: Motion, rate: float | None, frames: Frames | None) -> tuple[Array, Array, float]:
+    """Times, poses and rate of the frames to write."""
+    if rate is not None and not (np.isfinite(rate) and rate > 0.0):
+        raise BadValue(f"a rate is a positive number of frames per second, not {rate!r}", rate=rate)
+    own = own_rate(motion)
+    steps = np.diff(motion.times)
+    even = len(steps) == 0 or float(np.abs(steps - steps.mean()).max()) < 1e-6 * float(steps.mean())
+    wanted = own if rate is None else float(rate)
+    if rate is None and not even and motion.source is not None:
+        wanted = float(motion.source.notes.get("rate", own))
+    if even and (len(motion) == 1 or abs(wanted - own) <= 1e-9 * own):
+        times, poses = motion.times, motion.poses
+    else:
+        count = int(np.floor(motion.duration * wanted + 1e-6)) + 1
+        times = np.minimum(motion.start + np.arange(count) / wanted, motion.end)
+        poses = motion.sample(times).q
+    if frames is not None:
+        chosen = chosen_frames(frames, len(times))
+        times, poses = times[chosen], poses[chosen]
+    return times, poses, wanted
+
+
+def own_rate(motion: Motion) -> float:
+    """The motion's rate without rounding dust; a single pose counts as 30 frames a second."""
+    if len(motion) < 2:
+        return 30.0
+    rate = motion.rate
+    told = float(motion.source.notes.get("rate", 0.0)) if motion.source is not None else 0.0
+    if abs(rate - told) <= 1e-7 * rate:
+        return told
+    return float(round(rate)) if abs(rate - round(rate)) <= 1e-7 * rate else rate
+
+
+def chosen_frames(frames: Frames, count: int) -> range:
+    """The frames meant: (first, last) both included, a slice, or a range."""
+    if isinstance(frames, slice):
+        chosen = range(*frames.indices(count))
+    elif isinstance(frames, range):
+        chosen = frames
+    else:
+        first, last = (int(k) for k in frames)
+        chosen = range(first, last + 1)
+    if len(chosen) == 0 or min(chosen) < 0 or max(chosen) >= count or chosen.step <= 0:
+        raise BadValue(f"frames {frames} are not within the {count} there are: 0 to {count - 1}", frames=count)
+    return chosen
+
+
+def _collapse(
+    character: Character, bodies: Sequence[str] | None, moves: tuple[Array, Array], stands: tuple[Array, Array]
+) -> tuple[list[int], tuple[int, ...], tuple[Array, Array], tuple[Array, Array]]:
+    """Keep some bodies; the frames between one and its nearest kept ancestor are composed into its own."""
+    above = [int(p) - 1 for p in character.model.body_parentid[1:]]
+    segments = character.segments
+    if bodies is None:
+        kept = list(range(len(segments)))
+    else:
+        wanted = [bodies] if isinstance(bodies, str) else list(bodies)
+        for name in wanted:
+            if name not in segments:
+                raise unknown_name("body", name, segments, character.name)
+        if not wanted:
+            raise BadValue("bodies to write: at least one, or None for all")
+        kept = [b for b, name in enumerate(segments) if name in set(wanted)]
+    place = {b: k for k, b in enumerate(kept)}
+    parents: list[int] = []
+    out: list[tuple[list[Array], list[Array]]] = [([], []), ([], [])]
+    for b in kept:
+        frames = [(turns[:, b], places[:, b]) for turns, places in (moves, stands)]
+        at = above[b]
+        while at >= 0 and at not in place:
+            for which, (turns, places) in enumerate((moves, stands)):
+                q, p = frames[which]
+                frames[which] = (
+                    spatial.multiply(turns[:, at], q),
+                    places[:, at] + spatial.rotate(turns[:, at], p),
+                )
+            at = above[at]
+        parents.append(place[at] if at >= 0 else -1)
+        for which, (q, p) in enumerate(frames):
+            out[which][0].append(q)
+            out[which][1].append(p)
+    moved, stood = ((np.stack(q, axis=1), np.stack(p, axis=1)) for q, p in out)
+    return kept, tuple(parents), moved, stood
+
+
+def _ends(
+    motion: Motion, kept: Sequence[int], parents: Sequence[int]
+) -> tuple[tuple[int, tuple[float, float, float]], ...]:
+    """Where limbs end: as the file had it, else the far side of a leaf's shapes."""
+    character = motion.character
+    names = [character.segments[b] for b in kept]
+    source = motion.source
+    if source is not None and source.fits(character.segments):
+        place = {name: k for k, name in enumerate(names)}
+        told = [(place.get(source.bodies[joint]), end) for joint, end in source.skeleton.ends]
+        return tuple((k, end) for k, end in told if k is not None)
+    model = character.model
+    ends = []
+    for k in sorted(set(range(len(kept))) - set(parents)):
+        b = kept[k] + 1
+        way = np.array(model.body_ipos[b])  # a leaf lies about its centre of mass
+        length = float(np.linalg.norm(way))
+        if length < 1e-6:
+            continue
+        way /= length
+        far = 0.0
+        for g in np.flatnonzero(model.geom_bodyid == b):
+            local = spatial.rotate(spatial.conjugate(model.geom_quat[g]), way)
+            middle, half = model.geom_aabb[g, :3], model.geom_aabb[g, 3:]
+            far = max(far, float(model.geom_pos[g] @ way + middle @ local + half @ np.abs(local)))
+        x, y, z = (float(v) for v in max(far, length) * way)
+        ends.append((k, (x, y, z)))
+    return tuple(ends)

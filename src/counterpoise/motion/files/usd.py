@@ -1,0 +1,174 @@
+"""USD: a clip as a UsdSkel figure in `.usda`, `.usdc`, `.usd` or `.usdz`; needs the extra `usd` (usd-core).
+
+z up, metres, one time code a frame. The stage's default prim is a SkelRoot that holds the skeleton, its animation and
+a body whose surfaces each follow one joint.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterpoise import spatial
+from counterpoise.errors import BadFile, BadValue, CounterpoiseError
+from counterpoise.files import one_line, whole_file
+from counterpoise.motion.files._meshes import RGBA, Surface, surfaces
+from counterpoise.motion.files._names import identifier, linear_light, unique_names
+from counterpoise.motion.motion import Motion
+from counterpoise.motion.skeleton import Clip, Skeleton
+
+SUFFIXES = (".usda", ".usdc", ".usd", ".usdz")
+
+
+def write_clip(path: str | os.PathLike[str], clip: Clip, *, motion: Motion | None = None) -> None:
+    """Write a clip as a USD stage; `motion` is the motion it came from, whose figure gives the body."""
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise BadValue(f"a USD file ends in {', '.join(SUFFIXES)}, not {target.suffix or 'nothing'!r}")
+    pxr = _pxr()
+    stage = build_stage(clip, motion)
+    try:
+        with whole_file(target) as temporary:
+            if target.suffix.lower() == ".usdz":
+                with tempfile.TemporaryDirectory() as folder:
+                    inner = str(Path(folder) / "figure.usdc")
+                    done = stage.GetRootLayer().Export(inner)
+                    done = done and pxr.UsdUtils.CreateNewUsdzPackage(pxr.Sdf.AssetPath(inner), str(temporary))
+            else:
+                done = stage.GetRootLayer().Export(str(temporary))
+            if not done:
+                raise BadFile(f"cannot write {str(path)!r}: usd-core refused", path=str(path))
+    except (OSError, pxr.Tf.ErrorException) as error:
+        raise BadFile(f"cannot write {str(path)!r}: {one_line(error)}", path=str(path)) from error
+
+
+def build_stage(clip: Clip, motion: Motion | None = None) -> Any:
+    """The stage in memory (pxr.Usd.Stage)."""
+    pxr = _pxr()
+    Usd, UsdGeom, UsdSkel = pxr.Usd, pxr.UsdGeom, pxr.UsdSkel
+    skeleton = clip.skeleton
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    stage.SetTimeCodesPerSecond(clip.rate)
+    stage.SetFramesPerSecond(clip.rate)
+    stage.SetStartTimeCode(0.0)
+    stage.SetEndTimeCode(float(len(clip) - 1))
+    name = identifier(motion.character.name if motion is not None else clip.name or "figure")
+    root = UsdSkel.Root.Define(stage, f"/{name}")
+    stage.SetDefaultPrim(root.GetPrim())
+    joints = joint_paths(skeleton)
+    skel = UsdSkel.Skeleton.Define(stage, f"/{name}/Skeleton")
+    skel.CreateJointsAttr(joints)
+    skel.CreateBindTransformsAttr(_matrices(pxr, *skeleton.world()))
+    skel.CreateRestTransformsAttr(_matrices(pxr, skeleton.offsets, skeleton.rest))
+    _animate(pxr, stage, f"/{name}/Animation", joints, clip)
+    UsdSkel.BindingAPI.Apply(skel.GetPrim()).CreateAnimationSourceRel().SetTargets([f"/{name}/Animation"])
+    places = clip.world()[0].reshape(-1, 3)
+    margin = 0.3
+    root.CreateExtentAttr(
+        [pxr.Gf.Vec3f(*(places.min(axis=0) - margin).tolist()), pxr.Gf.Vec3f(*(places.max(axis=0) + margin).tolist())]
+    )
+    _dress(pxr, stage, name, surfaces(clip, motion))
+    return stage
+
+
+def _animate(pxr: Any, stage: Any, path: str, joints: list[str], clip: Clip) -> None:
+    """Time samples of what changes, one value of what does not."""
+    animation = pxr.UsdSkel.Animation.Define(stage, path)
+    animation.CreateJointsAttr(joints)
+    n = len(joints)
+    moves = animation.CreateTranslationsAttr()
+    turns = animation.CreateRotationsAttr()
+    animation.CreateScalesAttr(pxr.Vt.Vec3hArray(n, pxr.Gf.Vec3h(1.0, 1.0, 1.0)))
+    xyz = np.ascontiguousarray(clip.translations, dtype=np.float32)
+    wxyz = spatial.align_signs(spatial.normalize(clip.rotations))
+    xyzw = np.ascontiguousarray(np.roll(wxyz, -1, axis=2), dtype=np.float32)  # how USD keeps them in memory
+    still = np.ptp(xyz, axis=0).max(initial=0.0) == 0.0
+    for frame in range(len(clip)):
+        if frame == 0 or not still:
+            time = pxr.Usd.TimeCode.Default() if still else float(frame)
+            moves.Set(pxr.Vt.Vec3fArray.FromNumpy(xyz[frame]), time)
+        turns.Set(pxr.Vt.QuatfArray.FromNumpy(xyzw[frame]), float(frame))
+
+
+def _dress(pxr: Any, stage: Any, name: str, body: list[Surface]) -> None:
+    """One mesh of all surfaces, a material for each colour."""
+    UsdGeom, UsdSkel, UsdShade, Sdf, Vt, Gf = pxr.UsdGeom, pxr.UsdSkel, pxr.UsdShade, pxr.Sdf, pxr.Vt, pxr.Gf
+    starts = np.cumsum([0, *(len(s.points) for s in body)])
+    points = np.concatenate([s.points for s in body]).astype(np.float32)
+    normals = np.concatenate([s.normals for s in body]).astype(np.float32)
+    faces = np.concatenate([s.faces + start for s, start in zip(body, starts, strict=False)]).astype(np.int32)
+    follow = np.repeat([s.joint for s in body], [len(s.points) for s in body]).astype(np.int32)
+    mesh = UsdGeom.Mesh.Define(stage, f"/{name}/Body")
+    mesh.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(points))
+    mesh.CreateNormalsAttr(Vt.Vec3fArray.FromNumpy(normals))
+    mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+    mesh.CreateFaceVertexCountsAttr(Vt.IntArray(len(faces), 3))
+    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(faces.reshape(-1)))
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    mesh.CreateExtentAttr([Gf.Vec3f(*points.min(axis=0).tolist()), Gf.Vec3f(*points.max(axis=0).tolist())])
+    binding = UsdSkel.BindingAPI.Apply(mesh.GetPrim())
+    binding.CreateSkeletonRel().SetTargets([f"/{name}/Skeleton"])
+    binding.CreateJointIndicesPrimvar(False, 1).Set(Vt.IntArray.FromNumpy(follow))
+    binding.CreateJointWeightsPrimvar(False, 1).Set(Vt.FloatArray(len(points), 1.0))
+    binding.CreateGeomBindTransformAttr(Gf.Matrix4d(1.0))
+    face_of = np.repeat(np.arange(len(body)), [len(s.faces) for s in body])
+    colours: dict[RGBA, list[int]] = {}
+    for i, surface in enumerate(body):
+        colours.setdefault(surface.colour, []).append(i)
+    stage.DefinePrim(f"/{name}/Materials", "Scope")
+    for k, (colour, parts) in enumerate(colours.items(), start=1):
+        material = UsdShade.Material.Define(stage, f"/{name}/Materials/Skin{k}")
+        shader = UsdShade.Shader.Define(stage, f"/{name}/Materials/Skin{k}/Surface")
+        shader.CreateIdAttr("UsdPreviewSurface")
+        shader.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*map(linear_light, colour[:3])))
+        shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(0.8)
+        shader.CreateInput("metallic", Sdf.ValueTypeNames.Float).Set(0.0)
+        shader.CreateInput("opacity", Sdf.ValueTypeNames.Float).Set(float(colour[3]))
+        material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
+        mine = np.flatnonzero(np.isin(face_of, parts)).astype(np.int32)
+        subset = UsdGeom.Subset.Define(stage, f"/{name}/Body/Skin{k}")
+        subset.CreateElementTypeAttr(UsdGeom.Tokens.face)
+        subset.CreateFamilyNameAttr("materialBind")
+        subset.CreateIndicesAttr(Vt.IntArray.FromNumpy(mine))
+        UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(material)
+    UsdGeom.Subset.SetFamilyType(mesh, "materialBind", UsdGeom.Tokens.partition)
+
+
+def joint_paths(skeleton: Skeleton) -> list[str]:
+    """UsdSkel's names of joints: paths from the root, every part a valid identifier."""
+    names = unique_names([identifier(name) for name in skeleton.names])
+    out: list[str] = []
+    for name, parent in zip(names, skeleton.parents, strict=True):
+        out.append(name if parent < 0 else f"{out[parent]}/{name}")
+    return out
+
+
+def _matrices(pxr: Any, places: Any, turns: Any) -> Any:
+    """USD's matrices act on rows: the rotation transposed, the place in the last row."""
+    M = np.zeros((len(places), 4, 4))
+    M[:, :3, :3] = spatial.to_matrix(spatial.normalize(turns)).transpose(0, 2, 1)
+    M[:, 3, :3] = places
+    M[:, 3, 3] = 1.0
+    return pxr.Vt.Matrix4dArray.FromNumpy(M)
+
+
+def _pxr() -> Any:
+    try:
+        pxr = import_module("pxr")
+        for part in ("Gf", "Sdf", "Tf", "Usd", "UsdGeom", "UsdShade", "UsdSkel", "UsdUtils", "Vt"):
+            import_module(f"pxr.{part}")
+    except ImportError:
+        raise CounterpoiseError(
+            "writing USD needs usd-core, which is not installed: pip install 'counterpoise[usd]'"
+        ) from None
+    return pxr
+
+
+__all__ = ["build_stage", "write_clip"]

@@ -1,0 +1,65 @@
+"""Spring: a point of a body drawn along a path from outside; the world does the work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.control.drag import Moving, Three, check_span, moving, three
+from counterpoise.errors import BadValue
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spring:
+    """f = k (p_r - p) + c (p_r' - p') at a point of a body, no longer than `limit` [N]: a disturbance of `simulate`.
+
+    `path` is as in Drag: a place, (times, places) or a function of time. The force is recorded as an external one, so
+    that a recording replays in plain MuJoCo. It is evaluated at the start of each step: damping up to about the moved
+    mass over the time step is stable.
+    """
+
+    body: str
+    point: Three = (0.0, 0.0, 0.0)  # in the body's frame [m]
+    path: Any = (0.0, 0.0, 0.0)  # world [m]
+    stiffness: float = 300.0  # k [N/m]
+    damping: float = 30.0  # c [N s/m]
+    limit: float = np.inf  # [N]
+    start: float = -np.inf  # [s]
+    end: float = np.inf  # [s]
+    figure: int = 0
+
+    def __post_init__(self) -> None:
+        name = f"spring on {self.body}"
+        object.__setattr__(self, "point", three(self.point, "a spring's point [m]"))
+        if not (0.0 <= self.stiffness < np.inf and 0.0 <= self.damping < np.inf and self.limit > 0.0):
+            raise BadValue(
+                f"{name!r} needs stiffness >= 0 [N/m], damping >= 0 [N s/m] and limit > 0 [N]; got "
+                f"{self.stiffness!r}, {self.damping!r}, {self.limit!r}"
+            )
+        check_span(name, self.start, self.end)
+        object.__setattr__(self, "_path", moving(self.path, name))
+
+    def goal(self, time: float) -> tuple[Array, Array, Array]:
+        """Where the point is drawn to at a time, with its velocity and acceleration, (3,) each."""
+        path: Moving = self.__dict__["_path"]
+        return path(time)
+
+    def wrench(
+        self, time: float, position: Array, rotation: Array, com: Array, velocity: Array | None = None
+    ) -> Array | None:
+        """[force; torque about the body's CoM]; `velocity` is [w; v] of the body, v at its frame's origin."""
+        if not self.start - 1e-9 <= time < self.end - 1e-9:
+            return None
+        arm = rotation @ np.array(self.point)
+        place, goal_velocity, _ = self.goal(time)
+        speed = np.zeros(3) if velocity is None else velocity[3:] + np.cross(velocity[:3], arm)
+        force = self.stiffness * (place - position - arm) + self.damping * (goal_velocity - speed)
+        size = float(np.linalg.norm(force))
+        if size > self.limit:
+            force = force * (self.limit / size)
+        return np.concatenate([force, np.cross(position + arm - com, force)])
