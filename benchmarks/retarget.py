@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import mujoco
@@ -59,8 +60,8 @@ def main() -> None:
         for to in ("human", "chicken"):
             who = cp.character(to)
             made = cp.retarget(motion, who)  # compiled, and every table made
-            took = seconds(lambda: cp.retarget(motion, who), given.rounds)
-            peer = seconds(lambda: looked_at(made), given.rounds)
+            took = seconds(partial(cp.retarget, motion, who), given.rounds)
+            peer = seconds(partial(looked_at, made), given.rounds)
             pace = len(motion) / took
             verdict = "" if to != "human" else ("  within budget" if pace >= BUDGET else "  OVER BUDGET")
             print(f"{name:16s} {to:10s} {len(motion):6d} {pace:9.0f} {took / peer:16.0f}x{verdict}")

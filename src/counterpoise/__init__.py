@@ -26,14 +26,20 @@ if TYPE_CHECKING:
     from counterpoise.character.loading import load_character as load_character
     from counterpoise.character.snapshot import Snapshot as Snapshot
     from counterpoise.control import Action as Action
+    from counterpoise.control import Balance as Balance
+    from counterpoise.control import BalanceTuning as BalanceTuning
     from counterpoise.control import Controller as Controller
+    from counterpoise.control import Drag as Drag
     from counterpoise.control import HoldPose as HoldPose
+    from counterpoise.control import MomentumBalance as MomentumBalance
+    from counterpoise.control import MomentumTuning as MomentumTuning
     from counterpoise.control import Passive as Passive
     from counterpoise.control import WholeBody as WholeBody
     from counterpoise.control import WholeBodyTuning as WholeBodyTuning
     from counterpoise.control import build_whole_body as build_whole_body
     from counterpoise.control import solve_whole_body as solve_whole_body
     from counterpoise.errors import CounterpoiseError as CounterpoiseError
+    from counterpoise.fleet import convert_files as convert_files
     from counterpoise.motion import Keyframe as Keyframe
     from counterpoise.motion import Motion as Motion
     from counterpoise.motion import keyframed as keyframed
@@ -42,11 +48,11 @@ if TYPE_CHECKING:
     from counterpoise.motion import reference_motions as reference_motions
     from counterpoise.motion.contacts import ContactWindow as ContactWindow
     from counterpoise.motion.contacts import find_contacts as find_contacts
+    from counterpoise.motion.files.hub import read_motion as read_motion
     from counterpoise.motion.retarget import RetargetReport as RetargetReport
     from counterpoise.motion.retarget import RetargetTuning as RetargetTuning
     from counterpoise.motion.retarget import retarget as retarget
     from counterpoise.motion.retarget import retarget_with_report as retarget_with_report
-    from counterpoise.motion.files.hub import read_motion as read_motion
     from counterpoise.objectives import Contact as Contact
     from counterpoise.objectives import Footing as Footing
     from counterpoise.objectives import JointStops as JointStops
@@ -94,6 +100,7 @@ if TYPE_CHECKING:
     from counterpoise.simulate import Push as Push
     from counterpoise.simulate import Recording as Recording
     from counterpoise.simulate import Sine as Sine
+    from counterpoise.simulate import Spring as Spring
     from counterpoise.simulate import World as World
     from counterpoise.simulate import push_schedule as push_schedule
     from counterpoise.simulate import random_pushes as random_pushes
@@ -108,10 +115,12 @@ _HOMES = {
     "character.loading": ("load_character",),
     "character.snapshot": ("Snapshot",),
     "control": (
-        "Action", "Controller", "HoldPose", "Passive", "WholeBody", "WholeBodyTuning", "build_whole_body",
+        "Action", "Balance", "BalanceTuning", "Drag", "MomentumBalance", "MomentumTuning",
+        "Controller", "HoldPose", "Passive", "WholeBody", "WholeBodyTuning", "build_whole_body",
         "solve_whole_body",
     ),
     "errors": ("CounterpoiseError",),
+    "fleet": ("convert_files",),
     "motion": ("Keyframe", "Motion", "keyframed", "pose_from_joints", "reference_motion", "reference_motions"),
     "objectives": (
         "Contact", "Footing", "JointStops", "MinimumTorque", "Momentum", "Objective", "Setpoint", "Surface", "Target",
@@ -130,7 +139,7 @@ _HOMES = {
     "pose.planar": ("PlanarDrag", "solve_planar"),
     "render": ("Camera", "filmstrip", "still", "video"),
     "simulate": (
-        "Platform", "Push", "Recording", "Sine", "World", "push_schedule", "random_pushes", "replay",
+        "Platform", "Push", "Recording", "Sine", "Spring", "World", "push_schedule", "random_pushes", "replay",
     ),
 }  # fmt: skip
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
@@ -141,6 +150,7 @@ _ROOMS = {
         "control",
         "experiments",
         "features",
+        "fleet",
         "measure",
         "motion",
         "objectives",

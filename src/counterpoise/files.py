@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import secrets
 import stat
 import zipfile
@@ -136,8 +137,9 @@ def open_archive(path: str | os.PathLike[str], what: str) -> Iterator[Archive]:
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    """What an error says, in one line, without addresses in memory: the same mistake always reads the same."""
+    said = re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(str(error).split()))
+    return said[:200] or type(error).__name__
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any], method: int) -> None:

@@ -52,7 +52,7 @@ def saved(tmp_path_factory) -> Path:
 def test_help_names_every_verb(say):
     told = say("--help")
     assert told.code == 0
-    for verb in ("demo", "characters", "simulate", "replay", "pose", "animate", "render", "plot"):
+    for verb in ("demo", "characters", "simulate", "replay", "pose", "animate", "render", "plot", "convert"):
         assert verb in told.out
         assert "--help" in say(verb, "--help").out
 
@@ -208,6 +208,19 @@ def test_a_platform_a_tilt_and_a_reference(say):
         (["pose", "human", "--pin", "foot_lft"], "did you mean 'foot_left'"),
         (["pose", "human", "-o", "pose.txt"], ".npz"),
         (["pose", "chain", "--balanced"], "feet"),
+        (["convert"], "Missing argument"),
+        (["convert", "walk.bvh"], "Missing argument"),
+        (["convert", "walk.bvh", "walk.glb"], "no file 'walk.bvh'"),
+        (["convert", "*.bvh", "out", "--to", "glb"], "no file is like '*.bvh'"),
+        (["convert", ".", "out", "--to", "glb"], "no motion files in '.'"),
+        (["convert", ".", "out", "--to", "fbx"], "not written as 'fbx'"),
+        (["convert", ".", "out"], "which format"),
+        (["convert", ".", "walk.fbx"], "through Blender"),
+        (["convert", ".", "out", "--to", "glb", "--frames", "7"], "FIRST:LAST"),
+        (["convert", ".", "out", "--to", "glb", "--frames", "9:7"], "from first to last"),
+        (["convert", ".", "out", "--to", "glb", "--bodies", ","], "--bodies"),
+        (["convert", ".", "out", "--to", "glb", "-c", "humna"], "did you mean 'human'"),
+        (["convert", ".", "out", "--to", "glb", "--set", "height=2"], "--character"),
         (["animate", "human"], "--path"),
         (["animate", "human", "--path", "hand_left=1,2"], "three coordinates"),
         (["animate", "human", "--path", "hand_lft=0,0,1:0,1,1"], "did you mean 'hand_left'"),

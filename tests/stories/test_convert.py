@@ -16,7 +16,7 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import cli
-from counterpoise.errors import BadFile, BadValue
+from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.fleet import convert_files, plan_conversion
 from counterpoise.fleet.workers import answers
 
@@ -148,6 +148,26 @@ def test_bad_plans_are_refused_before_any_work(here, inputs, out, options, kind,
     with pytest.raises(kind, match=why):
         plan_conversion(inputs, out, **options)
     assert sorted(here.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"rate": -1.0}, "rate is a positive number"),
+        ({"source_rate": float("nan")}, "source_rate is a positive number"),
+        ({"units": "furlong"}, "no unit 'furlong'"),
+        ({"out_units": -1.0}, "metres a unit"),
+        ({"up": "w"}, "an axis is x, y or z"),
+        ({"out_up": "w"}, "an axis is x, y or z"),
+        ({"jobs": 0}, "at least 1"),
+        ({"character": "humna"}, "did you mean 'human'"),
+    ],
+)
+def test_bad_options_are_refused_before_any_work(here, options, why):
+    touched(here, "a.bvh")
+    with pytest.raises(CounterpoiseError, match=why):
+        convert_files("a.bvh", "b.glb", **options)
+    assert [path.name for path in here.iterdir()] == ["a.bvh"]
 
 
 # ----------------------------------------------------------------------------------------------------- converting

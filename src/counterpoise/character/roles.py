@@ -74,12 +74,12 @@ def other_side(name: str, among: Collection[str] | None = None) -> str:
     With `among`, the names of the whole figure, a partner is one of them, and may differ by one letter before the word
     (`lfemur`: `rfemur`); without a partner there the name stays as it is.
     """
-    if among is None:
-        return _swapped(name)
     bare = _SPACE.sub("", name)
     space = name[: len(name) - len(bare)]
+    if among is None:
+        return space + _swapped(bare)
     letters = str.maketrans("lrLR", "rlRL")
-    for partner in (_swapped(name), space + _swapped(bare), space + bare[:1].translate(letters) + bare[1:]):
+    for partner in (space + _swapped(bare), space + bare[:1].translate(letters) + bare[1:], _swapped(name)):
         if partner != name and partner in among:
             return partner
     return name

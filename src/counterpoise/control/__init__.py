@@ -1,7 +1,10 @@
 """Controllers: from what a body is doing to the torques of its joints."""
 
+from counterpoise.control.balance import Balance, BalanceTuning
 from counterpoise.control.basic import Action, Controller, HoldPose, Passive
 from counterpoise.control.controller import WholeBody
+from counterpoise.control.drag import Drag
+from counterpoise.control.momentum_balance import MomentumBalance, MomentumTuning
 from counterpoise.control.stand import Stand, StandMemory, StandTuning
 from counterpoise.control.whole_body import (
     WholeBodyMemory,
@@ -13,6 +16,7 @@ from counterpoise.control.whole_body import (
 )
 
 __all__ = [
-    "Action", "Controller", "HoldPose", "Passive", "Stand", "StandMemory", "StandTuning", "WholeBody", "WholeBodyMemory", "WholeBodyProblem",
+    "Action", "Balance", "BalanceTuning", "Controller", "Drag", "HoldPose", "MomentumBalance", "MomentumTuning",
+    "Passive", "Stand", "StandMemory", "StandTuning", "WholeBody", "WholeBodyMemory", "WholeBodyProblem",
     "WholeBodySolution", "WholeBodyTuning", "build_whole_body", "solve_whole_body",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from counterpoise.control.macchietto_reference import (
     arm_joints,
     bearing_points,
     has_fallen,
+    leg_joints,
     limp,
     omega_squared,
     plan_reference,
@@ -40,7 +41,8 @@ from counterpoise.objectives import (
 from counterpoise.objectives.footing import body_weight
 
 Array = NDArray[np.float64]
-LOWEST = 0.55  # of the standing height of the CoM: nobody squats lower, whatever the joints allow
+LOWEST = 0.65  # of the standing height of the CoM: nobody squats lower, whatever the joints allow
+BESIDE = 1e3  # weight of the CoM where it stands beside momentum and pose instead of above them
 Height = float | Callable[[float], float]
 
 
@@ -62,12 +64,13 @@ class BalanceTuning:
     ankle_share: float = 0.25  # of it: 500 of 2000
     arm_share: float = 0.125  # of it, for limbs that end in a hand: 250 of 2000
     upright_weight: float = 3.0  # of the root's orientation, against 1 of every joint
+    leg_weight: float = 0.1  # of joints between the root and the feet: they are what a body stands with
     com_margin: float = 0.3  # [half widths of the support] kept between the CoM's goal and the edge
     contact_stiffness: float = 80.0  # [omega^2]
-    stop_weight: float = 1.0
+    stop_weight: float = 30.0  # of joint limits, against 1 of every joint
     top_speed: float = 18.0  # [rad/s] of any joint
-    height_reach: float = 0.97  # share of the way from the lowest to the highest CoM that is asked for at most
-    height_speed: float = 0.5  # fastest change of a requested height [standing CoM height x omega]
+    height_reach: float = 0.95  # share of the way from the lowest CoM to the highest that is asked for at most
+    height_speed: float = 0.25  # fastest change of a requested height [standing CoM height x omega]
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -94,11 +97,12 @@ class BalanceMemory:
 @dataclass(frozen=True, eq=False)
 class Balance:
     """Stand by strict priorities: the feet stay planted; then the CoM goes over its goal and to its height; then the
-    angular momentum is damped and the joints return to the reference; torque and joint limits always hold.
+    angular momentum is damped, the joints return to the reference and brake before their limits. Torque limits always
+    hold.
 
     `height` asks for a CoM height above the ground [m], a number or a function of time; what is out of reach is cut to
     what the body can do, and the recording's note `height` says what was asked for in the end. `strict=False` puts the
-    CoM beside momentum and pose with a weight of 100 instead of above them. `extra` are objectives of the last level.
+    CoM beside momentum and pose, with a large weight, instead of above them. `extra` are objectives of the last level.
     """
 
     reference: ArrayLike | Motion | None = None  # a pose (nq,), a Motion, None: neutral
@@ -124,9 +128,10 @@ class Balance:
                 raise BadValue(f"extra holds objectives such as Drag(...) or Setpoint(...); got {one!r}")
 
     def begin(self, character: Character) -> BalanceMemory:
+        plan = plan_reference(character, self.reference, self.footing, "Balance")
         if self.height is not None:
-            reachable_heights(character)
-        return BalanceMemory(plan_reference(character, self.reference, self.footing, "Balance"))
+            reachable_heights(character)  # found now rather than in the first tick
+        return BalanceMemory(plan)
 
     def act(self, snapshot: Snapshot, memory: BalanceMemory) -> Action:
         if memory.fallen or has_fallen(snapshot):
@@ -135,11 +140,11 @@ class Balance:
         wish = plan.at(snapshot.time)
         footing = self.footing if not wish.lifted else replace(self.footing, lifted=wish.lifted)
         support = find_support(take_stance(snapshot, footing, memory.solver.footing))
-        height = self._height(snapshot, wish, support, memory)
-        contact = (Contact(stiffness=self._k(snapshot, self.tuning.contact_stiffness)), self._stops())
-        com = self._com(snapshot, wish, support, height)
-        rest = (self._momentum(), self._pose(snapshot.character), *self.extra)
-        levels = (contact, com, rest) if self.strict else (contact, (*(c.weighing(100.0) for c in com), *rest))
+        height, rising = self._height(snapshot, wish, support, memory)
+        contact = (Contact(stiffness=self.tuning.contact_stiffness * omega_squared(snapshot.character)),)
+        com = self._com(snapshot, wish, support, height, rising)
+        rest = (self._momentum(), self._pose(snapshot.character), self._stops(), *self.extra)
+        levels = (contact, com, rest) if self.strict else (contact, (*(c.weighing(BESIDE) for c in com), *rest))
         solution = solve_whole_body(snapshot, [one for one in levels if one], footing, _FULL, memory.solver)
         after = BalanceMemory(plan, solution.memory, height, snapshot.time)
         return Action(solution.torque, after, {**solution.notes(), "height": height})
@@ -149,7 +154,9 @@ class Balance:
     def _stops(self) -> JointStops:
         return JointStops(top_speed=self.tuning.top_speed, weight=self.tuning.stop_weight)
 
-    def _com(self, s: Snapshot, wish: Wish, support: Support | None, height: float) -> tuple[Objective, ...]:
+    def _com(
+        self, s: Snapshot, wish: Wish, support: Support | None, height: float, rising: float
+    ) -> tuple[Objective, ...]:
         """E_com over the ground and E_com of the height, clamped to what the contacts can give; none in the air."""
         if support is None:
             return ()
@@ -158,8 +165,11 @@ class Balance:
         goal = support.inside(wish.com + feet, t.com_margin)
         goal[2] = support.centre[2] + height
         k = np.array([t.com_stiffness, t.com_stiffness, t.height_stiffness]) * omega_squared(who)
-        rate = support.velocity + wish.com_velocity - s.com_velocity
-        wanted = k * (goal - s.com) + 2.0 * np.sqrt(k) * rate + support.acceleration + wish.com_acceleration
+        velocity, acceleration = wish.com_velocity.copy(), wish.com_acceleration.copy()
+        if self.height is not None:
+            velocity[2], acceleration[2] = rising, 0.0
+        rate = support.velocity + velocity - s.com_velocity
+        wanted = k * (goal - s.com) + 2.0 * np.sqrt(k) * rate + support.acceleration + acceleration
         most = t.com_limit * body_weight(who) / who.mass
         along = float(np.hypot(wanted[0], wanted[1]))
         if along > most:
@@ -186,32 +196,31 @@ class Balance:
         feet = {foot.body for foot in who.feet}
         softer = {joint.name: k * t.ankle_share for joint in who.joints if joint.body in feet}
         softer |= {name: k * t.arm_share for name in arm_joints(who)}
-        return TrackPose(self.reference, {"": k, **softer}, root_weight=t.upright_weight)
+        weights = {"": 1.0, **dict.fromkeys(leg_joints(who), t.leg_weight)}
+        return TrackPose(self.reference, {"": k, **softer}, weights=weights, root_weight=t.upright_weight)
 
-    def _height(self, s: Snapshot, wish: Wish, support: Support | None, memory: BalanceMemory) -> float:
-        """What is asked for now, above the support [m]: the request, within reach, changed no faster than it may."""
+    def _height(self, s: Snapshot, wish: Wish, support: Support | None, memory: BalanceMemory) -> tuple[float, float]:
+        """Height above the support asked for now [m], and its rate: the request, in reach and at a fair speed."""
         who = s.character
         if self.height is None:
-            return float(wish.com[2] - wish.points[bearing_points(who, wish.lifted), 2].mean())
+            return float(wish.com[2] - wish.points[bearing_points(who, wish.lifted), 2].mean()), 0.0
         low, high = reachable_heights(who)
         share = self.tuning.height_reach
         asked = float(self.height(s.time) if callable(self.height) else self.height)
         if not np.isfinite(asked):
             raise BadValue(f"the height asked of Balance at {s.time:.3f} s is {asked!r}; it is a finite number [m]")
-        asked = min(max(asked, high - share * (high - low)), low + share * (high - low))
+        asked = min(max(asked, low), low + share * (high - low))
         ground = 0.0 if support is None else float(support.centre[2])
         before = float(s.com[2]) - ground if memory.height is None else memory.height
         fastest = self.tuning.height_speed * standing_height(who) * float(np.sqrt(omega_squared(who)))  # [m/s]
-        step = fastest * max(s.time - memory.time, 0.0)
-        return min(max(asked, before - step), before + step)
+        elapsed = max(s.time - memory.time, 0.0)
+        now = min(max(asked, before - fastest * elapsed), before + fastest * elapsed)
+        return now, (now - before) / elapsed if elapsed > 0.0 else 0.0
 
     def _plan(self, character: Character, memory: BalanceMemory) -> ReferencePlan:
         if memory.plan.reference is self.reference and memory.plan.character is character:
             return memory.plan
         return plan_reference(character, self.reference, self.footing, "Balance")
-
-    def _k(self, s: Snapshot, multiple: float) -> float:
-        return multiple * omega_squared(s.character)
 
 
 def reachable_heights(character: Character) -> tuple[float, float]:

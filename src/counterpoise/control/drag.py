@@ -42,7 +42,7 @@ class Drag(Objective):
     limit: float | None = 60.0  # longest acceleration asked for [m/s^2]
     start: float = -np.inf  # [s]
     end: float = np.inf  # [s]
-    weight: float = 10.0
+    weight: float = 30.0
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -79,7 +79,8 @@ def moving(path: Any, name: str) -> Moving:
         times, places = np.asarray(path[0], float), np.asarray(path[1], float)
         if places.shape != (len(times), 3) or len(times) == 0 or not np.isfinite(places).all():
             raise BadValue(
-                f"the path of {name!r} is (times, places) with shapes (n,) and (n, 3); got {times.shape}, {places.shape}"
+                f"the path of {name!r} is (times, places), (n,) and (n, 3) finite numbers; got shapes {times.shape}, "
+                f"{places.shape}"
             )
         if not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
             raise BadValue(f"the times of the path of {name!r} must be finite and increase")

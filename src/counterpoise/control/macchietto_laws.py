@@ -2,9 +2,9 @@
 
 Everything is about the CoM c and in the world frame; f = L' - m g is the ground's force, p its centre of pressure:
 
-    linear    L'_des = m (k_l (c_r - c) + d_l (c_r' - c') + c_r'')           clamped to f in the cone    (2009, 5-7, 15, 16)
-    angular   H'_des = (p_des - c) x (L'_des - m g),  p_des from p'' = k_h (p_r - p) - d_h p'                  (2009, 8-10)
-    2008      H'_des = 0, weighed by the distance from the centre of pressure to the centroidal moment pivot (5.15-5.17)
+    linear    L'_des = m (k_l (c_r - c) + d_l (c_r' - c') + c_r''), clamped so that f is in the cone (2009, 5-7, 15, 16)
+    angular   H'_des = (p_des - c) x (L'_des - m g), p_des by p'' = k_h (p_r - p) - d_h p'                  (2009, 8-10)
+    2008      H'_des = 0, weighed by the distance from the CoP to the centroidal moment pivot             (5.15 to 5.17)
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def find_support(stance: Stance) -> Support | None:
 def tracking_law(
     error: Array, v: Array, v_ref: Array, a_ref: Array, stiffness: Array, damping: Array, beyond: Array, stiffen: float
 ) -> Array:
-    """a_des = k_t (q_r - q) + d_t (v_r - v) + a_r (2009, eq. 11), stiffer where a joint is beyond its limits (6.5, 6.6).
+    """a_des = k_t (q_r - q) + d_t (v_r - v) + a_r (2009, eq. 11), stiffer where a joint is past its limits (6.5, 6.6).
 
     k' = k + l e with e the violation of swing cone and twist together; damping grows with the root of it, so that the
     joint stays as well damped as it was.
@@ -78,7 +78,7 @@ def tracking_law(
 
 @kernel
 def beyond_limits(values: Array, columns: Ints, nv: int, margin: float) -> Array:
-    """(nv,) of every joint row: how far its joint is past a place `margin` before its limits, cones and twists summed."""
+    """(nv,) how far the joint of each row is past a place `margin` before its limits, cones and twists summed."""
     out = np.zeros(nv)
     for i in range(len(values)):
         over = values[i] + margin

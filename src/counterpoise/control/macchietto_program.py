@@ -1,7 +1,7 @@
 """One linear system for accelerations, and torques from them: the solvers of Macchietto's controller, compiled.
 
-    accelerations   min sum_j w_j (a_j - a_des_j)^2 + |A a - b|^2   subject to   C a = d                   (2009, eq. 13)
-    by the system   [Q  -C^T; C  eps] [a; lambda] = [u; d],   Q = diag(w) + A^T A,   u = w a_des + A^T b  (2008, app. D)
+    accelerations   min sum_j w_j (a_j - a_des_j)^2 + |A a - b|^2   subject to   C a = d                  (2009, eq. 13)
+    by the system   [Q -C^T; C eps] [a; lambda] = [u; d],   Q = diag(w) + A^T A,   u = w a_des + A^T b    (2008, app. D)
 
 The tiny eps lets rows of C repeat each other, as those of a foot with many points do. Torques then come from hybrid,
 floating-base inverse dynamics: joint accelerations are kept, the root's are what the ground can give. With penalty
@@ -120,9 +120,9 @@ def _backward(L: Array, x: Array) -> None:
 def bounded_forces(A: Array, y: Array, limit: Array, soft: float, start: Array) -> tuple[Array, Array, int]:
     """lambda (k,) that minimises |A lambda - y|^2 + soft |lambda|^2 in 0 <= lambda <= limit, z = y - A lambda, steps.
 
-    lambda = clip(A^T z / soft, 0, limit) turns the optimality condition into z = y - A lambda(z), the zero of a strongly
-    monotone, piecewise linear map: Newton's method with a line search ends after finitely many steps, few from the last
-    tick's z. Where those do not do, softer problems lead up to it.
+    lambda = clip(A^T z / soft, 0, limit) turns the condition of optimality into z = y - A lambda(z), the zero of a
+    strongly monotone, piecewise linear map: Newton's method with a line search ends after finitely many steps, few from
+    the last tick's z. Where those do not do, softer problems lead up to it.
     """
     forces, z, steps, done = _newton(A, y, limit, soft, start, QUICK_STEPS)
     if not done:
@@ -134,9 +134,7 @@ def bounded_forces(A: Array, y: Array, limit: Array, soft: float, start: Array) 
 
 
 @kernel
-def _newton(
-    A: Array, y: Array, limit: Array, soft: float, start: Array, most: int
-) -> tuple[Array, Array, int, bool]:
+def _newton(A: Array, y: Array, limit: Array, soft: float, start: Array, most: int) -> tuple[Array, Array, int, bool]:
     r, k = A.shape
     z = start.copy()
     forces = np.zeros(k)

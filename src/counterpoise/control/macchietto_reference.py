@@ -5,7 +5,9 @@ A motion's CoM path, contact points and lifted feet are found once and kept; ask
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,7 +67,7 @@ class ReferencePlan:
         inside = motion.start <= time <= motion.end
         place = self.com(min(max(time, motion.start), motion.end))
         row, ahead = self._row(time), self._row(time + SOON)
-        lifted = self.lifted[row : ahead + 1].any(axis=0)
+        lifted: Flags = np.logical_or.reduce(self.lifted[row : ahead + 1])
         if lifted.all():  # no foot to stand on until the next comes down: keep to those that stand now
             lifted = self.lifted[row]
         names = tuple(foot.name for foot, up in zip(self.character.feet, lifted, strict=True) if up)
@@ -141,7 +143,7 @@ def _brief_removed(lifted: Flags, shortest: int) -> None:
     for foot in range(lifted.shape[1]):
         column = lifted[:, foot]
         edges = np.flatnonzero(np.diff(column.astype(np.int8)))
-        for start, end in zip(edges[:-1], edges[1:], strict=True):
+        for start, end in pairwise(edges.tolist()):
             if end - start < shortest:
                 column[start + 1 : end + 1] = column[start]
 
@@ -197,16 +199,28 @@ def limp(snapshot: Snapshot) -> Array:
 def arm_joints(character: Character) -> tuple[str, ...]:
     """Joints of limbs that end in a hand, carry no foot and weigh little: what a body can swing freely."""
     m = character.model
-    mass = character.mass
+    hands = _chains(character, character.hands)
+    legs = _chains(character, [foot.body for foot in character.feet])
+    light = {b for b in hands - legs if float(m.body_subtreemass[b]) < 0.15 * character.mass}
+    return tuple(j.name for j in character.joints if character.body_id(j.body) in light)
 
-    def chain(body: str) -> set[int]:
-        found, b = set(), character.body_id(body)
+
+def leg_joints(character: Character) -> tuple[str, ...]:
+    """Joints between the root and the feet, and those beyond: what a body stands with."""
+    m, root = character.model, character.body_id(character.root)
+    legs = _chains(character, [foot.body for foot in character.feet]) - _chains(character, [character.root])
+    for b in range(1, m.nbody):
+        if int(m.body_parentid[b]) in legs and int(m.body_parentid[b]) != root:
+            legs.add(b)
+    return tuple(j.name for j in character.joints if character.body_id(j.body) in legs)
+
+
+def _chains(character: Character, ends: Sequence[str]) -> set[int]:
+    """Bodies from the world to these."""
+    found: set[int] = set()
+    for name in ends:
+        b = character.body_id(name)
         while b > 0:
             found.add(b)
-            b = int(m.body_parentid[b])
-        return found
-
-    hands = set().union(*(chain(hand) for hand in character.hands)) if character.hands else set()
-    legs = set().union(*(chain(foot.body) for foot in character.feet)) if character.feet else set()
-    light = {b for b in hands - legs if float(m.body_subtreemass[b]) < 0.15 * mass}
-    return tuple(j.name for j in character.joints if character.body_id(j.body) in light)
+            b = int(character.model.body_parentid[b])
+    return found

@@ -43,11 +43,13 @@ from counterpoise.objectives import (
     Footing,
     FootingMemory,
     Objective,
+    Rows,
     Stance,
     momentum_scale,
     per_dof,
     take_stance,
 )
+from counterpoise.objectives.base import capped
 from counterpoise.objectives.footing import body_weight
 
 Array = NDArray[np.float64]
@@ -65,12 +67,13 @@ class MomentumTuning:
     angular_stiffness: float = 15.0  # k_h [omega^2]
     tracking_weight: float = 1.0  # beta_t
     linear_weight: float = 1000.0  # beta_l
-    angular_weight: float = 100.0  # beta_h
+    angular_weight: float = 20.0  # beta_h
     pivot_weight: float = 2000.0  # gamma of 2008, per metre of standing CoM height between CoP and CMP
     arm_weight: float = 1.0  # W_t of limbs that end in a hand, times the joint's own
     root_weight: float = 0.1  # W_t of the root's orientation; its place has a hundredth of it
     least_force: float = 0.2  # sigma_l [body weights]
     most_force: float = 1.8  # sigma_u [body weights]
+    most_moment: float = 0.25  # |H'_des| [body weight x standing CoM height]
     grip: float = 0.9  # share of the friction that the linear law may use
     pressure_margin: float = 0.1  # [half widths of the support] kept between p and the edge
     pressure_ahead: float = 1.0 / 60.0  # [s] over which p'' is integrated
@@ -135,10 +138,13 @@ class MomentumBalance:
                 raise unknown_name("objective", name, NAMES, "MomentumBalance")
         if self.variant not in ("2009", "2008") or self.centre not in ("reference", "support"):
             raise BadValue(
-                f"variant is '2009' or '2008' and centre 'reference' or 'support'; got {self.variant!r}, {self.centre!r}"
+                f"variant is '2009' or '2008' and centre 'reference' or 'support'; got {self.variant!r} and "
+                f"{self.centre!r}"
             )
         if not (0.0 < self.rate < np.inf and 0.0 < self.optimisation_rate < np.inf):
             raise BadValue(f"rates are positive [Hz]; got {self.rate!r}, {self.optimisation_rate!r}")
+        if self.footing.bilateral:
+            raise BadValue("MomentumBalance finds forces of feet that can only push: use Footing(bilateral=False)")
         for one in self.extra:
             if not isinstance(one, Objective) or one.on != "acceleration" or one.at_most:
                 raise BadValue(
@@ -146,8 +152,9 @@ class MomentumBalance:
                 )
 
     def begin(self, character: Character) -> MomentumMemory:
-        self._gains(character)
-        return MomentumMemory(plan_reference(character, self.reference, self.footing, "MomentumBalance"))
+        plan = plan_reference(character, self.reference, self.footing, "MomentumBalance")
+        self._gains(character)  # refuse now weights that name no joint
+        return MomentumMemory(plan)
 
     def act(self, snapshot: Snapshot, memory: MomentumMemory) -> Action:
         if memory.fallen or has_fallen(snapshot):
@@ -164,41 +171,41 @@ class MomentumBalance:
         after = replace(memory, plan=plan, footing=stance.memory, warm=warm, distance=distance)
         return Action(torque, after, {**memory.notes, "missing": missing, "status": "solved"})
 
-    # ------------------------------------------------------------------------------------------- choosing accelerations
+    # ------------------------------------------------------------------------------------------ choosing accelerations
 
     def _choose(self, s: Snapshot, stance: Stance, wish: Wish, memory: MomentumMemory) -> MomentumMemory:
-        """theta''* (eq. 13): a first pass without the angular objective finds the ideal pressure, a second serves it."""
-        t, who = self.tuning, s.character
+        """theta''* (eq. 13) in two passes: the first, without the angular objective, finds the ideal pressure."""
+        program = self.build(s, stance, wish)
         support = find_support(stance)
-        program = _Program(s, *self._tracking(s, wish), *self._planted(s, stance), *self._wishes(s, stance))
+        if support is None or not {"linear", "angular"} & set(self.objectives):
+            return replace(memory, acceleration=program.solve(), chosen_at=s.time, pressure=None, notes={})
+        t, who, weight = self.tuning, s.character, s.character.mass * gravity_of(s.character)
+        linear, goal = self._linear_rate(s, wish, support)
+        if "linear" in self.objectives:
+            program = program.with_linear(linear[:2], t.linear_weight)
         a = program.solve()
-        notes: dict[str, float | str] = {}
-        pressure = None
-        if support is not None and self.objectives != ("tracking",):
-            linear = self._linear_rate(s, wish, support)
-            if "linear" in self.objectives:
-                program.add_linear(linear[:2], t.linear_weight)
-                a = program.solve()
-            L, H = program.rates(a)  # the first pass
-            force = clamp_force(
-                np.array([linear[0], linear[1], L[2]]) - who.mass * gravity_of(who), support.normal, body_weight(who),
-                t.least_force, t.most_force, t.grip * self.footing.friction,
-            )  # fmt: skip
-            wanted = force + who.mass * gravity_of(who)
-            if "linear" in self.objectives and np.abs(wanted - [linear[0], linear[1], L[2]]).max() > 1e-6:
-                program.add_linear(wanted, t.linear_weight)
-                a = program.solve()
-                L, H = program.rates(a)
-            if "angular" in self.objectives:
-                ideal = pressure_centre(s.com, L - who.mass * gravity_of(who), H, float(support.centre[2]))
-                pressure = support.inside(ideal, t.pressure_margin)
-                moment, weight = self._angular_rate(s, support, force, pressure, memory)
-                if "linear" in self.objectives:
-                    program.add_linear(wanted, t.linear_weight)  # the force that the moment was made for, all of it
-                program.add_angular(moment, weight)
-                a = program.solve()
-                notes |= {"ideal_x": float(ideal[0]), "ideal_y": float(ideal[1])}
+        L, H = program.rates(a)
+        wanted = np.array([linear[0], linear[1], L[2]]) if "linear" in self.objectives else L
+        limits = (t.least_force, t.most_force, t.grip * self.footing.friction)
+        force = clamp_force(wanted - weight, support.normal, body_weight(who), *limits)
+        if "linear" in self.objectives and np.abs(force + weight - wanted).max() > 1e-6 * body_weight(who):
+            program = program.with_linear(force + weight, t.linear_weight)
+            a = program.solve()
+            L, H = program.rates(a)
+        if "angular" not in self.objectives:
+            return replace(memory, acceleration=a, chosen_at=s.time, pressure=None, notes={})
+        ideal = pressure_centre(s.com, L - weight, H, float(support.centre[2]))
+        pressure = support.inside(ideal, t.pressure_margin)
+        if "linear" in self.objectives:  # the force that the moment is made for, its vertical part too
+            program = program.with_linear(force + weight, t.linear_weight)
+        a = program.with_angular(*self._angular_rate(s, support, goal, force, pressure, memory)).solve()
+        notes: dict[str, float | str] = {"ideal_x": float(ideal[0]), "ideal_y": float(ideal[1])}
         return replace(memory, acceleration=a, chosen_at=s.time, pressure=pressure, notes=notes)
+
+    def build(self, snapshot: Snapshot, stance: Stance, wish: Wish) -> AccelerationProgram:
+        """Tracking, planted feet and soft objectives as one program, before the balance laws: to look at."""
+        parts = (*self._tracking(snapshot, wish), *self._planted(snapshot, stance), *self._wishes(snapshot, stance))
+        return AccelerationProgram(snapshot, *parts)
 
     def _tracking(self, s: Snapshot, wish: Wish) -> tuple[Array, Array]:
         """Weights and targets of eq. 11 and 12, joints past their limits stiffened."""
@@ -229,8 +236,8 @@ class MomentumBalance:
         b = [beta * r.b for beta, r in rows] or [np.zeros(0)]
         return np.concatenate(A), np.concatenate(b)
 
-    def _linear_rate(self, s: Snapshot, wish: Wish, support: Support) -> Array:
-        """L'_des (eq. 5, 6), (3,) of which x and y count."""
+    def _linear_rate(self, s: Snapshot, wish: Wish, support: Support) -> tuple[Array, Array]:
+        """L'_des (eq. 5, 6), (3,) of which x and y count, and c_r."""
         k = self.tuning.linear_stiffness * omega_squared(s.character)
         goal, velocity, acceleration = support.centre, support.velocity, support.acceleration
         if self.centre == "reference":
@@ -238,22 +245,23 @@ class MomentumBalance:
             goal = support.inside(wish.com + feet, self.tuning.com_margin)
             velocity, acceleration = velocity + wish.com_velocity, acceleration + wish.com_acceleration
         pull = k * (goal - s.com) + 2.0 * np.sqrt(k) * (velocity - s.com_velocity) + acceleration
-        return s.character.mass * pull
+        return s.character.mass * pull, goal
 
     def _angular_rate(
-        self, s: Snapshot, support: Support, force: Array, pressure: Array, memory: MomentumMemory
+        self, s: Snapshot, support: Support, goal: Array, force: Array, pressure: Array, memory: MomentumMemory
     ) -> tuple[Array, float]:
-        """H'_des and its weight (2009: eq. 8, 9; 2008: eq. 5.15, 5.17)."""
+        """H'_des and its weight (2009: eq. 8, 9, p_r below c_r; 2008: eq. 5.15, 5.17)."""
         t = self.tuning
         if self.variant == "2008":
             return np.zeros(3), t.pivot_weight * memory.distance / standing_height(s.character)
         k = t.angular_stiffness * omega_squared(s.character)
         elapsed = s.time - memory.chosen_at
         rate = (pressure - memory.pressure) / elapsed if memory.pressure is not None else np.zeros(3)
-        wanted = pressure_law(pressure, rate, support.centre, k, 2.0 * np.sqrt(k), t.pressure_ahead)
-        return moment_of(support.inside(wanted, t.pressure_margin), s.com, force), t.angular_weight
+        wanted = pressure_law(pressure, rate, np.append(goal[:2], support.centre[2]), k, 2.0 * np.sqrt(k), t.pressure_ahead)
+        moment = moment_of(support.inside(wanted, t.pressure_margin), s.com, force)
+        return capped(moment, t.most_moment * body_weight(s.character) * standing_height(s.character)), t.angular_weight
 
-    # ------------------------------------------------------------------------------------------------- torques and parts
+    # ------------------------------------------------------------------------------------------------ torques and parts
 
     def _torques(self, s: Snapshot, stance: Stance, a: Array, warm: Array) -> tuple[Array, Array, Array, float]:
         """Floating-base inverse dynamics (eq. 4), forces inside the cones; joint limits of strength are kept."""
@@ -296,31 +304,39 @@ class MomentumBalance:
         return found
 
 
-class _Program:
-    """The rows of one optimisation; objectives are added, then it is solved again."""
+@dataclass(frozen=True, eq=False)
+class AccelerationProgram:
+    """The rows of one optimisation (eq. 13)."""
 
-    def __init__(self, s: Snapshot, weight: Array, target: Array, C: Array, d: Array, A: Array, b: Array) -> None:
-        self.s, self.weight, self.target, self.C, self.d = s, weight, target, C, d
-        self.extra, self.linear, self.angular = (A, b), None, None
+    snapshot: Snapshot
+    weight: Array  # (nv,) of tracking
+    target: Array  # (nv,) accelerations it wants
+    C: Array  # (k, nv) support feet: C a = d
+    d: Array  # (k,)
+    A: Array  # (m, nv) soft objectives, times the roots of their weights
+    b: Array  # (m,)
+    linear: Rows | None = None
+    angular: Rows | None = None
 
-    def add_linear(self, rate: Array, weight: float) -> None:
-        """|L'_des - (R a + r)|^2 on the axes given, x y or x y z (eq. 7)."""
-        self.linear = self._rows(slice(3, 3 + len(rate)), rate, "linear", weight)
+    def with_linear(self, rate: Array, weight: float) -> AccelerationProgram:
+        """And |L'_des - (R a + r)|^2 on the axes given, x y or x y z (eq. 7)."""
+        return replace(self, linear=self._rows(slice(3, 3 + len(rate)), rate, "linear", weight))
 
-    def add_angular(self, rate: Array, weight: float) -> None:
-        """|H'_des - (S a + s)|^2 (eq. 10)."""
-        self.angular = self._rows(slice(0, 3), rate, "angular", weight)
+    def with_angular(self, rate: Array, weight: float) -> AccelerationProgram:
+        """And |H'_des - (S a + s)|^2 (eq. 10)."""
+        return replace(self, angular=self._rows(slice(0, 3), rate, "angular", weight))
 
-    def _rows(self, part: slice, rate: Array, kind: str, weight: float) -> tuple[Array, Array]:
-        scale = np.sqrt(weight) / momentum_scale(self.s.character, kind)
-        return self.s.momentum_matrix[part] * scale, (rate - self.s.momentum_drift[part]) * scale
+    def _rows(self, part: slice, rate: Array, kind: str, weight: float) -> Rows:
+        scale = np.sqrt(weight) / momentum_scale(self.snapshot.character, kind)
+        return Rows(self.snapshot.momentum_matrix[part] * scale, (rate - self.snapshot.momentum_drift[part]) * scale)
 
     def solve(self) -> Array:
-        parts = [part for part in (self.extra, self.linear, self.angular) if part is not None]
+        """theta''*, (nv,)"""
+        parts = [(self.A, self.b), *((r.A, r.b) for r in (self.linear, self.angular) if r is not None)]
         A, b = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
         return solve_accelerations(self.weight, self.target, A, b, self.C, self.d)[0]
 
     def rates(self, a: Array) -> tuple[Array, Array]:
-        """L' and H' under accelerations."""
-        rate = self.s.momentum_matrix @ a + self.s.momentum_drift
+        """L' and H' under accelerations, (3,) each."""
+        rate = self.snapshot.momentum_matrix @ a + self.snapshot.momentum_drift
         return rate[3:], rate[:3]

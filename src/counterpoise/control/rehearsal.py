@@ -7,7 +7,8 @@ and H the angular momentum about it, that point is
 
 Drawn into the support of its moment, p becomes one the feet can bear, and the CoM's path follows from it: the bounded
 solution of the same equation, a tridiagonal system over the whole clip, which leans before a foot leaves the ground
-because it knows what is coming. A path that was possible already comes back as it was.
+because it knows what is coming. The poses are then leant after it, feet in their places, and all is looked at again. A
+motion that was possible already comes back as it was.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from scipy.linalg import solve_banded
 from scipy.ndimage import gaussian_filter1d
 
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, take_snapshot
+from counterpoise.character.snapshot import Snapshot, tables_of, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
@@ -32,7 +33,10 @@ from counterpoise.solve.polygon import hull_edges, nearest_inside
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 STEP = 0.01  # [s]
-SMOOTH = 0.03  # [s] standard deviation of the window CoM and momentum are smoothed with: capture is noisy
+SMOOTH = 0.008  # [s] standard deviation of the window CoM and momentum are smoothed with: capture is noisy
+ROUNDS = 3  # times the pose is leant so that its CoM can be stood
+ENOUGH = 1e-3  # [m] a lean smaller than this is none
+HARD = 1e6  # weight of feet and CoM against the pose when leaning
 AFTER = 1.0  # [s] rehearsed beyond the end, where the last pose is held
 
 
@@ -63,7 +67,7 @@ class Rehearsal:
             for a in (self.com, self.velocity, self.acceleration, self.momentum, self.momentum_rate)
         ]
         feet = self.motion.character.feet
-        flags = self.lifted[i]
+        flags: Flags = self.lifted[i]
         up = () if flags.all() else tuple(f.name for f, flag in zip(feet, flags, strict=True) if flag)
         return mixed[0], mixed[1], mixed[2], mixed[3], mixed[4], up
 
@@ -86,17 +90,17 @@ def rehearse(
     """
     motion = smoothed(given, smooth) if smooth > 0.0 and len(given) > 3 else given
     period = motion.duration if motion.loop else 0.0
-    first = motion.start - period
-    last = motion.end + (period or AFTER)
-    times = np.arange(first, last + 0.5 * STEP, STEP)
-    com, momentum, points, up = _watch(motion, character, times, height, ground)
-    _check_support(motion, times, up)
-    ahead = max(1, round(lookahead / STEP))
-    soon = up.copy()
-    for k in range(1, ahead + 1):
-        soon[:-k] |= up[k:]
-    soon[soon.all(axis=1)] = up[soon.all(axis=1)]
-    path = _bearable(character, com, momentum, points, soon, margin, held_start=not motion.loop)
+    times = np.arange(motion.start - period, motion.end + (period or AFTER) + 0.5 * STEP, STEP)
+    for round_ in range(ROUNDS + 1):
+        com, momentum, points, up = _watch(motion, character, times, height, ground)
+        if round_ == 0:
+            _check_support(motion, times, up)
+        soon = _soon(up, max(1, round(lookahead / STEP)))
+        path = _bearable(character, com, momentum, points, soon, margin, held_start=not motion.loop)
+        lean = path[:, :2] - com[:, :2]
+        if round_ == ROUNDS or float(np.abs(lean).max()) < ENOUGH:
+            break
+        motion = _leaning(motion, times, lean)
     keep = slice(None)
     if period:
         a = round(period / STEP)
@@ -107,6 +111,52 @@ def rehearse(
         given, motion, motion.start, path[keep], velocity[keep], acceleration[keep], momentum[keep], spin_rate[keep],
         soon[keep],
     )  # fmt: skip
+
+
+def _soon(up: Flags, ahead: int) -> Flags:
+    """Feet in the air now or within the next steps; where that would be all of them, only those that are."""
+    soon = up.copy()
+    for k in range(1, ahead + 1):
+        soon[:-k] |= up[k:]
+    none = soon.all(axis=1)
+    soon[none] = up[none]
+    return soon
+
+
+def _leaning(motion: Motion, times: Array, lean: Array) -> Motion:
+    """The motion with its CoM moved over the ground by `lean` (n, 2), feet where they were, legs doing the work.
+
+    One Gauss-Newton step a frame: the smallest weighted change of pose with J_feet dq = 0 and J_com dq = lean.
+    """
+    character = motion.character
+    grid = np.linspace(motion.start, motion.end, max(round(motion.duration / STEP), 2) + 1)
+    poses = motion.sample(grid).q
+    shift = np.stack([np.interp(grid, times, lean[:, c]) for c in range(2)], axis=1)
+    weight, nv = _ease(character), character.nv
+    out = poses.copy()
+    for i, (q, d) in enumerate(zip(poses, shift, strict=True)):
+        s = character.snapshot(character.state(q))
+        J = s.contact_jacobian.reshape(-1, nv)
+        C = s.com_jacobian
+        wanted = np.array([d[0], d[1], 0.0])
+        out[i] = character.integrate(
+            q, np.linalg.solve(np.diag(weight) + HARD * (J.T @ J + C.T @ C), HARD * C.T @ wanted)
+        )
+    if motion.loop:
+        out[-1] = poses[-1] if motion.travel else out[0]
+        out[0] = poses[0] if motion.travel else out[0]
+    return replace(motion, times=grid, poses=out)
+
+
+def _ease(character: Character) -> Array:
+    """What a change of each dof costs: legs are cheap, the trunk's own joints dear, the root's place nearly free."""
+    moves = tables_of(character).moves
+    feet = [character.body_id(f.body) for f in character.feet]
+    weight = np.array([1.0 if moves[feet, j].any() else 10.0 for j in range(character.nv)])
+    root = character.root_dofs
+    weight[root] = 3.0
+    weight[root.start : root.start + 3] = 0.01
+    return weight
 
 
 def smoothed(motion: Motion, width: float) -> Motion:
@@ -214,8 +264,8 @@ def feet_up(state: Snapshot, height: float, ground: Any = None) -> Flags:
 def _check_support(motion: Motion, times: Array, up: Flags) -> None:
     """A reference that leaves the ground altogether cannot be stood: say when."""
     run = 0
-    for t, all_up in zip(times, up.all(axis=1), strict=True):
-        run = run + 1 if all_up else 0
+    for t, feet in zip(times, up, strict=True):
+        run = run + 1 if feet.all() else 0
         if run > 5:
             raise BadValue(
                 f"the reference {motion.name or 'motion'!r} leaves the ground at {t - run * STEP:.2f} s with every "

@@ -30,7 +30,7 @@ EXCEEDED = 1e-9  # of 1 + |b|: a one-sided row beyond this is held
 
 def solve_fast(problem: WholeBodyProblem, warm: Any) -> Found:
     """By `solve_body`; one solve, or a few where joints must be stopped."""
-    warm = warm if isinstance(warm, BodyMemory) else None
+    warm = warm if isinstance(warm, FastWarm) else None
     while True:
         A, b = _block(len(problem.torque_high))
         try:
@@ -47,8 +47,10 @@ def _solve_in(problem: WholeBodyProblem, warm: Any, A: Array, b: Array) -> Found
         for objective in level
         if objective.at_most and objective.weight > 0.0
     ]
-    try_ = _Attempts(problem, one_sided, A, b, warm)
+    try_ = _Attempts(problem, one_sided, A, b, warm.memory if warm is not None else None)
     held: Held = {}
+    if one_sided and warm is not None and len(warm.acceleration) == len(problem.torque_high):
+        held = _corrected(one_sided, warm.acceleration, held) or held  # what the last tick would exceed now
     answer = try_(held)
     if one_sided:
         held, answer = _settle(try_, one_sided, held, answer)
@@ -56,7 +58,11 @@ def _solve_in(problem: WholeBodyProblem, warm: Any, A: Array, b: Array) -> Found
 
 
 def _settle(try_: _Attempts, one_sided: OneSided, held: Held, answer: Answer) -> tuple[Held, Answer]:
-    """The working set of the one-sided rows. A row whose removal exceeds nothing was not needed: that is the proof."""
+    """The working set of the one-sided rows.
+
+    In the last level they are a penalty max(0, A a - b)^2, convex and smooth: a set with no row exceeded outside it and
+    none pulling inside is the optimum. Higher up a row whose removal exceeds nothing was not needed: that is the proof.
+    """
     seen: set[bytes] = set()
     while try_.solves < PASSES:
         after = _corrected(one_sided, answer.solution.acceleration, held)
@@ -65,7 +71,7 @@ def _settle(try_: _Attempts, one_sided: OneSided, held: Held, answer: Answer) ->
         seen.add(key)
         held, answer = after, try_(after)
     which = [(name, int(i)) for name, rows in held.items() for i in np.flatnonzero(rows)]
-    if len(which) < 2:
+    if len(which) < 2 or all(number == len(try_.problem.levels) - 1 for number, _, _ in one_sided):
         return held, answer
     for name, i in which:
         if try_.solves >= PASSES:
@@ -95,6 +101,14 @@ def _corrected(one_sided: OneSided, a: Array, held: Held) -> Held | None:
 
 def _key(held: Held) -> bytes:
     return b"".join(held[name].tobytes() for name in sorted(held))
+
+
+@dataclass(frozen=True, slots=True)
+class FastWarm:
+    """What the compiled path leaves for the next tick: the solver's memory and the accelerations it found."""
+
+    memory: BodyMemory
+    acceleration: Array
 
 
 @dataclass(slots=True)
@@ -147,7 +161,7 @@ class _Attempts:
         x = answer.solution.values[: len(a) + len(self.problem.force_high)]
         stops = tuple(name for name, rows in held.items() if rows.any())
         work = {"steps": self.steps, "solves": self.solves}
-        return Found(x, answer.solution.words, self.warm, stops, work, answer.solution.torque, residuals)
+        return Found(x, answer.solution.words, FastWarm(self.warm, a), stops, work, answer.solution.torque, residuals)
 
 
 def _write(

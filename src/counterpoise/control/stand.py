@@ -50,15 +50,18 @@ STEADY_STATES = 16  # posture gains are rounded to this many steps between slack
 class StandTuning:
     """Gains, weights and timings; all scale with the body. omega^2 = g / (height of the CoM in the neutral pose)."""
 
-    com_stiffness: float = 15.0  # k_p of the CoM over the ground, in omega^2
+    com_stiffness: float = 4.0  # k_p of the CoM over the ground, in omega^2, when all is calm
+    com_urgent: float = 4.0  # and when the alarm is full
     height_stiffness: float = 10.0  # k_p of the CoM's height, in omega^2
-    com_limit: float = 1.2  # largest acceleration asked of the CoM, in g
+    com_limit: float = 0.8  # largest acceleration asked of the CoM over the ground, of what friction can give
     com_weight: float = 1e4  # against 1 for every joint
     height_weight: float = 1e3
+    asked_height_weight: float = 1e4  # when a height is asked for
+    lowest: float = 0.5  # of its standing height: a figure asked to go lower goes to this
     momentum_weight: float = 0.5  # of the angular momentum, its rate divided by m (h/4)^2
     momentum_gain: float = 20.0  # [1/s]
     stiffness: float = 200.0  # k_p of the joints when all is calm [1/s^2]
-    slack: float = 0.4  # of it when the alarm is full
+    slack: float = 0.5  # of it when the alarm is full
     free_limbs: float = 0.2  # of it for arms: limbs that end in a hand and carry little
     contact_stiffness: float = 1600.0  # of planted feet [1/s^2]
     stop_weight: float = 30.0  # of joint limits
@@ -71,7 +74,7 @@ class StandTuning:
     margin: float = 0.1  # of the way from the edge of the support to its middle: the CoM's goal stays inside
     follow_time: float = 0.3  # [s] in which the reference is moved to where the feet really are
     lookahead: float = 0.08  # [s] before the reference lifts a foot, its force is withdrawn
-    smooth_time: float = 0.02  # [s] standard deviation of the window a reference is smoothed with; 0: not at all
+    smooth_time: float = 0.01  # [s] standard deviation of the window a reference is smoothed with; 0: not at all
     lift_height: float = 0.005  # [m] a foot of the reference this far off its ground is lifted
     slow_down: float = 0.5  # share of the reference's speed given up at full alarm
     catch_up: float = 0.25  # faster than the reference at most, while behind it
@@ -240,8 +243,12 @@ class Stand:
         com = com + moved.place
         com[0], com[1] = nearest_inside(support, com[0], com[1], self.tuning.margin * _depth(support))
         if self.height is not None:
-            com[2] = self.height(snapshot.time) if callable(self.height) else self.height
-            com[2] += moved.place[2]
+            body = _body_of(snapshot.character)
+            least, most = self.tuning.lowest * body.height, 1.3 * body.height
+            before, now, after = (_height_at(self.height, snapshot.time + k, least, most) for k in (-1e-3, 0.0, 1e-3))
+            com[2] = now + moved.place[2]
+            velocity, acceleration = velocity.copy(), acceleration.copy()
+            velocity[2], acceleration[2] = (after - before) / 2e-3, 0.0
         return Aim(com, velocity + moved.velocity, acceleration + moved.acceleration, spin, spin_rate, moved)
 
     # ------------------------------------------------------------------------------------------------------ the wishes
@@ -253,7 +260,13 @@ class Stand:
         omega2 = body.omega**2
         calm = round((t.slack + (1.0 - t.slack) * (1.0 - alarm)) * STEADY_STATES) / STEADY_STATES
         k = max(firm, 1e-3) * t.stiffness * calm
-        stiffness = {"": k, **{name: k * t.free_limbs for name in body.arms}}
+        firm_k = max(firm, 1e-3) * t.stiffness
+        stiffness = {
+            "": k,
+            **dict.fromkeys(body.steady, firm_k),
+            **dict.fromkeys(body.arms, k * t.free_limbs),
+        }
+        com_stiffness = t.com_stiffness + (t.com_urgent - t.com_stiffness) * alarm
         if wish.rehearsal is not None:
             track = TrackPose(
                 wish.rehearsal.motion, stiffness, root_weight=1e-3, speed=speed, shift=clock - speed * snapshot.time
@@ -261,14 +274,16 @@ class Stand:
         else:
             track = TrackPose(self.reference, stiffness, root_weight=1e-3)
         hold = min(firm, 1.0)
+        height_weight = t.height_weight if self.height is None else t.asked_height_weight
         return (
             Setpoint(
-                _COM, aim.com[:2], aim.velocity[:2], aim.acceleration[:2], stiffness=t.com_stiffness * omega2,
-                limit=t.com_limit * 9.81, axes="xy", weight=t.com_weight * hold, name="balance",
+                _COM, aim.com[:2], aim.velocity[:2], aim.acceleration[:2], stiffness=com_stiffness * omega2,
+                limit=max(t.com_limit * self.friction, 1e-3) * 9.81, axes="xy", weight=t.com_weight * hold,
+                name="balance",
             ),
             Setpoint(
                 _COM, aim.com[2:], aim.velocity[2:], aim.acceleration[2:], stiffness=t.height_stiffness * omega2,
-                limit=9.81, axes="z", weight=t.height_weight * hold, name="height",
+                limit=9.81, axes="z", weight=height_weight * hold, name="height",
             ),
             Momentum("angular", aim.momentum, aim.momentum_rate, t.momentum_gain, weight=t.momentum_weight * hold),
             track,
@@ -311,8 +326,7 @@ class Stand:
     def _has_fallen(self, snapshot: Snapshot, wish: _Wish) -> bool:
         wanted = wish.goal[0][2] - wish.state.contact_position[:, 2].min()
         if self.height is not None:
-            asked = self.height(snapshot.time) if callable(self.height) else self.height
-            wanted = min(wanted, max(asked, 0.4 * wanted))
+            wanted = _height_at(self.height, snapshot.time, self.tuning.lowest * wanted, wanted)
         return bool(snapshot.com[2] - snapshot.contact_position[:, 2].min() < self.tuning.fallen * wanted)
 
     def _limp(self, snapshot: Snapshot, memory: StandMemory) -> Action:
@@ -360,6 +374,7 @@ class _Body:
     omega: float  # [1/s] sqrt(g / z)
     height: float  # [m] of the CoM above the soles, standing
     arms: tuple[str, ...]  # joints of limbs that end in a hand and carry little
+    steady: tuple[str, ...]  # joints that lead to neither hand nor foot: necks and tails
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,22 +401,30 @@ def _body_of(character: Character) -> _Body:
     if found is None:
         rest = character.snapshot()
         z = max(float(rest.com[2] - rest.contact_position[:, 2].mean()), 1e-2)
-        found = character.__dict__["_standing_body"] = _Body(math.sqrt(9.81 / z), z, _arms(character))
+        found = character.__dict__["_standing_body"] = _Body(math.sqrt(9.81 / z), z, *_limbs(character))
     assert isinstance(found, _Body)
     return found
 
 
-def _arms(character: Character) -> tuple[str, ...]:
+def _limbs(character: Character) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Joints of arms, and joints that lead to neither hand nor foot."""
     moves, masses = tables_of(character).moves, character.model.body_mass
     hands = [character.body_id(h) for h in character.hands]
     feet = [character.body_id(f.body) for f in character.feet]
-    out = []
+    arms, steady = [], []
     for joint in character.joints:
         moved = moves[:, joint.dofs.start]
-        reaches = joint.kind != "free" and moved[hands].any() and not moved[feet].any()
-        if reaches and masses[moved].sum() < 0.15 * character.mass:
-            out.append(joint.name)
-    return tuple(out)
+        if joint.kind == "free" or moved[feet].any():
+            continue
+        if not moved[hands].any():
+            steady.append(joint.name)
+        elif masses[moved].sum() < 0.15 * character.mass:
+            arms.append(joint.name)
+    return tuple(arms), tuple(steady)
+
+
+def _height_at(height: float | Callable[[float], float], time: float, least: float, most: float) -> float:
+    return min(max(float(height(time)) if callable(height) else height, least), most)
 
 
 def _still_wish(who: Character, pose: ArrayLike | None, ground: Any) -> _Wish:

@@ -50,8 +50,9 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         Claim(
             f"single-support leg circles are tracked with mu = {settings.friction:g}, without falling",
             f"{ended(ice)}, the motion {'completed' if done else 'not completed'}; "
-            f"the foot slid {100 * largest_slip(ice):.1f} cm, joints off by {np.degrees(np.median(errors['ice'])):.1f} deg "
-            f"rms in the median, {np.degrees(errors['ice'].max()):.0f} at most",
+            f"the foot slid {100 * largest_slip(ice):.1f} cm, joints off by "
+            f"{np.degrees(np.median(errors['ice'])):.1f} deg rms in the median, "
+            f"{np.degrees(errors['ice'].max()):.0f} at most",
             done and not measure.fell(ice).fell,
         )
     ]  # fmt: skip
@@ -87,8 +88,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         Panel("horizontal force\n[body weights]", ice.time[:-1], {n: pull(r)[:-1] for n, r in runs.items()}, low=0.0),
     ]
     plots = {"ice": panels(story_panels(ice, reference), "on ice"), "compared": panels(compared, "ice and ground")}
-    film = Film("ice", azimuth=-60.0, times=np.linspace(0.8, reference.duration - 0.5, 10).tolist(),
-                overlays={"ghost": reference, "ghost_offset": (0.0, 0.0, 0.0)})  # fmt: skip
+    times = np.linspace(0.8, reference.duration - 0.5, 10).tolist()
+    film = Film("ice", azimuth=-60.0, columns=5, panel=(210, 270), times=times, overlays={"ghost": reference})
     return Outcome(tuple(claims), plots, film, facts)
 
 

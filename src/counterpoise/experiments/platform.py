@@ -44,7 +44,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     rec = lab.simulate("platform", who, aware, settings.seconds, world=world, disturbances=pushes)
     other = None
     if settings.still:
-        other = lab.simulate("unaware", who, Stand(friction=planned), settings.seconds, world=world, disturbances=pushes)
+        unaware = Stand(friction=planned)
+        other = lab.simulate("unaware", who, unaware, settings.seconds, world=world, disturbances=pushes)
     up = measure.ground_force(rec)[:-1, 2] / (who.mass * 9.81)
     error, slip = joint_errors(rec), largest_slip(rec)
     last = rec.time > settings.seconds - 1.0
@@ -79,7 +80,13 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         Panel("normal force\n[body weights]", rec.time[:-1], {"up": up}, low=0.0),
         *story_panels(rec),
     ]
-    film = Film("platform", azimuth=-55.0, times=np.linspace(1.4, min(settings.seconds, 6.0), 10).tolist())
+    film = Film(
+        "platform",
+        azimuth=-55.0,
+        columns=5,
+        panel=(210, 270),
+        times=np.linspace(1.4, min(settings.seconds, 6.0), 10).tolist(),
+    )
     return Outcome(tuple(claims), {"platform": panels(rows, "a slippery, moving platform")}, film, facts)
 
 
@@ -92,6 +99,7 @@ def platform(settings: Settings) -> Platform:
         z=(Sine(h, 0.9), Sine(0.3 * h, 1.7, 2.0)),
         roll=(Sine(t, 0.6),),
         pitch=(Sine(t, 0.45, 1.0),),
+        half_size=(0.5, 0.5),
     )
 
 

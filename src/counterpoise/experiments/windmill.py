@@ -79,7 +79,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     }  # fmt: skip
     begun = 0.3
     times = np.linspace(begun, begun + settings.pushes * (settings.duration + settings.interval) + 0.8, 10).tolist()
-    film = Film(shown, azimuth=-50.0, times=times, speed=0.5)
+    film = Film(shown, azimuth=-50.0, columns=5, panel=(210, 270), times=times, speed=0.5)
     return Outcome(claims, {"windmill": panels(story_panels(rec), f"{shown}: {largest:.0f} N")}, film, facts)
 
 

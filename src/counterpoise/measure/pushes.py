@@ -12,6 +12,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,7 +117,9 @@ def ankle_limit(character: Character, body: str, direction: float, pose: ArrayLi
     z = float(here.com[2]) - floor
     if not (z > 0.0 and push_height > floor):
         raise BadValue(f"the CoM and {body!r} must be above the feet; they are {z:.3f} and {push_height - floor:.3f} m")
-    distance = 1.0 / _share(here.contact_position[:, :2], here.com[:2], here.com[:2] + np.array(_way(direction)))[0]
+    distance = 1.0 / float(
+        _share(here.contact_position[:, :2], here.com[:2], here.com[:2] + np.array(_way(direction)))[0]
+    )
     if not 0.0 < distance < np.inf:
         raise BadValue(f"{character.name!r} is not over its feet in this pose: no push can be measured from it")
     return AnkleLimit(character.mass, math.sqrt(GRAVITY / z), distance, z, push_height - floor)
@@ -274,10 +277,15 @@ def push_map(
             found[one.body, one.direction] = one
             if progress is not None:
                 progress(len(found), len(asked))
-    except BaseException:
+    except BaseException as error:
         for process in list(pool._processes.values()):  # searches take seconds: do not wait for them
             process.terminate()
         pool.shutdown(wait=False, cancel_futures=True)
+        if isinstance(error, BrokenProcessPool):
+            raise BadValue(
+                "a worker process ended before its search did: a script must call push_map under "
+                "`if __name__ == '__main__':` (or with workers=1)"
+            ) from error
         raise
     pool.shutdown()
     return {key: found[key] for key in asked}

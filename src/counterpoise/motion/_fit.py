@@ -128,8 +128,11 @@ def body_frames(poses: Array, nv: int, tree: Tree) -> tuple[Array, Array]:
 
 
 @swift_kernel
-def _aim_error(R: Array, quat: Array, axis: Array, wanted: Array, bone: Array, swing: Array) -> float:
-    """Fill the bone's direction and the rotation vector that swings it home; return the twist left after that."""
+def _aim_error(R: Array, quat: Array, axis: Array, wanted: Array, bone: Array, swing: Array, about: Array) -> float:
+    """Fill the bone's direction d and the rotation vector that swings it home; return the twist left after that.
+
+    The twist falls by the turn w of the body about (d + d*) / (1 + d . d*), which is filled too.
+    """
     w, x, y, z = wanted[0], wanted[1], wanted[2], wanted[3]
     for k in range(3):
         bone[k] = _row(R, k, axis)
@@ -146,6 +149,8 @@ def _aim_error(R: Array, quat: Array, axis: Array, wanted: Array, bone: Array, s
     angle = np.arctan2(sine, cosine)
     scale = angle / sine if sine > 1e-9 else 1.0
     swing[0], swing[1], swing[2] = scale * cx, scale * cy, scale * cz
+    share = 1.0 / max(1.0 + cosine, 1e-2)
+    about[0], about[1], about[2] = share * (bone[0] + gx), share * (bone[1] + gy), share * (bone[2] + gz)
     # the twist about d* of wanted * (swing * now)^-1
     half = 1.0 / np.sqrt(max(2.0 * (1.0 + cosine), 1e-12))
     sw, sx, sy, sz = 0.5 / half, cx * half, cy * half, cz * half
@@ -226,24 +231,28 @@ def _assemble(
     points: tuple[Ints, Array, Array], places: Array, pulls: Array,
     tie: Array, reference: Array,
     balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], wall: tuple[float, float],
-    xpos: Array, xmat: Array, xquat: Array, motion: Array, lean: Array,
+    xpos: Array, xmat: Array, xquat: Array, motion: Array, lean: Array, walls: tuple[Array, Array, Ints],
     full: bool, H: Array, g: Array,
 ) -> float:  # fmt: skip
-    """The cost at q; with `full` also its gradient g and Gauss-Newton matrix H (lower triangle)."""
+    """The cost at q; with `full` also its gradient g and Gauss-Newton matrix H (lower triangle).
+
+    The limits of ball joints count in the cost, but not in g and H: their rows are left in `walls` (value, slope, first
+    dof), for the step to take in those that it would run into.
+    """
     nv = len(g)
     _kinematics(q, tree, xpos, xmat, xquat, motion)
     if full:
         H[:] = 0.0
         g[:] = 0.0
     cost = 0.0
-    bone, swing, at = np.empty(3), np.empty(3), np.empty(3)
+    bone, swing, about, at = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     start, listed = above
     column = np.empty((nv, 3))
     aim_body, aim_axis, aim_weight = aims
     for m in range(len(aim_body)):
         b = aim_body[m]
         wd, wt = aim_weight[m, 0] ** 2, aim_weight[m, 1] ** 2
-        twist = _aim_error(xmat[b], xquat[b], aim_axis[m], wanted[m], bone, swing)
+        twist = _aim_error(xmat[b], xquat[b], aim_axis[m], wanted[m], bone, swing, about)
         cost += wd * (swing[0] ** 2 + swing[1] ** 2 + swing[2] ** 2) + wt * twist * twist
         if not full:
             continue
@@ -251,12 +260,14 @@ def _assemble(
             i = listed[s]
             wi = motion[i]
             ai = bone[0] * wi[0] + bone[1] * wi[1] + bone[2] * wi[2]
-            g[i] -= wd * (wi[0] * swing[0] + wi[1] * swing[1] + wi[2] * swing[2]) + wt * twist * ai
+            ti = about[0] * wi[0] + about[1] * wi[1] + about[2] * wi[2]
+            g[i] -= wd * (wi[0] * swing[0] + wi[1] * swing[1] + wi[2] * swing[2]) + wt * twist * ti
             for r in range(start[b], s + 1):
                 j = listed[r]
                 wj = motion[j]
                 aj = bone[0] * wj[0] + bone[1] * wj[1] + bone[2] * wj[2]
-                H[i, j] += wd * (wi[0] * wj[0] + wi[1] * wj[1] + wi[2] * wj[2]) + (wt - wd) * ai * aj
+                tj = about[0] * wj[0] + about[1] * wj[1] + about[2] * wj[2]
+                H[i, j] += wd * (wi[0] * wj[0] + wi[1] * wj[1] + wi[2] * wj[2] - ai * aj) + wt * ti * tj
     point_body, point_local, point_floor = points
     for m in range(len(point_body)):
         b = point_body[m]
@@ -293,26 +304,21 @@ def _assemble(
             g[i] += weight * lean[i]
             H[i, i] += weight
     ball_q, ball_v, axis, rest, normals, offsets, faces, twists = balls
-    strength, margin = wall[0] ** 2, wall[1]
+    over, slopes, dofs = walls
+    row = 0
     for j in range(len(ball_q)):
         first, last = faces[j], faces[j + 1]
         count = last - first + 2
-        values, slope = np.empty(count), np.empty((count, 3))
         _ball_rows(
             q[ball_q[j] : ball_q[j] + 4], axis[j], rest[j], normals[first:last], offsets[first:last],
-            twists[j, 0], twists[j, 1], values, slope,
+            twists[j, 0], twists[j, 1], over[row : row + count], slopes[row : row + count],
         )  # fmt: skip
-        dof = ball_v[j]
-        for i in range(count):
-            over = values[i] + margin
-            if over <= 0.0:
-                continue
-            cost += strength * over * over
-            if full:
-                for k in range(3):
-                    g[dof + k] += strength * over * slope[i, k]
-                    for r in range(k + 1):
-                        H[dof + k, dof + r] += strength * slope[i, k] * slope[i, r]
+        for i in range(row, row + count):
+            over[i] += wall[1]
+            dofs[i] = ball_v[j]
+            if over[i] > 0.0:
+                cost += wall[0] ** 2 * over[i] ** 2
+        row += count
     return 0.5 * cost
 
 
@@ -383,6 +389,42 @@ def _bounded_solve(H: Array, g: Array, damping: float, low: Array, high: Array, 
 
 
 @swift_kernel
+def _walled_solve(
+    H: Array, g: Array, walls: tuple[Array, Array, Ints], strength: float, damping: float, low: Array, high: Array,
+    held: Ints, x: Array, L: Array, H2: Array, g2: Array,
+) -> bool:  # fmt: skip
+    """The step with every wall that it would run into: walls are added, or let go, until they are the right ones."""
+    over, slopes, dofs = walls
+    active = np.zeros(len(over), np.int64)
+    for i in range(len(over)):
+        active[i] = 1 if over[i] > 0.0 else 0
+    fine = False
+    for _ in range(6):
+        H2[:] = H
+        g2[:] = g
+        for i in range(len(over)):
+            if active[i] == 1:
+                for k in range(3):
+                    g2[dofs[i] + k] += strength * over[i] * slopes[i, k]
+                    for r in range(k + 1):
+                        H2[dofs[i] + k, dofs[i] + r] += strength * slopes[i, k] * slopes[i, r]
+        fine = _bounded_solve(H2, g2, damping, low, high, held, x, L)
+        if not fine:
+            return False
+        changed = False
+        for i in range(len(over)):
+            ahead = over[i]
+            for k in range(3):
+                ahead += slopes[i, k] * x[dofs[i] + k]
+            now = 1 if ahead > 0.0 else 0
+            if now != active[i]:
+                active[i], changed = now, True
+        if not changed:
+            return True
+    return fine
+
+
+@swift_kernel
 def fit_frames(
     guess: Array, first: Ints, tree: Tree, above: tuple[Ints, Ints],
     aims: tuple[Ints, Array, Array], wanted: Array,
@@ -404,6 +446,9 @@ def fit_frames(
     xmat[0, 0] = xmat[0, 4] = xmat[0, 8] = xquat[0, 0] = 1.0
     motion, lean = np.zeros((nv, 6)), np.zeros(nv)
     H, L, g, x = np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv), np.zeros(nv)
+    H2, g2 = np.zeros((nv, nv)), np.zeros(nv)
+    rows = len(balls[5]) + 2 * len(balls[0])
+    walls = (np.zeros(rows), np.zeros((rows, 3)), np.zeros(rows, np.int64))
     low, high, held = np.empty(nv), np.empty(nv), np.zeros(nv, np.int64)
     out, steps = np.empty((n, nq)), np.zeros(n, np.int64)
     q, trial = np.empty(nq), np.empty(nq)
@@ -422,7 +467,7 @@ def fit_frames(
         damping = 1e-7
         cost = _assemble(
             q, tree, above, aims, wanted[f], points, places[f], pulls[f], tie, reference[f], balls, wall,
-            xpos, xmat, xquat, motion, lean, True, H, g,
+            xpos, xmat, xquat, motion, lean, walls, True, H, g,
         )  # fmt: skip
         for _step in range(most):
             steps[f] += 1
@@ -437,20 +482,20 @@ def fit_frames(
                 high[dof] = min(high[dof], ranges[3][i] - q[at])
             gone = False
             for _ in range(12):
-                if not _bounded_solve(H, g, damping, low, high, held, x, L):
+                if not _walled_solve(H, g, walls, wall[0] ** 2, damping, low, high, held, x, L, H2, g2):
                     damping = max(10.0 * damping, 1e-6)
                     continue
                 _moved(q, x, kinds, joint_q, joint_v, trial)
                 after = _assemble(
                     trial, tree, above, aims, wanted[f], points, places[f], pulls[f], tie, reference[f], balls, wall,
-                    xpos, xmat, xquat, motion, lean, True, H, g,
+                    xpos, xmat, xquat, motion, lean, walls, True, H, g,
                 )  # fmt: skip
                 if after <= cost * (1.0 + 1e-12) + 1e-15:
                     gone = True
                     break
                 cost = _assemble(
                     q, tree, above, aims, wanted[f], points, places[f], pulls[f], tie, reference[f], balls, wall,
-                    xpos, xmat, xquat, motion, lean, True, H, g,
+                    xpos, xmat, xquat, motion, lean, walls, True, H, g,
                 )  # fmt: skip
                 damping = max(10.0 * damping, 1e-4)
                 held[:] = 0

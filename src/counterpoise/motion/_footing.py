@@ -29,6 +29,7 @@ from counterpoise.spatial import Array
 SETTLE = 0.06  # [s] how stiffly the hips follow what the feet need
 RELAX = 0.13  # [s] how fast a foot that left the ground forgets where it stood
 PIVOT = 0.15  # [s] in which a foot leaves or reaches flat
+FIRM = 0.10  # [s] in which a point's hold on the ground comes and goes
 CLEAR = 0.008  # [m] (of a leg of 0.9 m) a swinging foot is lifted smoothly that near the ground
 
 
@@ -141,7 +142,8 @@ def plan_footing(
         out_stands.append(
             (heel[:, None] & sole.heel) | ((heel & ball)[:, None] & sole.ball) | (ball[:, None] & carries)
         )
-        firm.append(np.repeat((1.0 - ease(since / 0.10, "smooth"))[:, None], path.shape[1], axis=1))
+        away = [_seconds_from(np.asarray(out_stands[-1][:, p]), times, cuts) for p in range(path.shape[1])]
+        firm.append(1.0 - ease(np.stack(away, axis=1) / FIRM, "smooth"))
     if not soles:
         return Footing(np.zeros((n, 0, 3)), np.zeros((n, 0), dtype=bool), np.zeros((n, 0)), delta)
     return Footing(

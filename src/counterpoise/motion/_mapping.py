@@ -310,6 +310,8 @@ def _limb(source: Anatomy, target: Anatomy, limb: str, lead: str, facing: Array,
 
 def _weight(limb: str, first: bool) -> tuple[float, float]:
     kind = limb.split("_")[0].rstrip("0123456789")
+    if kind == "trunk":
+        return (1.0, 0.5)
     if kind == "foot":
         return (0.3, 0.3) if first else (0.15, 0.0)
     if kind == "hand":

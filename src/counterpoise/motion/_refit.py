@@ -22,15 +22,16 @@ from counterpoise.spatial import Array
 class RetargetTuning:
     """Weights and times of retargeting; weights of places are for a leg of 0.9 m and scale with size."""
 
-    hips: float = 1.5  # [1/m] how firmly the hips keep their scaled place, against [1/rad] of directions
-    stance: float = 150.0  # [1/m] a foot on the ground
-    swing: float = 20.0  # [1/m] a foot in the air
+    hips: float = 4.0  # [1/m] how firmly the hips keep their scaled place, against [1/rad] of directions
+    stance: float = 300.0  # [1/m] a foot on the ground
+    swing: float = 8.0  # [1/m] a foot in the air
     ground: float = 400.0  # [1/m] what must not sink
     limit: float = 100.0  # [1/rad] cones and twists of ball joints ...
     inside: float = 0.003  # [rad] ... and how far inside they are kept
     rest: float = 0.02  # [1/rad] how much a led joint leans on its rest pose ...
     idle: float = 0.5  # ... and one that nothing leads
     smooth: float = 0.15  # [1/rad] how much the last fit leans on the smoothed pose
+    steady: float = 15.0  # [1/m] and how much the root's place does
     span: float = 0.02  # [s] over which poses are smoothed (one standard deviation)
     hands: float = 0.0  # [1/m] hands at places scaled by the length of the arms, from between the shoulders
     steps: int = 12  # most Gauss-Newton steps a frame
@@ -178,6 +179,7 @@ class Refit:
         tree, _ = tree_of(self.character)
         calm = smooth_poses(walked, self.cuts, weights, tree[5], tree[6], tree[7])
         tie = self._tie(t.smooth)
+        tie[self.character.root_dofs] = self._root_tie()
         made = self._fit(walked, first, places, pulls, t.ground / self.unit, tie, calm, t.steps, 1e-5, 1.0)
         return self._inside(made), footing
 
@@ -215,10 +217,21 @@ class Refit:
         for reach in self.pairing.reaches:
             for body in self.target.limbs[reach.limb]:
                 start = int(model.body_dofadr[body])
-                tie[start : start + int(model.body_dofnum[body])] = max(led, 0.1)
+                tie[start : start + int(model.body_dofnum[body])] = max(led, 1.0)
         root = self.character.root_dofs
         tie[root] = 1e-4
         return tie
+
+    def _root_tie(self) -> Array:
+        """How much the root leans on its smoothed self, by dof: places and turns [1/m, 1/rad]."""
+        model, t = self.character.model, self.tuning
+        places, turns = t.steady / self.unit, 3.0 * t.smooth
+        out: list[float] = []
+        for joint in range(model.njnt):
+            if int(model.jnt_dofadr[joint]) < self.character.root_dofs.stop:
+                kind = int(model.jnt_type[joint])
+                out += [places] * 3 + [turns] * 3 if kind == 0 else [places if kind == 2 else turns]
+        return np.array(out, dtype=np.float64)
 
     def _first_guess(self, frame: int) -> Array:
         """A pose in which every led ball joint is as it is asked to be, and every led hinge as near as it goes."""

@@ -24,7 +24,8 @@ SPAN = 0.05  # [s] over which a twist is carried through
 HINT = 0.05  # weight of the captured twist, against sin^2 of the knee's bend ...
 AHEAD = 0.02  # weight of a knee that points where the hips do
 SWIFT = 12.0  # [rad/s] ... at rest; a twist this fast is hardly believed
-CROOKED = 1.5  # [rad] a foot turned this far against its shank is half believed
+CROOKED = 1.5  # [rad] a foot turned this far against its shank is half believed ...
+CARRIED = 0.8  # [rad] ... and so is one this far against the hips, on a leg of other bones than its source's
 
 
 def without_leaps(wanted: Array, times: Array, cuts: Ints) -> Array:
@@ -109,11 +110,12 @@ def believable_feet(pairing: Pairing, wanted: Array, times: Array, cuts: Ints) -
     index = {link.body: k for k, link in enumerate(pairing.links)}
     dt = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
     for k, link in enumerate(pairing.links):
-        parent = pairing.target.parents[link.body]
-        if not link.limb.startswith("foot") or link.mode != "aim" or parent not in index:
+        led = link.mode == "aim"  # bone by bone; else the leg is led by its end, and its foot is compared with the hips
+        parent = pairing.target.parents[link.body] if led else pairing.target.hips
+        if not link.limb.startswith("foot") or parent not in index:
             continue
         rest = _attached(pairing, out[:, index[parent]], parent, link.body)
-        doubt = np.linalg.norm(spatial.difference(rest, out[:, k]), axis=-1) / CROOKED
+        doubt = np.linalg.norm(spatial.difference(rest, out[:, k]), axis=-1) / (CROOKED if led else CARRIED)
         for first, last in itertools.pairwise(cuts):
             doubt[first:last] = _eased(doubt[first:last], max(1, round(0.04 / dt)))
         out[:, k] = spatial.align_signs(spatial.slerp(rest, out[:, k], 1.0 / (1.0 + doubt**6)))

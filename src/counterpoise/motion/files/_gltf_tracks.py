@@ -17,6 +17,7 @@ USUAL_RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0, 240.0)
 _BROADCAST = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _KINDS = {"rotation": "VEC4", "translation": "VEC3", "scale": "VEC3"}
 _ON_GRID = 0.02  # keys this share of a frame off still lie on it: 32-bit times are not exact
+SLOWEST, FASTEST = 1e-4, 1e5  # [frames/s]
 MOST_CELLS = 4_000_000  # frames times joints that a file may ask for whatever its size
 
 
@@ -139,6 +140,8 @@ def frame_times(doc: Document, index: int, inputs: list[Array], rate: float | No
         told = positive(extras, "rate") if isinstance(extras, dict) else None
         guessed = told is None or not _on_grid(keys, told)
         rate = guess_rate(keys) if told is None or guessed else told
+    if not SLOWEST <= rate <= FASTEST:
+        raise Refused(f"its keys mean {rate:g} frames/s; {SLOWEST:g} to {FASTEST:g} can be read")
     if (end - start) * rate > MOST_CELLS:
         raise Refused(f"its keys run from {start:g} to {end:g} s, which at {rate:g} frames/s is more than can be read")
     frames = round((end - start) * rate) + 1

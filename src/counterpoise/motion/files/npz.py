@@ -18,6 +18,7 @@ from counterpoise.character import Character
 from counterpoise.errors import BadFile, CounterpoiseError
 from counterpoise.files import Archive, Refused, one_line, open_archive, write_archive
 from counterpoise.motion.files._source import source_from_json, source_to_json
+from counterpoise.motion.files._text import HUGE
 from counterpoise.motion.motion import Motion, check_fits
 
 FORMAT, VERSION = "counterpoise-motion", 1
@@ -49,6 +50,9 @@ def load_motion(path: str | os.PathLike[str], character: Character | None = None
         qpos = archive.read("qpos", "f", 2)
         if 0 in time.shape or 0 in qpos.shape:
             raise Refused("it holds no frames")
+        for name, values in (("time", time), ("qpos", qpos)):
+            if np.abs(values).max() > HUGE:
+                raise Refused(f"array {name!r} holds {np.abs(values).max():g}; no motion means more than {HUGE:g}")
         meta = _read_meta(archive)
         source = source_from_json(meta["source"]) if meta.get("source") is not None else None
     if character is not None:
