@@ -257,7 +257,9 @@ class MomentumBalance:
         k = t.angular_stiffness * omega_squared(s.character)
         elapsed = s.time - memory.chosen_at
         rate = (pressure - memory.pressure) / elapsed if memory.pressure is not None else np.zeros(3)
-        wanted = pressure_law(pressure, rate, np.append(goal[:2], support.centre[2]), k, 2.0 * np.sqrt(k), t.pressure_ahead)
+        wanted = pressure_law(
+            pressure, rate, np.append(goal[:2], support.centre[2]), k, 2.0 * np.sqrt(k), t.pressure_ahead
+        )
         moment = moment_of(support.inside(wanted, t.pressure_margin), s.com, force)
         return capped(moment, t.most_moment * body_weight(s.character) * standing_height(s.character)), t.angular_weight
 

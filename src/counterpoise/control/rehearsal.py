@@ -34,9 +34,10 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 STEP = 0.01  # [s]
 SMOOTH = 0.008  # [s] standard deviation of the window CoM and momentum are smoothed with: capture is noisy
-ROUNDS = 3  # times the pose is leant so that its CoM can be stood
+ROUNDS = 2  # times the pose is leant so that its CoM can be stood
+REAL_LIFT = 3.0  # times the height at which a foot counts as lifted: one that never gets there stays planted
 ENOUGH = 1e-3  # [m] a lean smaller than this is none
-HARD = 1e6  # weight of feet and CoM against the pose when leaning
+HARD = 1e5  # weight of feet and CoM against the pose when leaning
 AFTER = 1.0  # [s] rehearsed beyond the end, where the last pose is held
 
 
@@ -126,7 +127,7 @@ def _soon(up: Flags, ahead: int) -> Flags:
 def _leaning(motion: Motion, times: Array, lean: Array) -> Motion:
     """The motion with its CoM moved over the ground by `lean` (n, 2), feet where they were, legs doing the work.
 
-    One Gauss-Newton step a frame: the smallest weighted change of pose with J_feet dq = 0 and J_com dq = lean.
+    Two Gauss-Newton steps a frame: the smallest weighted change of pose with the feet held and J_com dq = lean.
     """
     character = motion.character
     grid = np.linspace(motion.start, motion.end, max(round(motion.duration / STEP), 2) + 1)
@@ -135,13 +136,17 @@ def _leaning(motion: Motion, times: Array, lean: Array) -> Motion:
     weight, nv = _ease(character), character.nv
     out = poses.copy()
     for i, (q, d) in enumerate(zip(poses, shift, strict=True)):
+        if not d.any():
+            continue
         s = character.snapshot(character.state(q))
-        J = s.contact_jacobian.reshape(-1, nv)
-        C = s.com_jacobian
-        wanted = np.array([d[0], d[1], 0.0])
-        out[i] = character.integrate(
-            q, np.linalg.solve(np.diag(weight) + HARD * (J.T @ J + C.T @ C), HARD * C.T @ wanted)
-        )
+        feet, goal = s.contact_position, s.com[:2] + d
+        for again in (True, False):
+            J, C = s.contact_jacobian.reshape(-1, nv), s.com_jacobian[:2]
+            pull = J.T @ (feet - s.contact_position).reshape(-1) + C.T @ (goal - s.com[:2])
+            step = np.linalg.solve(np.diag(weight) + HARD * (J.T @ J + C.T @ C), HARD * pull)
+            out[i] = character.integrate(out[i], step)
+            if again:
+                s = character.snapshot(character.state(out[i]))
     if motion.loop:
         out[-1] = poses[-1] if motion.travel else out[0]
         out[0] = poses[0] if motion.travel else out[0]
@@ -193,13 +198,25 @@ def _watch(
     samples = motion.sample(times)
     n = len(times)
     com, momentum = np.empty((n, 3)), np.empty((n, 3))
-    points, up = np.empty((n, len(character.contact_points), 3)), np.zeros((n, len(character.feet)), bool)
+    points, above = np.empty((n, len(character.contact_points), 3)), np.zeros((n, len(character.feet)))
     for i in range(n):
         s = take_snapshot(character, State(samples.q[i], samples.v[i], 0.0))
         com[i], momentum[i], points[i] = s.com, s.momentum[:3], s.contact_position
-        up[i] = feet_up(s, height, ground)
+        above[i] = clearance(s, ground)
     width = SMOOTH / STEP
+    up = _lifts(above, height)
     return gaussian_filter1d(com, width, axis=0), gaussian_filter1d(momentum, width, axis=0), points, up
+
+
+def _lifts(above: Array, height: float) -> Flags:
+    """Feet higher than `height`, without the lifts that never come to anything: those are noise, or a foot dragged."""
+    up = above > height
+    for foot in range(up.shape[1]):
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], up[:, foot].astype(np.int8), [0]])))
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            if above[first:last, foot].max() < REAL_LIFT * height:
+                up[first:last, foot] = False
+    return up
 
 
 def _bearable(
@@ -248,16 +265,16 @@ def _depth(edges: Array) -> float:
     return max(float((edges[:, 2] - edges[:, 0] * x - edges[:, 1] * y).min()), 0.0)
 
 
-def feet_up(state: Snapshot, height: float, ground: Any = None) -> Flags:
-    """Which feet have all points above their ground by more than `height`; a moving ground counts as level."""
+def clearance(state: Snapshot, ground: Any = None) -> Array:
+    """How far each foot's lowest point is above its ground [m], (feet,); a moving ground counts as level."""
     feet = state.character.feet
-    out, at = np.zeros(len(feet), bool), 0
+    out, at = np.zeros(len(feet)), 0
     for i, foot in enumerate(feet):
         points = state.contact_position[at : at + len(foot.points)]
         at += len(foot.points)
         under = ground.get(foot.name, ground.get(foot.body)) if isinstance(ground, Mapping) else ground
         above = (points - np.asarray(under.origin)) @ under.normal if isinstance(under, Surface) else points[:, 2]
-        out[i] = above.min() > height
+        out[i] = above.min()
     return out
 
 

@@ -23,7 +23,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, tables_of, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
-from counterpoise.control.rehearsal import Rehearsal, feet_up, rehearse
+from counterpoise.control.rehearsal import Rehearsal, clearance, rehearse
 from counterpoise.control.whole_body import WholeBodyMemory, WholeBodyTuning, solve_whole_body
 from counterpoise.errors import BadValue
 from counterpoise.features import ComPosition
@@ -298,8 +298,8 @@ class Stand:
         return _level_footing(wish.lifted, self.friction)
 
     def _strength(self) -> WholeBodyTuning:
-        """A limp figure has no strength; half-way there it still has all of it."""
-        share = min(1.0, 4.0 * (1.0 - self.compliance) ** 2 + 1e-3)
+        """A limp figure has no strength; half-way there it still has nearly all of it."""
+        share = 1.0 if self.compliance <= 0.5 else max(1.0 - self.compliance**6, 1e-3)
         return _FULL if share == 1.0 else WholeBodyTuning(torque_share=share)
 
     # ------------------------------------------------------------------------------------------------------- the clock
@@ -436,8 +436,8 @@ def _still_wish(who: Character, pose: ArrayLike | None, ground: Any) -> _Wish:
             known.clear()
         q = who.neutral if pose is None else np.asarray(pose, float)
         state = who.snapshot(who.state(q))
-        up = feet_up(state, 0.02, ground)
-        lifted = () if up.all() else tuple(f.name for f, flag in zip(who.feet, up, strict=True) if flag)
+        up = clearance(state, ground) > 0.02  # the neutral pose stands on all its feet, whatever the ground's slope
+        lifted = () if up.all() or pose is None else tuple(f.name for f, flag in zip(who.feet, up, strict=True) if flag)
         found = known[key] = _Wish(q, state, None, lifted, (state.com, _ZERO, _ZERO, _ZERO, _ZERO))
     return found
 

@@ -12,9 +12,9 @@ from counterpoise.experiments.base import (
     run_experiment,
     setting,
 )
-from counterpoise.experiments.demo import DemoResult, drop_the_cast, run_demo
+from counterpoise.experiments.demo import DemoResult, push_the_cast, push_the_human, run_demo
 
 __all__ = [
-    "Claim", "DemoResult", "Experiment", "Film", "Lab", "Outcome", "Report", "drop_the_cast", "experiments",
-    "find_experiment", "run_demo", "run_experiment", "setting",
+    "Claim", "DemoResult", "Experiment", "Film", "Lab", "Outcome", "Report", "experiments",
+    "find_experiment", "push_the_cast", "push_the_human", "run_demo", "run_experiment", "setting",
 ]  # fmt: skip

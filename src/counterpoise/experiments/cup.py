@@ -96,23 +96,29 @@ def run(settings: Settings, lab: Lab) -> Outcome:
 
 def with_cup(who: Character) -> Character:
     """The figure with a cup in its left hand: 0.3 kg that touches nothing."""
-    spec = who.spec()
+    spec, hold = who.spec(), held_arm(who, who.neutral)
+    up = who.snapshot(who.state(hold)).rotation(HAND).T @ UP
     point = np.array(who.model.body_ipos[who.body_id(HAND)])
-    across = np.array([0.0, 1.0, 0.0])  # the thumb's side of a hand held forward, palm inwards
     spec.body(HAND).add_geom(
-        name="cup", type=mujoco.mjtGeom.mjGEOM_CYLINDER, fromto=[*(point - 0.05 * across), *(point + 0.07 * across)],
-        size=[0.035, 0.0, 0.0], mass=0.3, contype=0, conaffinity=0, rgba=[0.2, 0.2, 0.22, 1.0],
+        name="cup", type=mujoco.mjtGeom.mjGEOM_CYLINDER, fromto=[*(point - 0.02 * up), *(point + 0.11 * up)],
+        size=[0.042, 0.0, 0.0], mass=0.3, contype=0, conaffinity=0, rgba=[0.75, 0.16, 0.16, 1.0],
     )  # fmt: skip
     spec.compile()
     return Character.from_mjcf(exact_xml(spec))
 
 
+def held_arm(who: Character, poses: Array) -> Array:
+    """The same poses with the left forearm held forward."""
+    out = np.array(poses)
+    out[..., who.joint("shoulder_left").qpos] = exp(np.array([0.25, -0.25, 0.0]))
+    out[..., who.joint("elbow_left").qpos] = 1.35
+    return out
+
+
 def kick_with_cup(who: Character, settings: Settings) -> Motion:
     """The side kick, its left forearm held forward, its trunk leaning away as the leg goes out."""
     kick = reference_motion("side_kick", who)
-    poses = kick.poses.copy()
-    poses[:, who.joint("shoulder_left").qpos] = exp(np.array([0.25, -0.25, 0.0]))
-    poses[:, who.joint("elbow_left").qpos] = 1.35
+    poses = held_arm(who, kick.poses)
     out = np.interp(kick.times, [1.0, 1.94, 2.9], [0.0, 1.0, 0.0])
     bend = settings.lean * out**2 * (3.0 - 2.0 * out)
     poses[:, who.joint("spine").qpos] = exp(np.stack([bend, 0.0 * bend, 0.0 * bend], axis=1))

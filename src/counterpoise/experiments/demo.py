@@ -1,43 +1,54 @@
 """The demo: the best the system can do so far, in one run that leaves a folder of things to open.
 
-So far: the whole cast dropped as rag dolls, one over another.
+So far: a human stands and takes blow after blow, harder and harder, until its arms windmill, and comes back each time;
+then the cast side by side takes the same push, each as hard as its ankles alone could just not bear.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpoise import measure, spatial
+from counterpoise import measure
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.state import State
-from counterpoise.errors import BadFile
-from counterpoise.render.camera import frame_points
-from counterpoise.render.pictures import filmstrip
+from counterpoise.control.stand import Stand
+from counterpoise.errors import BadFile, BadValue
+from counterpoise.experiments.upright import blow, trunk_of
+from counterpoise.measure.balance import track_of
+from counterpoise.motion.motion import Motion
+from counterpoise.render.camera import Camera, frame_points
+from counterpoise.render.draw import draw
+from counterpoise.render.pictures import labelled, write_picture
 from counterpoise.render.sources import take_of
-from counterpoise.render.video import video
-from counterpoise.simulate import Recording, World, replay, simulate
+from counterpoise.render.take import Stage, Take
+from counterpoise.render.video import frame_times, write_video
+from counterpoise.simulate import Push, Recording, World, replay, simulate
 
-STANDING = {"dinosaur": (-0.9, 0.25), "human": (0.35, -0.45), "ostrich": (1.15, 0.45)}  # where [m]
-FALLING = {  # where [m], height of the lowest point [m], horizontal speed [m/s]
-    "insectoid": ((0.5, 0.1), 2.0, (-0.6, 0.0)),
-    "asymmetric": ((-0.6, -0.1), 3.0, (0.7, 0.1)),
-    "child": ((0.8, 0.0), 4.2, (-0.8, 0.0)),
-    "chicken": ((-0.2, 0.1), 5.6, (0.3, 0.0)),
+BLOWS = (  # when [s], towards [deg from forward], how hard in rho: 1 is what ankles alone could bear
+    (0.4, 0.0, 1.0),
+    (1.8, 180.0, 1.2),
+    (3.4, 90.0, 1.4),
+    (5.2, 0.0, 1.6),
+)
+HUMAN_SECONDS = 7.6
+CAST = {  # where they stand, from right to left [m]
+    "dinosaur": (-0.6, 3.1),
+    "ostrich": (0.0, 1.75),
+    "human": (0.0, 0.75),
+    "insectoid": (0.2, -0.2),
+    "child": (0.35, -1.05),
+    "chicken": (0.6, -1.65),
 }
-SEED = 3
-STAGE = [
-    (-2.0, -1.2, 0.0),
-    (2.0, -1.2, 0.0),
-    (-2.0, 1.2, 2.6),
-    (2.0, 1.2, 2.6),
-]  # what the camera keeps in view [m]
+CAST_PUSH, CAST_RHO, CAST_SECONDS = 0.4, 1.3, 2.6  # [s], rho, [s]
+SECONDS = HUMAN_SECONDS + CAST_SECONDS
+SIZE, FPS = (960, 540), 25
 Array = NDArray[np.float64]
 Progress = Callable[[str, float], None]  # stage name, share done
 
@@ -46,23 +57,61 @@ Progress = Callable[[str, float], None]  # stage name, share done
 class DemoResult:
     """What the demo made."""
 
-    recording: Recording
+    recording: Recording  # the human
+    cast: Recording
     files: dict[str, Path]
-    facts: list[tuple[str, str, str, str]]  # figure, weight, hardest landing, lowest CoM
+    facts: list[tuple[str, ...]]  # as in FACTS
     replay_error: float
 
 
-def drop_the_cast(seconds: float = 4.0, seed: int = SEED, progress: Callable[[float], None] | None = None) -> Recording:
-    """Three figures stand limp and fold up while the others fall onto them, turned about and spinning."""
-    figures = [character(name) for name in (*STANDING, *FALLING)]
-    rng = np.random.default_rng(seed)
-    starts = [_standing(figure, *STANDING[figure.name], rng) for figure in figures[: len(STANDING)]]
-    starts += [_thrown(figure, *FALLING[figure.name], rng) for figure in figures[len(STANDING) :]]
-    return simulate(figures, None, seconds, world=World(friction=0.9), start=starts, seed=seed, progress=progress)
+FACTS = ("figure", "mass", "push", "sped up by", "CoM moved", "feet moved", "in the end")
 
 
-def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, seconds: float = 4.0) -> DemoResult:
-    """Simulate, record, check by replay, draw; everything lands in `folder`."""
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """A recording as it is filmed."""
+
+    recording: Recording
+    take: Take
+    camera: Camera
+    caption: str
+    moments: Sequence[float]  # of the filmstrip [s]
+
+
+def push_the_human(seconds: float = HUMAN_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+    """A human on the spot, pushed at the thorax from all sides, harder each time."""
+    who = character("human")
+    pushes = [scaled_push(who, direction, rho, when) for when, direction, rho in BLOWS]
+    return simulate(who, Stand(), seconds, disturbances=pushes, progress=progress)
+
+
+def push_the_cast(seconds: float = CAST_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+    """Six bodies in one world, each pushed forward as hard for it as for the others."""
+    figures = [character(name) for name in CAST]
+    starts = [standing_at(who, *CAST[who.name]) for who in figures]
+    pushes = [scaled_push(who, 0.0, CAST_RHO, CAST_PUSH, number) for number, who in enumerate(figures)]
+    stands = [Stand() for _ in figures]
+    return simulate(figures, stands, seconds, world=World(), start=starts, disturbances=pushes, progress=progress)
+
+
+def scaled_push(who: Character, direction: float, rho: float, start: float, figure: int = 0) -> Push:
+    """0.1 s at the trunk, `rho` times as hard as the ankles of this body alone could bear."""
+    body = trunk_of(who)
+    force = rho * measure.ankle_limit(who, body, direction).impulse / 0.1
+    one = blow(body, direction, force, start)
+    return Push(one.body, one.force, one.start, one.duration, figure=figure)
+
+
+def standing_at(who: Character, x: float, y: float) -> State:
+    q = who.neutral.copy()
+    q[:2] += (x, y)
+    return who.state(q)
+
+
+def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, seconds: float = SECONDS) -> DemoResult:
+    """Simulate, record, check by replay, draw; everything lands in `folder`. Fewer `seconds` shorten both parts."""
+    if not 0.0 < seconds <= SECONDS:
+        raise BadValue(f"the demo lasts up to {SECONDS:g} s; got {seconds!r}")
     home = Path(folder)
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -71,63 +120,99 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
 
     def tell(stage: str, share: float) -> None:
         if progress is not None:
-            progress(stage, share)
+            progress(stage, min(share, 1.0))
 
-    recording = drop_the_cast(seconds, progress=lambda t: tell("simulating", t / seconds))
-    tell("simulating", 1.0)
-    files = {name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz")}
-    recording.save(files["recording.npz"])
-    if recording.status == "interrupted":
-        raise KeyboardInterrupt  # what was simulated is kept; the rest is not wanted
-    report = replay(recording, progress=lambda t: tell("replaying in plain MuJoCo", t / recording.duration))
+    files = {name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "cast.npz")}
+    parts = {}
+    for name, run, whole in (("recording", push_the_human, HUMAN_SECONDS), ("cast", push_the_cast, CAST_SECONDS)):
+        stage, length = "a human" if name == "recording" else "the cast", whole * seconds / SECONDS
+        parts[name] = run(length, progress=lambda t, s=stage, l=length: tell(f"simulating {s}", t / l))  # type: ignore[misc]
+        tell(f"simulating {stage}", 1.0)
+        parts[name].save(files[f"{name}.npz"])
+        if parts[name].status == "interrupted":
+            raise KeyboardInterrupt  # what was simulated is kept; the rest is not wanted
+    human, cast = parts["recording"], parts["cast"]
+    report = replay(human, progress=lambda t: tell("replaying in plain MuJoCo", t / human.duration))
     tell("replaying in plain MuJoCo", 1.0)
-    take = take_of(recording)
-    last = float(recording.time[-1])
-    view = frame_points(STAGE, azimuth=-70.0, elevation=14.0, aspect=16 / 9)
-    moments = np.array([0.0, 0.15, 0.28, 0.42, 0.6, 1.0]) * last
-    filmstrip(take, times=moments, path=files["filmstrip.png"], size=(640, 360), columns=2, camera=view)
+    shots = [_human_shot(human), _cast_shot(cast)]
+    write_picture(_sheet(shots), files["filmstrip.png"])
     tell("drawing", 0.05)
-    video(
-        take, files["demo.mp4"], fps=30, size=(960, 540), camera=view, samples=4,
-        progress=lambda done, all_: tell("drawing", 0.05 + 0.95 * done / all_),
-    )  # fmt: skip
+    write_video(_frames(shots, lambda share: tell("drawing", 0.05 + 0.95 * share)), files["demo.mp4"], FPS, SIZE)
     tell("drawing", 1.0)
-    return DemoResult(recording, files, _facts(recording), report.final_error)
+    return DemoResult(human, cast, files, [*_facts(human, "human alone"), *_facts(cast)], report.final_error)
 
 
-def _standing(figure: Character, x: float, y: float, rng: np.random.Generator) -> State:
-    """A figure on its feet, facing anywhere, given a nudge."""
-    yaw = rng.uniform(-np.pi, np.pi)
-    q, v = _turned(figure.neutral, np.array([0.0, 0.0, yaw])), np.zeros(figure.nv)
-    q[:2] += (x, y)
-    v[:2] = rng.uniform(-0.4, 0.4, 2)
-    return figure.state(q, v)
+# ------------------------------------------------------------------------------------------------------------- drawing
 
 
-def _thrown(
-    figure: Character,
-    place: tuple[float, float],
-    bottom: float,
-    speed: tuple[float, float],
-    rng: np.random.Generator,
-) -> State:
-    """A figure in the air, turned at random and spinning."""
-    q, v = _turned(figure.neutral, rng.uniform(-1.6, 1.6, 3)), np.zeros(figure.nv)
-    q[:3] = [*place, bottom + 0.5 * figure.height]
-    v[:2], v[3:6] = speed, rng.uniform(-4.0, 4.0, 3)
-    return figure.state(q, v)
+def _human_shot(recording: Recording) -> Shot:
+    """CoM, CoP, forces and pushes are drawn, the reference stands beside as a ghost."""
+    who = recording.character
+    reference = Motion(who, np.zeros(1), who.neutral[None])
+    take = take_of(recording, ghost=reference, ghost_offset=(0.0, 1.0, 0.0))
+    stage = [(x, y, z) for x in (-0.85, 0.85) for y in (-0.7, 1.3) for z in (0.0, 2.05)]
+    view = frame_points(stage, azimuth=-55.0, elevation=10.0, aspect=SIZE[0] / SIZE[1], margin=0.02)
+    share = recording.duration / HUMAN_SECONDS
+    moments = [share * t for t in (0.55, 2.2, 3.85, 5.75)]
+    return Shot(recording, take, view, "a human takes blow after blow", moments)
 
 
-def _turned(pose: Array, turn: Array) -> Array:
-    q = pose.copy()
-    q[3:7] = spatial.multiply(spatial.exp(turn), q[3:7])
-    return q
+def _cast_shot(recording: Recording) -> Shot:
+    """Pushes and ground forces of every figure, and where its CoM is."""
+    takes = [take_of(recording, com=True, cop=False, forces=True, figure=i) for i in range(len(recording.figures))]
+    rows = [[arrow for take in takes for arrow in take.arrows[k]] for k in range(len(recording))]  # type: ignore[index]
+    take = Take(recording.model, recording.time, recording.qpos, arrows=rows)
+    stage = [(x, y, z) for x in (-1.2, 1.0) for y in (-1.9, 3.6) for z in (0.0, 2.0)]
+    view = frame_points(stage, azimuth=-28.0, elevation=9.0, aspect=SIZE[0] / SIZE[1], margin=0.02)
+    share = recording.duration / CAST_SECONDS
+    return Shot(recording, take, view, "every body takes the push its size allows", [share * 0.49, share * 0.85])
 
 
-def _facts(recording: Recording) -> list[tuple[str, str, str, str]]:
+def _sheet(shots: Sequence[Shot], size: tuple[int, int] = (640, 360)) -> Array:
+    """The moments of all shots, two in a row."""
+    pictures = []
+    for shot in shots:
+        stage = Stage(shot.take)
+        for moment in shot.moments:
+            picture = draw(stage.scene(moment), shot.camera, size, 6)
+            pictures.append(labelled(picture, f"{shot.caption}   {moment:.2f} s"))
+    rows = [np.concatenate(pictures[k : k + 2], axis=1) for k in range(0, len(pictures), 2)]
+    return np.concatenate(rows, axis=0)
+
+
+def _frames(shots: Sequence[Shot], told: Callable[[float], None]) -> Iterator[Array]:
+    moments = [frame_times(float(s.take.times[0]), float(s.take.times[-1]), FPS) for s in shots]
+    done, every = 0, sum(len(m) for m in moments)
+    for shot, times in zip(shots, moments, strict=True):
+        stage = Stage(shot.take)
+        for moment in times:
+            picture = draw(stage.scene(moment), shot.camera, SIZE, 2, dither=True)
+            yield labelled(picture, f"{shot.caption}   {moment:.1f} s")
+            done += 1
+            told(done / every)
+
+
+# --------------------------------------------------------------------------------------------------------------- facts
+
+
+def _facts(recording: Recording, name: str = "") -> list[tuple[str, ...]]:
     rows = []
     for number, who in enumerate(recording.figures):
-        peak = float(np.linalg.norm(measure.ground_force(recording, number), axis=1).max(initial=0.0))
-        low = float(measure.com(recording, number)[:, 2].min())
-        rows.append((who.name, f"{who.mass:.0f} kg", f"{peak / (who.mass * 9.81):.1f} x weight", f"{low:.2f} m"))
+        impulse = _largest_impulse(recording, number)
+        com = track_of(recording, number).com
+        moved = np.linalg.norm(com[:, :2] - com[0, :2], axis=1).max()
+        slip = max(measure.foot_slip(recording, number).values())
+        fall = measure.fell(recording, number)
+        ended = f"fell: {fall.reason}" if fall.fell else "stands"
+        rows.append(
+            (name or who.name, f"{who.mass:.1f} kg", f"{10 * impulse:.0f} N x 0.1 s", f"{impulse / who.mass:.2f} m/s",
+             f"{100 * moved:.1f} cm", f"{1000 * slip:.1f} mm", ended)
+        )  # fmt: skip
     return rows
+
+
+def _largest_impulse(recording: Recording, figure: int) -> float:
+    """[N s] of the hardest push in the recording, as it was applied for 0.1 s."""
+    bodies = recording.places[figure].bodies
+    force = recording.external[:, bodies, :3].sum(axis=1)
+    return float(np.linalg.norm(force, axis=1).max() * 0.1)

@@ -43,8 +43,8 @@ class Settings:
     speed: float = setting(1.0, "", "of the keyframed motions")
     clips: str = setting("", "", "folder with 13_29.bvh and 02_05.bvh; empty: shared/mocap beside the project")
     captured: bool = setting(True, "", "also the captured clips, where there are any")
-    hurry: bool = setting(True, "", "also find how fast the squat may go with each combination")
-    fastest: float = setting(3.2, "", "where that search ends")
+    hurry: bool = setting(True, "", "also find how fast the toe touch may go with each combination")
+    fastest: float = setting(5.2, "", "where that search ends; it begins at 2")
     rest: float = setting(0.7, "s", "after each motion, to see whether it still stands")
 
 
@@ -74,7 +74,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     if settings.hurry:
         speeds = {name: fastest(name, who, settings, lab) for name in EVERY}
         claims.append(_margin(speeds))
-        facts["fastest squat"] = speeds
+        facts["fastest toe touch"] = speeds
     plots = {"exercise": table(found, "exercises on both feet: median error [deg], or when it fell")}
     plots["squat"] = tracking_plot(runs["squat"], motions["squat"], "the keyframed squat")
     if clips:
@@ -110,11 +110,11 @@ def jab(who: Character, speed: float = 1.0) -> Motion:
 
 
 def fastest(combination: str, who: Character, settings: Settings, lab: Lab) -> float:
-    """How many times its speed the squat may go, by bisection to 0.2."""
-    low, high = 1.0, settings.fastest
-    while high - low > 0.2:
+    """How many times its speed the toe touch may go, by bisection to 0.4."""
+    low, high = 2.0, settings.fastest
+    while high - low > 0.4 + 1e-9:
         middle = 0.5 * (low + high)
-        hurried = reference_motion("squat", who, speed=middle)
+        hurried = reference_motion("toe_touch", who, speed=middle)
         runs = run_each(lab, who, hurried, hurried.duration + 1.5, name="hurried", combinations=[combination])
         low, high = (middle, high) if worth(runs[combination], hurried).stood else (low, middle)
         lab.recordings.pop(f"hurried_{combination}")
@@ -155,8 +155,8 @@ def _captured(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
 def _margin(speeds: dict[str, float]) -> Claim:
     told = ", ".join(f"{WORDS[c]} {speed:.1f}x" for c, speed in speeds.items())
     return Claim(
-        "the angular objective matters at the margin: the squat may be hurried further with it",
-        f"fastest squat completed: {told}",
+        "(ours) the angular objective matters at the margin: the toe touch may be hurried further with it",
+        f"fastest toe touch completed: {told}",
         speeds["angular"] > max(speeds[c] for c in COMBINATIONS if c != "angular"),
     )
 

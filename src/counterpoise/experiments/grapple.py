@@ -30,7 +30,7 @@ class Settings:
     rho: float = setting(0.9, "", "strength of the blows, in what ankles alone can take (MATH: rho)")
     blows: int = setting(3, "", "how many")
     points: int = setting(3, "", "how many points tie it down: hands, then the head")
-    depth: float = setting(0.45, "", "how low they pull, of the height each point has when standing")
+    depth: float = setting(0.55, "", "how low they pull, of the height each point has when standing")
     pull: float = setting(2.5, "s", "in which each is drawn down")
     weight: float = setting(1000.0, "", "of each point against 1 for every joint")
     hold: float = setting(3.0, "s", "all of them hold")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,17 @@ from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.springs import Spring
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Array = NDArray[np.float64]
 WAY = (  # forward and up [m of standing height] from where the head is, standing
     (0.0, 0.0),
     (0.14, -0.05),
-    (0.16, -0.26),
-    (-0.03, -0.34),
-    (-0.09, -0.10),
-    (0.08, 0.02),
+    (0.14, -0.18),
+    (-0.02, -0.24),
+    (-0.06, -0.08),
+    (0.06, 0.0),
     (0.0, 0.0),
 )
 WORDS = {"free": "not dragged", "drag": "Stand, by its joints", "momentum": "MomentumBalance", "spring": "by a spring"}
@@ -40,10 +44,11 @@ class Settings:
 
     squats: int = setting(2, "", "how many")
     size: float = setting(1.0, "", "of the path, in its own size")
-    sideways: float = setting(0.0, "m", "of the path out of the sagittal plane")
+    sideways: float = setting(0.01, "m", "of the path out of the sagittal plane")
     begin: float = setting(0.5, "s", "when the drag begins; it ends as long before the end")
     stiffness: float = setting(100.0, "1/s^2", "k_p of the drag")
-    weight: float = setting(10.0, "", "of the drag, against 1 for every joint")
+    weight: float = setting(3000.0, "", "of the drag in Stand, against 1 for every joint and 1000 for the CoM's height")
+    momentum_weight: float = setting(100.0, "", "of the drag in MomentumBalance, against 1 for every joint")
     spring: float = setting(300.0, "N/m", "of the spring from outside")
     damping: float = setting(60.0, "N s/m", "of the spring from outside")
 
@@ -55,13 +60,14 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     times, places = head_path(who, settings, squats.duration)
     pull = Drag("head", head_centre(who), (times, places), settings.stiffness, weight=settings.weight, start=times[0],
                 end=times[-1])  # fmt: skip
+    softer = pull.weighing(settings.momentum_weight)
     outside = Spring("head", head_centre(who), (times, places), settings.spring, settings.damping, start=times[0],
                      end=times[-1])  # fmt: skip
     start, seconds = Stand(squats).ready(who), squats.duration + 1.0
     runs = {
         "free": lab.simulate("free", who, Stand(squats), seconds, start=start),
         "drag": lab.simulate("drag", who, Stand(squats, extra=[pull]), seconds, start=start),
-        "momentum": lab.simulate("momentum", who, MomentumBalance(squats, extra=[pull]), seconds, start=start),
+        "momentum": lab.simulate("momentum", who, MomentumBalance(squats, extra=[softer]), seconds, start=start),
         "spring": lab.simulate("spring", who, Stand(squats), seconds, start=start, disturbances=[outside]),
     }
     found = {name: worth(rec, squats) for name, rec in runs.items()}
@@ -143,7 +149,7 @@ def _stood(one: Worth) -> str:
     return "stood" if one.stood else f"fell at {one.fell:.1f} s"
 
 
-def _plot(runs: dict[str, Recording], pull: Drag, away: dict[str, Array]) -> object:
+def _plot(runs: dict[str, Recording], pull: Drag, away: dict[str, Array]) -> Figure:
     from counterpoise.experiments.plotting import Panel, panels
 
     time = runs["drag"].time

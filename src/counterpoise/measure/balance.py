@@ -15,7 +15,7 @@ from counterpoise.solve.geometry import convex_hull
 Array = NDArray[np.float64]
 
 TOUCH = 0.02  # of body weight: a segment that is not a foot and bears this much on the ground has fallen on it
-LOW = 0.5  # of the neutral CoM height
+LOW = 0.4  # of the neutral CoM height: the deepest squats go to 0.45
 LOADED = 0.02  # of body weight: a foot that bears this much stands
 
 
@@ -143,7 +143,7 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
     floor = min(0.0, float(np.nan_to_num(cop(recording, figure)[:, 2], nan=0.0).min()))
     low = track.com[:, 2] - floor < LOW * height
     if low.any():
-        signs.append((float(recording.time[int(np.argmax(low))]), "centre of mass below half its standing height"))
+        signs.append((float(recording.time[int(np.argmax(low))]), "centre of mass below two fifths of its standing height"))
     if not signs:
         return Fall(False)
     when, why = min(signs)

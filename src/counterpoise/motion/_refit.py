@@ -29,7 +29,8 @@ class RetargetTuning:
     limit: float = 100.0  # [1/rad] cones and twists of ball joints ...
     inside: float = 0.003  # [rad] ... and how far inside they are kept
     rest: float = 0.02  # [1/rad] how much a led joint leans on its rest pose ...
-    idle: float = 0.5  # ... and one that nothing leads
+    idle: float = 0.5  # ... and one that nothing leads ...
+    fold: float = 0.4  # ... and the inside of a leg that is led by its end
     smooth: float = 0.15  # [1/rad] how much the last fit leans on the smoothed pose
     steady: float = 15.0  # [1/m] and how much the root's place does
     span: float = 0.02  # [s] over which poses are smoothed (one standard deviation)
@@ -168,7 +169,9 @@ class Refit:
             pulls[:, k] = t.hands / self.unit
         pulls[:, 0] = t.hips / self.unit
         pulls[:, 1 : self.led] = 0.0
-        pulls[:, self.handed :] = (t.swing + (t.stance - t.swing) * footing.firmness) / self.unit
+        ends = {reach.ankle for reach in self.pairing.reaches}
+        swing = np.array([t.swing * (0.3 if s.body in ends else 1.0) for s in self.soles for _ in s.bodies])
+        pulls[:, self.handed :] = (swing + (t.stance - swing) * footing.firmness) / self.unit
         guess = drawn.copy()
         if self.character.joints and self.character.joints[0].kind == "free":
             guess[:, :3] += footing.shift
@@ -217,7 +220,7 @@ class Refit:
         for reach in self.pairing.reaches:
             for body in self.target.limbs[reach.limb]:
                 start = int(model.body_dofadr[body])
-                tie[start : start + int(model.body_dofnum[body])] = max(led, 1.0)
+                tie[start : start + int(model.body_dofnum[body])] = max(led, self.tuning.fold)
         root = self.character.root_dofs
         tie[root] = 1e-4
         return tie
