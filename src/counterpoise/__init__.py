@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from counterpoise.control import MomentumBalance as MomentumBalance
     from counterpoise.control import MomentumTuning as MomentumTuning
     from counterpoise.control import Passive as Passive
+    from counterpoise.control import Stand as Stand
+    from counterpoise.control import StandTuning as StandTuning
     from counterpoise.control import WholeBody as WholeBody
     from counterpoise.control import WholeBodyTuning as WholeBodyTuning
     from counterpoise.control import build_whole_body as build_whole_body
@@ -116,7 +118,7 @@ _HOMES = {
     "character.snapshot": ("Snapshot",),
     "control": (
         "Action", "Balance", "BalanceTuning", "Drag", "MomentumBalance", "MomentumTuning",
-        "Controller", "HoldPose", "Passive", "WholeBody", "WholeBodyTuning", "build_whole_body",
+        "Controller", "HoldPose", "Passive", "Stand", "StandTuning", "WholeBody", "WholeBodyTuning", "build_whole_body",
         "solve_whole_body",
     ),
     "errors": ("CounterpoiseError",),

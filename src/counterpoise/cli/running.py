@@ -10,6 +10,7 @@ import typer
 
 from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.telling import bar, draw, say, say_json
+from counterpoise.errors import BadValue, unknown_name
 from counterpoise.phrases import (
     check_targets,
     controller_from,
@@ -21,9 +22,14 @@ from counterpoise.phrases import (
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
+    from counterpoise.control.basic import Controller
+    from counterpoise.control.stand import Stand
+    from counterpoise.motion.motion import Motion
     from counterpoise.simulate.recording import Recording
+    from counterpoise.simulate.world import World
 
 
+_BEHAVIOURS = ("stand", "hold", "passive")
 _WORDS = {
     ".mp4": "the video",
     ".png": "moments side by side",
@@ -39,14 +45,16 @@ def demo(
     """Show the best the system can do so far: a video, a filmstrip and the recording, in a folder."""
     from rich.table import Table
 
-    from counterpoise.experiments.demo import run_demo
+    from counterpoise.experiments.demo import FACTS, run_demo
 
     with bar(as_json) as tell:
         result = run_demo(out, tell)
     if as_json:
-        say_json({"files": {k: str(v) for k, v in result.files.items()}, "replay_error": result.replay_error})
+        rows = [dict(zip(FACTS, row, strict=True)) for row in result.facts]
+        files = {k: str(v) for k, v in result.files.items()}
+        say_json({"figures": rows, "files": files, "replay_error": result.replay_error})
         return
-    table = Table("figure", "mass", "hardest landing", "lowest CoM", title="The cast, dropped as rag dolls")
+    table = Table(*FACTS, title="Pushed while standing (the hardest push of each)")
     for row in result.facts:
         table.add_row(*row)
     say(table)
@@ -91,12 +99,18 @@ def characters(
 
 @app.command()
 def simulate(
-    behaviour: Annotated[str, typer.Argument(help="passive (a rag doll) or hold (joint springs hold a pose).")],
+    behaviour: Annotated[
+        str,
+        typer.Argument(help="stand (keep its feet), hold (joint springs hold a pose) or passive (a rag doll)."),
+    ],
     figure: Annotated[
         str, typer.Option("--character", "-c", help="A figure of the library, or an .xml/.urdf file.")
     ] = "human",
     set_: Set = None,
-    seconds: Annotated[float, typer.Option("--seconds", "-t", help="How long [s].")] = 3.0,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", "-t", help="How long [s]; else 3 s, or the reference and half a second more."),
+    ] = None,
     push: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,7 +122,15 @@ def simulate(
     ] = 0.0,
     reference: Annotated[
         str | None,
-        typer.Option("--reference", "-r", help="A reference motion (squat, ...) or a motion file to follow."),
+        typer.Option(
+            "--reference",
+            "-r",
+            help="A reference motion (squat, ...) or a motion file to follow; stand retargets files of other bodies.",
+        ),
+    ] = None,
+    compliance: Annotated[float, typer.Option(help="Of stand: 0 stiff to 1 limp.")] = 0.5,
+    height: Annotated[
+        float | None, typer.Option(help="Height of the centre of mass that stand keeps [m]; else the reference's.")
     ] = None,
     stiffness: Annotated[float, typer.Option(help="Joint stiffness of hold [torque limits per rad].")] = 5.0,
     friction: Annotated[float, typer.Option(help="Friction of the ground.")] = 1.0,
@@ -139,24 +161,36 @@ def simulate(
     from counterpoise.simulate.loop import standing_start
 
     check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    if behaviour not in _BEHAVIOURS:
+        raise unknown_name("behaviour", behaviour, _BEHAVIOURS)
     who = figure_from(figure, set_)
     for guess in who.roles.guessed:
         print(f"guessed: {guess}", file=sys.stderr)
     world = World(friction=friction, tilt=two_numbers(tilt), platform=platform_from(platform), timestep=timestep)
     pushes = [push_from(text) for text in push or ()]
+    controller: Controller
+    start = standing_start(who, world)
+    if behaviour == "stand":
+        controller = _stand(who, reference, compliance, height, world)
+        start = controller.ready(who) if reference is not None else start
+    else:
+        _only_stand(behaviour, {"--compliance": compliance != 0.5, "--height": height is not None})
+        controller = controller_from(behaviour, who, reference, stiffness)
+    if seconds is None:
+        followed = getattr(controller, "reference", None) if behaviour == "stand" else None
+        seconds = 3.0 if followed is None else followed.duration + 0.5
     if random_push > 0.0:
         trunk = [b for b in who.segments if b in ("thorax", "pelvis")] or [who.root]
         pushes += random_pushes(trunk, random_push, seconds, seed=seed)
-    controller = controller_from(behaviour, who, reference, stiffness)
-    start = standing_start(who, world)
     if lift:
         q = start.q.copy()
         q[who.joints[0].qpos.start + 2 if who.joints[0].kind == "free" else who.joint("root_z").qpos.start] += lift
-        start = who.state(q)
+        start = who.state(q, start.v)
+    length = seconds
     with bar(as_json) as tell:
         recording = run(
-            who, controller, seconds, world=world, disturbances=pushes, start=start, seed=seed,
-            progress=lambda t: tell("simulating", t / seconds),
+            who, controller, length, world=world, disturbances=pushes, start=start, seed=seed,
+            progress=lambda t: tell("simulating", t / length),
         )  # fmt: skip
         if out is not None:
             recording.save(out, timings=timings)
@@ -165,6 +199,38 @@ def simulate(
     _report(recording, summary(recording), {k: v for k, v in files.items() if v is not None}, as_json)
     if recording.status == "interrupted":
         raise typer.Exit(130)
+
+
+def _stand(who: Character, reference: str | None, compliance: float, height: float | None, world: World) -> Stand:
+    """Stand as asked for, told what its feet stand on."""
+    from counterpoise.control.stand import Stand
+    from counterpoise.objectives import Surface, moving_surface
+
+    ground: Any = None
+    if world.platform is not None:
+        ground = moving_surface(world.platform.pose)
+    elif any(world.tilt):
+        at = world.height_at(0.0, 0.0)
+        ground = Surface.tilted((at - world.height_at(1.0, 0.0), at - world.height_at(0.0, 1.0), 1.0), (0.0, 0.0, at))
+    motion = None if reference is None else _followed(reference, who)
+    return Stand(motion, compliance, height, ground=ground, friction=0.8 * min(world.friction, 1.0))
+
+
+def _followed(name: str, who: Character) -> Motion:
+    """A reference motion by name, or a motion file, carried over to this figure where it is another's."""
+    from counterpoise.motion.files.hub import FORMATS, read_motion
+    from counterpoise.phrases import motion_from
+
+    if Path(name).suffix.lower() in FORMATS:
+        motion = read_motion(name, character=who)
+        return motion.shifted(-motion.start)
+    return motion_from(name, who)
+
+
+def _only_stand(behaviour: str, given: dict[str, bool]) -> None:
+    for option, used in given.items():
+        if used:
+            raise BadValue(f"{option} is for 'stand'; {behaviour!r} knows nothing of it")
 
 
 @app.command()

@@ -66,7 +66,9 @@ class Worth:
         if self.fell is not None:
             return f"fell at {self.fell:.1f} s"
         left = "" if self.done else ", not to its end"
-        return f"stood{left}, joints off by {self.median:.1f} deg (95 %: {self.most:.1f}), feet turned {self.tilt:.1f} deg"
+        return (
+            f"stood{left}, joints off by {self.median:.1f} deg (95 %: {self.most:.1f}), feet turned {self.tilt:.1f} deg"
+        )
 
 
 def controller_of(

@@ -63,7 +63,11 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         Claim(
             "the side kick is done with head and cup upright, without difficulty",
             f"{found['upright']}; cup at most {cup['upright'].max():.1f} deg off, head {head['upright'].max():.1f} deg",
-            bool(found["upright"].stood and found["upright"].done and max(cup["upright"].max(), head["upright"].max()) < 10),
+            bool(
+                found["upright"].stood
+                and found["upright"].done
+                and max(cup["upright"].max(), head["upright"].max()) < 10
+            ),
         ),
         Claim(
             "tracking accuracy is preserved",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,11 +24,12 @@ from counterpoise.errors import BadFile, BadValue
 from counterpoise.experiments.upright import blow, trunk_of
 from counterpoise.measure.balance import track_of
 from counterpoise.motion.motion import Motion
+from counterpoise.render import palette
 from counterpoise.render.camera import Camera, frame_points
 from counterpoise.render.draw import draw
 from counterpoise.render.pictures import labelled, write_picture
 from counterpoise.render.sources import take_of
-from counterpoise.render.take import Stage, Take
+from counterpoise.render.take import Arrow, Stage, Take
 from counterpoise.render.video import frame_times, write_video
 from counterpoise.simulate import Push, Recording, World, replay, simulate
 
@@ -76,6 +78,8 @@ class Shot:
     camera: Camera
     caption: str
     moments: Sequence[float]  # of the filmstrip [s]
+    panel: tuple[int, int]  # [pixels] of one of them
+    close: Camera  # that they are seen through
 
 
 def push_the_human(seconds: float = HUMAN_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
@@ -126,7 +130,7 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
     parts = {}
     for name, run, whole in (("recording", push_the_human, HUMAN_SECONDS), ("cast", push_the_cast, CAST_SECONDS)):
         stage, length = "a human" if name == "recording" else "the cast", whole * seconds / SECONDS
-        parts[name] = run(length, progress=lambda t, s=stage, l=length: tell(f"simulating {s}", t / l))  # type: ignore[misc]
+        parts[name] = run(length, partial(_share, tell, f"simulating {stage}", length))
         tell(f"simulating {stage}", 1.0)
         parts[name].save(files[f"{name}.npz"])
         if parts[name].status == "interrupted":
@@ -142,6 +146,10 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
     return DemoResult(human, cast, files, [*_facts(human, "human alone"), *_facts(cast)], report.final_error)
 
 
+def _share(tell: Progress, stage: str, length: float, time: float) -> None:
+    tell(stage, time / length)
+
+
 # ------------------------------------------------------------------------------------------------------------- drawing
 
 
@@ -150,33 +158,50 @@ def _human_shot(recording: Recording) -> Shot:
     who = recording.character
     reference = Motion(who, np.zeros(1), who.neutral[None])
     take = take_of(recording, ghost=reference, ghost_offset=(0.0, 1.0, 0.0))
-    stage = [(x, y, z) for x in (-0.85, 0.85) for y in (-0.7, 1.3) for z in (0.0, 2.05)]
-    view = frame_points(stage, azimuth=-55.0, elevation=10.0, aspect=SIZE[0] / SIZE[1], margin=0.02)
+    take = replace(take, arrows=_arrows([take], [who]))
+    stage = [(x, y, z) for x in (-0.6, 0.75) for y in (-0.3, 1.3) for z in (0.0, 2.0)]
+    panel = (320, 380)
+    view, close = (
+        frame_points(stage, azimuth=-55.0, elevation=10.0, aspect=w / h, margin=0.02) for w, h in (SIZE, panel)
+    )
     share = recording.duration / HUMAN_SECONDS
-    moments = [share * t for t in (0.55, 2.2, 3.85, 5.75)]
-    return Shot(recording, take, view, "a human takes blow after blow", moments)
+    moments = [share * t for t in (0.46, 2.2, 3.8, 5.7)]
+    return Shot(recording, take, view, "a human takes blow after blow", moments, panel, close)
 
 
 def _cast_shot(recording: Recording) -> Shot:
     """Pushes and ground forces of every figure, and where its CoM is."""
     takes = [take_of(recording, com=True, cop=False, forces=True, figure=i) for i in range(len(recording.figures))]
-    rows = [[arrow for take in takes for arrow in take.arrows[k]] for k in range(len(recording))]  # type: ignore[index]
-    take = Take(recording.model, recording.time, recording.qpos, arrows=rows)
-    stage = [(x, y, z) for x in (-1.2, 1.0) for y in (-1.9, 3.6) for z in (0.0, 2.0)]
+    take = Take(recording.model, recording.time, recording.qpos, arrows=_arrows(takes, recording.figures))
+    stage = [(x, y, z) for x in (-1.2, 1.1) for y in (-1.9, 3.6) for z in (0.0, 2.35)]
     view = frame_points(stage, azimuth=-28.0, elevation=9.0, aspect=SIZE[0] / SIZE[1], margin=0.02)
     share = recording.duration / CAST_SECONDS
-    return Shot(recording, take, view, "every body takes the push its size allows", [share * 0.49, share * 0.85])
+    moments = [share * 0.46, share * 0.85]
+    return Shot(recording, take, view, "every body takes the push its size allows", moments, (640, 360), view)
 
 
-def _sheet(shots: Sequence[Shot], size: tuple[int, int] = (640, 360)) -> Array:
-    """The moments of all shots, two in a row."""
-    pictures = []
+def _arrows(takes: Sequence[Take], figures: Sequence[Character]) -> list[list[Arrow]]:
+    """The arrows of all figures; pushes twice as long, and ending at the back rather than inside it."""
+    rows: list[list[Arrow]] = [[] for _ in takes[0].times]
+    for take, who in zip(takes, figures, strict=True):
+        assert isinstance(take.arrows, Sequence)
+        for row, arrows in zip(rows, take.arrows, strict=True):
+            for start, vector, colour in arrows:
+                if colour == palette.PUSH:
+                    way = vector / max(float(np.linalg.norm(vector)), 1e-9)
+                    start, vector = start - vector - 0.08 * who.height * way, 2.0 * vector
+                row.append((start, vector, colour))
+    return rows
+
+
+def _sheet(shots: Sequence[Shot]) -> Array:
+    """The moments of all shots, one row each."""
+    rows = []
     for shot in shots:
         stage = Stage(shot.take)
-        for moment in shot.moments:
-            picture = draw(stage.scene(moment), shot.camera, size, 6)
-            pictures.append(labelled(picture, f"{shot.caption}   {moment:.2f} s"))
-    rows = [np.concatenate(pictures[k : k + 2], axis=1) for k in range(0, len(pictures), 2)]
+        pictures = [draw(stage.scene(moment), shot.close, shot.panel, 6) for moment in shot.moments]
+        named = [labelled(p, f"{moment:.2f} s") for p, moment in zip(pictures, shot.moments, strict=True)]
+        rows.append(np.concatenate(named, axis=1))
     return np.concatenate(rows, axis=0)
 
 

@@ -102,8 +102,8 @@ def tied(who: Character, settings: Settings, start: float, end: float) -> list[D
     chosen = bodies[: max(settings.points - 1, 1)] + bodies[-1:] if settings.points > 1 else bodies[:1]
     here, out = who.snapshot(), []
     for i, body in enumerate(chosen[: settings.points]):
-        place = here.body_com[who.body_id(body)]
-        low = place * [1.0, 1.0, settings.depth if body != "head" else 0.5 * (1.0 + settings.depth)] + [0.15, 0.0, 0.0]
+        place = here.position(body)
+        low = place * [1.0, 1.4, settings.depth if body != "head" else 0.5 * (1.0 + settings.depth)] + [0.15, 0.0, 0.0]
         begin = start + 1.0 * i
         times = [begin, begin + settings.pull]
         out.append(

@@ -38,7 +38,9 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     seconds = BEGIN + settings.duration + settings.seconds
     runs = run_each(lab, who, None, seconds, disturbances=[push], variant=settings.variant)
     found = {name: worth(rec) for name, rec in runs.items()}
-    limits = {name: largest_blow(name, who, settings, found[name].stood, lab) for name in runs} if settings.search else {}
+    limits = (
+        {name: largest_blow(name, who, settings, found[name].stood, lab) for name in runs} if settings.search else {}
+    )
     claims = (
         Claim(
             "with tracking only the supports rotate and balance is lost",

@@ -123,7 +123,7 @@ def foot_lift(recording: Recording, figure: int = 0) -> dict[str, Array]:
 
 
 def fell(recording: Recording, figure: int = 0) -> Fall:
-    """Fell: something other than a foot bears weight on the ground, or the CoM has sunk to half its standing height."""
+    """Fell: something other than a foot bears weight on the ground, or the CoM has sunk to two fifths of its standing height."""
     who = recording.figures[figure]
     if not who.feet:
         raise MissingRole(f"{who.name!r} has no feet, so it cannot be said to stand or fall")
@@ -143,7 +143,8 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
     floor = min(0.0, float(np.nan_to_num(cop(recording, figure)[:, 2], nan=0.0).min()))
     low = track.com[:, 2] - floor < LOW * height
     if low.any():
-        signs.append((float(recording.time[int(np.argmax(low))]), "centre of mass below two fifths of its standing height"))
+        first = float(recording.time[int(np.argmax(low))])
+        signs.append((first, "centre of mass below two fifths of its standing height"))
     if not signs:
         return Fall(False)
     when, why = min(signs)

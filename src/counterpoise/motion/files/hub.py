@@ -51,9 +51,7 @@ FORMATS: Mapping[str, Format] = {
     ".usdc": _USD,
     ".usd": _USD,
     ".usdz": _USD,
-    ".c3d": Format(
-        "c3d", "optical markers", "read_c3d", "", holds="motion", needs_character=True
-    ),
+    ".c3d": Format("c3d", "optical markers", "read_c3d", "", holds="motion", needs_character=True),
     ".csv": Format("table", "joint coordinates", "read_table", "write_table", holds="motion", needs_character=True),
     ".npz": Format("npz", "the house's own", "load_motion", "save_motion", holds="motion"),
 }
