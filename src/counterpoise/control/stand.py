@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from counterpoise import spatial
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, tables_of, take_snapshot
 from counterpoise.character.state import State
@@ -39,10 +40,12 @@ from counterpoise.objectives import (
     Surface,
     TrackPose,
 )
-from counterpoise.solve.polygon import hull_edges, nearest_inside, share_of_way
+from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside, share_of_way
 
 Array = NDArray[np.float64]
 Ground = Surface | Callable[[float], Surface]
+NEAR, FAR = 1.0, 1.6  # [rad] an arm this far from home goes there straight, or by the middle of its range
+_NEAR_COSINE = math.cos(0.5 * NEAR)
 STEADY_STATES = 16  # posture gains are rounded to this many steps between slack and stiff, so that tables are shared
 
 
@@ -241,7 +244,7 @@ class Stand:
         """The reference's CoM and momentum, carried along with the feet and kept over the support."""
         com, velocity, acceleration, spin, spin_rate = wish.goal
         com = com + moved.place
-        com[0], com[1] = nearest_inside(support, com[0], com[1], self.tuning.margin * _depth(support))
+        com[0], com[1] = nearest_inside(support, com[0], com[1], self.tuning.margin * deepest(support)[2])
         if self.height is not None:
             body = _body_of(snapshot.character)
             least, most = self.tuning.lowest * body.height, 1.3 * body.height
@@ -267,7 +270,10 @@ class Stand:
             **dict.fromkeys(body.arms, k * t.free_limbs),
         }
         com_stiffness = t.com_stiffness + (t.com_urgent - t.com_stiffness) * alarm
-        if wish.rehearsal is not None:
+        detour = _detour(snapshot, wish.q, body)
+        if detour is not None:
+            track = TrackPose(detour, stiffness, root_weight=1e-3)
+        elif wish.rehearsal is not None:
             track = TrackPose(
                 wish.rehearsal.motion, stiffness, root_weight=1e-3, speed=speed, shift=clock - speed * snapshot.time
             )
@@ -375,6 +381,7 @@ class _Body:
     height: float  # [m] of the CoM above the soles, standing
     arms: tuple[str, ...]  # joints of limbs that end in a hand and carry little
     steady: tuple[str, ...]  # joints that lead to neither hand nor foot: necks and tails
+    balls: tuple[tuple[slice, Array], ...]  # of the arms' ball joints: where in q, and the middle of the range
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,7 +408,14 @@ def _body_of(character: Character) -> _Body:
     if found is None:
         rest = character.snapshot()
         z = max(float(rest.com[2] - rest.contact_position[:, 2].mean()), 1e-2)
-        found = character.__dict__["_standing_body"] = _Body(math.sqrt(9.81 / z), z, *_limbs(character))
+        arms, steady = _limbs(character)
+        balls = tuple(
+            (joint.qpos, character.limits.balls[joint.name].rest)
+            for joint in character.joints
+            if joint.name in arms and joint.name in character.limits.balls
+        )
+        found = _Body(math.sqrt(9.81 / z), z, arms, steady, balls)
+        character.__dict__["_standing_body"] = found
     assert isinstance(found, _Body)
     return found
 
@@ -479,11 +493,6 @@ def _points_of(character: Character, feet: Sequence[str]) -> NDArray[np.bool_]:
     return known[key]
 
 
-def _depth(edges: Array) -> float:
-    x, y = float((edges[:, 0] * edges[:, 2]).mean()), float((edges[:, 1] * edges[:, 2]).mean())
-    return max(float((edges[:, 2] - edges[:, 0] * x - edges[:, 1] * y).min()), 0.0)
-
-
 def _urgency(snapshot: Snapshot, aim: Aim, support: Array, omega: float) -> float:
     """How far the capture point, seen from where the CoM belongs, has come towards the edge of the support.
 
@@ -494,6 +503,24 @@ def _urgency(snapshot: Snapshot, aim: Aim, support: Array, omega: float) -> floa
     x = c[0] + v[0] / omega + tip * (H[1] - aim.momentum[1])
     y = c[1] + v[1] / omega - tip * (H[0] - aim.momentum[0])
     return float(share_of_way(support, aim.com[0], aim.com[1], x, y))
+
+
+def _detour(snapshot: Snapshot, q: Array, body: _Body) -> Array | None:
+    """The pose to go to where an arm is so far from home that its shortest way leads out of its swing cone; else None.
+
+    A cone is star-shaped about its middle: the way there, and from there home, is free. The goal slides from the middle
+    to the pose as the error falls from `FAR` to `NEAR` [rad].
+    """
+    out = None
+    for place, middle in body.balls:
+        here, home = snapshot.q[place], q[place]
+        cosine = abs(float(here @ home))
+        if cosine > _NEAR_COSINE:
+            continue
+        angle = 2.0 * math.acos(min(cosine, 1.0))
+        out = q.copy() if out is None else out
+        out[place] = spatial.slerp(home, middle, _eased((angle - NEAR) / (FAR - NEAR)))
+    return out
 
 
 def _tracking_error(snapshot: Snapshot, q: Array) -> float:

@@ -246,7 +246,8 @@ class WholeBodySolution:
         full = np.abs(self.torque) >= p.torque_high * (1.0 - 1e-6)
         full[: p.root] = False
         if full.any():
-            names += [j.name for j in who.joints if full[j.dofs].any()]
+            known = _joint_names(who)
+            names += dict.fromkeys(known[i] for i in np.flatnonzero(full))
         pressed = self.multipliers > p.force_high * (1.0 - 1e-6)
         if pressed.any():
             points = np.any((pressed & (p.force_high > 0.0)).reshape(len(who.contact_points), -1), axis=1).tolist()
@@ -270,6 +271,15 @@ def _any_full(torque: Array, high: Array, root: int, force: Array, force_high: A
     for i in range(len(force)):
         full |= force_high[i] > 0.0 and force[i] > force_high[i] * (1.0 - 1e-6)
     return full
+
+
+def _joint_names(who: Character) -> tuple[str, ...]:
+    """The joint of every dof, by name; kept with the body."""
+    found: tuple[str, ...] | None = who.__dict__.get("_joint_name_of_dof")
+    if found is None:
+        found = tuple(j.name for j in who.joints for _ in range(j.dofs.start, j.dofs.stop))
+        who.__dict__["_joint_name_of_dof"] = found
+    return found
 
 
 def solve_whole_body(

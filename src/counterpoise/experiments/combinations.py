@@ -20,7 +20,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import point_path
 from counterpoise.control.basic import Controller
 from counterpoise.control.momentum_balance import MomentumBalance
-from counterpoise.control.rehearsal import feet_up, smoothed
+from counterpoise.control.rehearsal import smoothed
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadFile
 from counterpoise.experiments.base import Lab
@@ -170,9 +170,11 @@ def standing_feet(who: Character, reference: Motion | None) -> tuple[str, ...]:
     """Feet that the reference never lifts by more than a centimetre."""
     if reference is None:
         return tuple(foot.name for foot in who.feet)
+    owner = np.array([i for i, foot in enumerate(who.feet) for _ in foot.points])
     up = np.zeros(len(who.feet), bool)
     for q in reference.poses[:: max(1, len(reference) // 100)]:
-        up |= feet_up(who.snapshot(who.state(q)), 0.01)
+        heights = who.snapshot(who.state(q)).contact_position[:, 2]
+        up |= np.array([heights[owner == i].min() > 0.01 for i in range(len(who.feet))])
     return tuple(foot.name for foot, lifted in zip(who.feet, up, strict=True) if not lifted)
 
 

@@ -99,13 +99,13 @@ def run(settings: Settings, lab: Lab) -> Outcome:
 
 
 def with_cup(who: Character) -> Character:
-    """The figure with a cup in its left hand: 0.3 kg that touches nothing."""
+    """The figure with a cup in its left hand, to be seen; it weighs nothing and touches nothing."""
     spec, hold = who.spec(), held_arm(who, who.neutral)
     up = who.snapshot(who.state(hold)).rotation(HAND).T @ UP
     point = np.array(who.model.body_ipos[who.body_id(HAND)])
     spec.body(HAND).add_geom(
         name="cup", type=mujoco.mjtGeom.mjGEOM_CYLINDER, fromto=[*(point - 0.02 * up), *(point + 0.11 * up)],
-        size=[0.042, 0.0, 0.0], mass=0.3, contype=0, conaffinity=0, rgba=[0.75, 0.16, 0.16, 1.0],
+        size=[0.042, 0.0, 0.0], mass=0.0, contype=0, conaffinity=0, rgba=[0.75, 0.16, 0.16, 1.0],
     )  # fmt: skip
     spec.compile()
     return Character.from_mjcf(exact_xml(spec))
@@ -143,9 +143,10 @@ def upright(who: Character, kick: Motion, settings: Settings) -> list[Objective]
     """Head as it is in the neutral pose, the cup's axis up, and the hand's place damped."""
     k, weight = settings.stiffness, settings.weight
     head = BodyOrientation("head")
+    x, y, z = cup_axis(who, kick).tolist()
     return [
         Setpoint(head, head.value(who.snapshot()), stiffness=k, weight=weight, name="head upright"),
-        Setpoint(AxisDirection(HAND, cup_axis(who, kick)), UP, stiffness=k, weight=weight, name="cup upright"),
+        Setpoint(AxisDirection(HAND, (x, y, z)), UP, stiffness=k, weight=weight, name="cup upright"),
         Drag(HAND, stiffness=0.0, damping=settings.steady, weight=0.1 * weight, name="steady hand"),
     ]
 

@@ -131,10 +131,10 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
     for name, run, whole in (("recording", push_the_human, HUMAN_SECONDS), ("cast", push_the_cast, CAST_SECONDS)):
         stage, length = "a human" if name == "recording" else "the cast", whole * seconds / SECONDS
         parts[name] = run(length, partial(_share, tell, f"simulating {stage}", length))
-        tell(f"simulating {stage}", 1.0)
         parts[name].save(files[f"{name}.npz"])
         if parts[name].status == "interrupted":
             raise KeyboardInterrupt  # what was simulated is kept; the rest is not wanted
+        tell(f"simulating {stage}", 1.0)
     human, cast = parts["recording"], parts["cast"]
     report = replay(human, progress=lambda t: tell("replaying in plain MuJoCo", t / human.duration))
     tell("replaying in plain MuJoCo", 1.0)

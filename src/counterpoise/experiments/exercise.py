@@ -103,7 +103,7 @@ def jab(who: Character, speed: float = 1.0) -> Motion:
     guard, strike = pose_from_joints(who, arms((0.5, 2.0), 0.1)), pose_from_joints(who, arms((1.45, 0.15), -0.35))
     keys = [Keyframe(0.0, rest), Keyframe(0.6, guard, hold=0.1)]
     for begin in (0.9, 1.5):
-        keys += [Keyframe(begin, guard), Keyframe(begin + 0.16, strike), Keyframe(begin + 0.42, guard)]
+        keys += [Keyframe(begin, guard), Keyframe(begin + 0.16, strike), Keyframe(begin + 0.42, guard, hold=0.1)]
     keys.append(Keyframe(2.7, rest))
     made = keyframed(who, keys, name="jab")
     return made if speed == 1.0 else made.retimed(speed)

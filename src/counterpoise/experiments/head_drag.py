@@ -102,7 +102,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     )
     facts = {**facts_of(found), "distance": {n: _rms(a) for n, a in away.items()}, "out_of_plane": off}
     trail = np.array([pull.goal(t)[0] for t in runs["drag"].time])
-    film = Film("drag", azimuth=-65.0, times=np.linspace(*times[[0, -1]], 12).tolist(), columns=6, panel=(230, 290),
+    film = Film("drag", azimuth=-65.0, times=np.linspace(times[0], times[-1], 12).tolist(), columns=6, panel=(230, 290),
                 trails={"path": trail})  # fmt: skip
     return Outcome(claims, {"drag": _plot(runs, pull, away)}, film, facts)
 

@@ -23,7 +23,7 @@ def table(found: Mapping[str, Mapping[str, Worth]], title: str) -> Figure:
     columns = list(next(iter(found.values())))
     drawing = Figure(figsize=(1.7 + 1.45 * len(columns), 0.7 + 0.34 * len(found)), layout="constrained")
     axis = drawing.subplots()
-    for row, (name, by) in enumerate(found.items()):
+    for row, by in enumerate(found.values()):
         for column, combination in enumerate(columns):
             one = by[combination]
             share = 0.75 if not one.stood else 0.15 * min(one.median / 5.0, 1.0)

@@ -61,16 +61,15 @@ class JointStops(Objective):
             values, columns, gradient, snapshot.v, who.root_dofs.stop, self.deceleration, self.settle, self.margin, top
         )
         if len(close) and close[-1] >= 2 * len(who.limits.range_qpos):
-            b[: len(close)] -= self._drift(snapshot, close)
+            b[: len(close)] -= self._drift(snapshot, close, columns, gradient)
         return Rows(A, b, at_most=True)
 
-    def _drift(self, snapshot: Snapshot, close: Ints) -> Array:
-        """(d/dt dg/dq) v of the close rows: zero for hinges, by differences along the motion for ball joints."""
-        who, step = snapshot.character, 1e-4
-        ahead = _limits(who, who.integrate(snapshot.q, step * snapshot.v))
-        behind = _limits(who, who.integrate(snapshot.q, -step * snapshot.v))
-        change = (ahead[2][close] - behind[2][close]) / (2.0 * step)
-        out: Array = np.einsum("rk,rk->r", change, snapshot.v[np.maximum(ahead[1][close], 0)])
+    def _drift(self, snapshot: Snapshot, close: Ints, columns: Ints, gradient: Array) -> Array:
+        """(d/dt dg/dq) v of the close rows: zero for hinges, by a difference along the motion for ball joints."""
+        who, step = snapshot.character, 1e-5
+        ahead = _limits(who, who.integrate(snapshot.q, step * snapshot.v))[2][close]
+        change = (ahead - gradient[close]) / step
+        out: Array = np.einsum("rk,rk->r", change, snapshot.v[np.maximum(columns[close], 0)])
         return out
 
 
