@@ -16,7 +16,6 @@ from counterpoise.experiments.squat_height import bend_height
 from counterpoise.experiments.upright import InTurn, blow, joint_errors, trunk_of
 from counterpoise.measure import Bar, PushLimit, ankle_limit, push_limit, push_map, survival
 from counterpoise.simulate.disturbances import Push
-from counterpoise.simulate.world import World
 
 NAMES = ("grapple", "platform", "ice", "morphologies", "windmill", "squat-height", "push-map")
 STRANGER = """<mujoco model="stranger">
@@ -25,23 +24,26 @@ STRANGER = """<mujoco model="stranger">
       <freejoint/>
       <geom type="box" size="0.09 0.14 0.24" pos="0 0 0.22" mass="32"/>
       {legs}
-      <body name="l_arm" pos="0 0.2 0.4"><joint name="l_arm_x" axis="1 0 0" range="-40 170"/>
-        <joint name="l_arm_y" axis="0 1 0" range="-170 60"/>
+      <body name="l_arm" pos="0 0.2 0.4"><joint armature="0.02" name="l_arm_x" axis="1 0 0" range="-40 170"/>
+        <joint armature="0.02" name="l_arm_y" axis="0 1 0" range="-170 60"/>
         <geom type="capsule" fromto="0 0 0 0 0 -0.55" size="0.035" mass="3"/></body>
-      <body name="r_arm" pos="0 -0.2 0.4"><joint name="r_arm_x" axis="1 0 0" range="-170 40"/>
-        <joint name="r_arm_y" axis="0 1 0" range="-170 60"/>
+      <body name="r_arm" pos="0 -0.2 0.4"><joint armature="0.02" name="r_arm_x" axis="1 0 0" range="-170 40"/>
+        <joint armature="0.02" name="r_arm_y" axis="0 1 0" range="-170 60"/>
         <geom type="capsule" fromto="0 0 0 0 0 -0.55" size="0.035" mass="3"/></body>
     </body>
   </worldbody>
 </mujoco>"""
+# armature as nearly every published model has it
 LEG = """<body name="{s}_thigh" pos="0 {y} 0">
-        <joint name="{s}_hip_x" axis="1 0 0" range="-40 40"/><joint name="{s}_hip_y" axis="0 1 0" range="-110 40"/>
+        <joint armature="0.02" name="{s}_hip_x" axis="1 0 0" range="-40 40"/>
+        <joint armature="0.02" name="{s}_hip_z" axis="0 0 1" range="-40 40"/>
+        <joint armature="0.02" name="{s}_hip_y" axis="0 1 0" range="-110 40"/>
         <geom type="capsule" fromto="0 0 0 0 0 -0.42" size="0.06" mass="7"/>
-        <body name="{s}_shin" pos="0 0 -0.44"><joint name="{s}_knee" axis="0 1 0" range="0 140"/>
+        <body name="{s}_shin" pos="0 0 -0.44"><joint armature="0.02" name="{s}_knee" axis="0 1 0" range="-5 140"/>
           <geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.045" mass="4"/>
           <body name="{s}_foot" pos="0 0 -0.46">
-            <joint name="{s}_ankle_y" axis="0 1 0" range="-45 45"/>
-            <joint name="{s}_ankle_x" axis="1 0 0" range="-30 30"/>
+            <joint armature="0.02" name="{s}_ankle_y" axis="0 1 0" range="-45 45"/>
+            <joint armature="0.02" name="{s}_ankle_x" axis="1 0 0" range="-30 30"/>
             <geom type="box" pos="0.04 0 -0.05" size="0.12 0.05 0.02" mass="1"/>
           </body></body></body>"""
 
@@ -218,7 +220,7 @@ def test_somebody_elses_biped_stands_and_takes_pushes():
 @pytest.mark.parametrize("name", ["human", "child", "asymmetric", "insectoid", "chicken", "ostrich", "dinosaur"])
 def test_every_figure_takes_a_push_from_anywhere(name):
     who = cp.character(name)
-    for direction in range(0, 360, 45):
+    for direction in range(0, 360 if name == "asymmetric" else 181, 45):  # the others are the same to left and right
         limit = ankle_limit(who, "thorax", direction)
         push = blow("thorax", direction, 1.1 * limit.impulse / 0.1, 0.3)
         rec = cp.simulate(who, Stand(), 3.4, disturbances=[push])
@@ -251,7 +253,6 @@ def test_windmill_says_what_is_survived():
 
 
 @pytest.mark.slow
-def test_ice_needs_to_be_known(human):
+def test_ice_needs_to_be_known():
     facts = run_experiment("ice", settings={"ordinary": False}).outcome.facts
     assert not facts["ice"]["fell"] and facts["ice"]["slip"] < 0.05
-    assert World(friction=0.03).friction == 0.03

@@ -9,8 +9,8 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.experiments import run_experiment
 from counterpoise.experiments import combinations as of
+from counterpoise.experiments import run_experiment
 from counterpoise.experiments.cup import HAND, UP, cup_axis, kick_with_cup, tilt_of, with_cup
 from counterpoise.experiments.cup import Settings as CupSettings
 from counterpoise.experiments.exercise import jab

@@ -43,6 +43,7 @@ COMBINATIONS: Mapping[str, tuple[str, ...]] = {
 EVERY = (*COMBINATIONS, "stand")
 WORDS = {"tracking": "tracking", "linear": "+ linear", "angular": "+ linear + angular", "stand": "Stand"}
 LOW = 0.6  # of the height the reference's CoM has: below this a figure has fallen
+TOUCH = 0.05  # [body weights] on anything but feet and hands: a fall
 CLIPS = Path(__file__).resolve().parents[4] / "shared" / "mocap"  # beside the folder the project lives in
 SMOOTH = 0.05  # [s] standard deviation of the window that captured references are averaged with for MomentumBalance
 
@@ -140,9 +141,10 @@ def worth(recording: Recording, reference: Motion | None = None) -> Worth:
 
 
 def fall_time(recording: Recording, reference: Motion | None = None) -> float | None:
-    """When something other than a foot came to bear weight, or the CoM sank below LOW of where the reference has it.
+    """When something but feet and hands came to bear weight, or the CoM sank below LOW of where the reference has it.
 
-    Deep squats take the CoM to less than half its standing height: how low is too low is for the reference to say.
+    Deep squats take the CoM to less than half its standing height, and hands near the ground: how low is too low is
+    for the reference to say.
     """
     who, rows = recording.character, _rows(recording)
     wanted = reference_poses(recording, reference)[rows]
@@ -150,9 +152,12 @@ def fall_time(recording: Recording, reference: Motion | None = None) -> float | 
     have = np.array([_height(who, q) for q in recording.positions()[rows]])
     low = have < LOW * asked
     times = [float(recording.time[rows[int(np.argmax(low))]])] if low.any() else []
-    touch = measure.fell(recording)
-    if touch.fell and touch.reason.endswith("on the ground"):
-        times.append(float(touch.time))
+    g = measure.ground_contacts(recording)
+    feet = {foot.body for foot in who.feet} | {point.body for point in who.contact_points}
+    other = ~np.isin(g.body, [who.body_id(name) for name in feet | set(who.hands)])
+    load = np.bincount(g.row[other], np.linalg.norm(g.force[other], axis=1), len(recording))
+    if (load > TOUCH * who.mass * 9.81).any():
+        times.append(float(recording.time[int(np.argmax(load > TOUCH * who.mass * 9.81))]))
     return min(times, default=None)
 
 

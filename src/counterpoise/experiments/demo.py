@@ -221,7 +221,7 @@ def _frames(shots: Sequence[Shot], told: Callable[[float], None]) -> Iterator[Ar
 
 
 def _facts(recording: Recording, name: str = "") -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for number, who in enumerate(recording.figures):
         impulse = _largest_impulse(recording, number)
         com = track_of(recording, number).com

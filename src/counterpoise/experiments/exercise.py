@@ -44,7 +44,7 @@ class Settings:
     clips: str = setting("", "", "folder with 13_29.bvh and 02_05.bvh; empty: shared/mocap beside the project")
     captured: bool = setting(True, "", "also the captured clips, where there are any")
     hurry: bool = setting(True, "", "also find how fast the toe touch may go with each combination")
-    fastest: float = setting(5.2, "", "where that search ends; it begins at 2")
+    fastest: float = setting(5.2, "", "where that search ends; it begins at 2.8")
     rest: float = setting(0.7, "s", "after each motion, to see whether it still stands")
 
 
@@ -110,9 +110,9 @@ def jab(who: Character, speed: float = 1.0) -> Motion:
 
 
 def fastest(combination: str, who: Character, settings: Settings, lab: Lab) -> float:
-    """How many times its speed the toe touch may go, by bisection to 0.4."""
-    low, high = 2.0, settings.fastest
-    while high - low > 0.4 + 1e-9:
+    """How many times its speed the toe touch may go, by bisection to 0.2."""
+    low, high = 2.8, settings.fastest
+    while high - low > 0.2:
         middle = 0.5 * (low + high)
         hurried = reference_motion("toe_touch", who, speed=middle)
         runs = run_each(lab, who, hurried, hurried.duration + 1.5, name="hurried", combinations=[combination])

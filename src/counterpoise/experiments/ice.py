@@ -89,7 +89,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     ]
     plots = {"ice": panels(story_panels(ice, reference), "on ice"), "compared": panels(compared, "ice and ground")}
     times = np.linspace(0.8, reference.duration - 0.5, 10).tolist()
-    film = Film("ice", azimuth=-60.0, columns=5, panel=(210, 270), times=times, overlays={"ghost": reference})
+    film = Film("ice", azimuth=-60.0, columns=5, panel=(190, 250), times=times, overlays={"ghost": reference})
     return Outcome(tuple(claims), plots, film, facts)
 
 

@@ -84,7 +84,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         "platform",
         azimuth=-55.0,
         columns=5,
-        panel=(210, 270),
+        panel=(190, 250),
         times=np.linspace(1.4, min(settings.seconds, 6.0), 10).tolist(),
     )
     return Outcome(tuple(claims), {"platform": panels(rows, "a slippery, moving platform")}, film, facts)
