@@ -13,7 +13,10 @@ FREE, BALL = 0, 1  # MuJoCo joint types
 
 def difference(layout: NDArray[np.int64], nv: int, start: ArrayLike, end: ArrayLike) -> Array:
     """Tangents (..., nv) from poses to poses; leading axes broadcast."""
-    a, b = np.broadcast_arrays(np.asarray(start, float), np.asarray(end, float))
+    first, last = np.asarray(start, float), np.asarray(end, float)
+    if first.ndim == 1 and first.shape == last.shape:
+        return _difference(layout, nv, np.ascontiguousarray(first)[None], np.ascontiguousarray(last)[None])[0]
+    a, b = np.broadcast_arrays(first, last)
     shape = a.shape[:-1]
     flat_a = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
     flat_b = np.ascontiguousarray(b).reshape(-1, b.shape[-1])
@@ -23,6 +26,8 @@ def difference(layout: NDArray[np.int64], nv: int, start: ArrayLike, end: ArrayL
 def integrate(layout: NDArray[np.int64], pose: ArrayLike, tangent: ArrayLike) -> Array:
     """Poses (..., nq) reached from poses along tangents; leading axes broadcast."""
     q, v = np.asarray(pose, float), np.asarray(tangent, float)
+    if q.ndim == v.ndim == 1:
+        return _integrate(layout, np.ascontiguousarray(q)[None], np.ascontiguousarray(v)[None])[0]
     shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     flat_q = np.ascontiguousarray(np.broadcast_to(q, (*shape, q.shape[-1]))).reshape(-1, q.shape[-1])
     flat_v = np.ascontiguousarray(np.broadcast_to(v, (*shape, v.shape[-1]))).reshape(-1, v.shape[-1])
