@@ -1,8 +1,8 @@
 """How much faster than real time a standing human is simulated, on one core, beside the physics alone.
 
 1 kHz physics, 500 Hz control; processor time, the quickest of several runs, because machines are noisy. The peers are
-the same body under `HoldPose` (springs at the joints, no balance) and MuJoCo's step with nobody in control: ratios carry
-over.
+the same body under `HoldPose` (springs at the joints, no balance) and MuJoCo's step with nobody in control: ratios
+carry over.
 
     uv run python benchmarks/standing.py
 """

@@ -11,7 +11,9 @@ squat = cp.reference_motion("squat", human)
 stand = Stand(squat)
 push = cp.Push("thorax", (150, 0, 0), start=0.8, duration=0.1)
 rec = cp.simulate(human, stand, squat.duration + 1.0, start=stand.ready(human), disturbances=[push])
-print(rec, "fell" if measure.fell(rec) else "stood", f"at most {rec.notes['tracking'].max():.2f} rad rms from the squat")
+print(
+    rec, "fell" if measure.fell(rec) else "stood", f"at most {rec.notes['tracking'].max():.2f} rad rms from the squat"
+)
 
 # in place: as many times what ankles alone could bear, forward
 limit = measure.ankle_limit(human, "thorax", direction=0.0)

@@ -62,8 +62,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     claims = (
         Claim(
             f"{settings.force:.0f} N blows of {settings.duration:g} s, {settings.interval:g} s apart, are survived",
-            f"{ended(asked)}; largest survived in place here {largest:.0f} N ({settings.pushes} blows at the "
-            f"{settings.body})",
+            f"{ended(asked)}; largest survived here {largest:.0f} N ({settings.pushes} blows at the {settings.body}), "
+            f"feet never more than {100 * _verdict(rec, settings).foot:.1f} cm from their places",
             largest >= settings.force,
         ),
         Claim(
@@ -75,7 +75,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     )
     facts = {
         "largest": largest, "not survived": tried, "arm_travel": turn, "arm_share": share,
-        "slip": largest_slip(rec), "last_error": float(joint_errors(rec)[-1]),
+        "slip": largest_slip(rec), "foot": _verdict(rec, settings).foot, "last_error": float(joint_errors(rec)[-1]),
     }  # fmt: skip
     begun = 0.3
     times = np.linspace(begun, begun + settings.pushes * (settings.duration + settings.interval) + 0.8, 10).tolist()
@@ -93,9 +93,13 @@ def blows(settings: Settings, force: float, start: float = 0.3) -> list[Push]:
 
 
 def survived(rec: Recording, settings: Settings) -> bool:
-    """Did not fall, feet where they were (1 cm), and at rest again."""
+    """Did not fall, feet within 5 cm of where they were, at rest and back in its pose."""
+    return _verdict(rec, settings).survived
+
+
+def _verdict(rec: Recording, settings: Settings) -> measure.Survival:
     last = blows(settings, 1.0)[-1]
-    return measure.survival(rec, last.start + last.duration).survived
+    return measure.survival(rec, last.start + last.duration, measure.Bar(foot=0.05, seconds=settings.seconds))
 
 
 def _simulated(name: str, who: Character, settings: Settings, force: float, lab: Lab) -> Recording:

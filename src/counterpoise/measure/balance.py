@@ -123,7 +123,7 @@ def foot_lift(recording: Recording, figure: int = 0) -> dict[str, Array]:
 
 
 def fell(recording: Recording, figure: int = 0) -> Fall:
-    """Fell: something other than a foot bears weight on the ground, or the CoM has sunk to two fifths of its standing height."""
+    """Fell: something other than a foot bears weight on the ground, or the CoM is below LOW of its standing height."""
     who = recording.figures[figure]
     if not who.feet:
         raise MissingRole(f"{who.name!r} has no feet, so it cannot be said to stand or fall")
