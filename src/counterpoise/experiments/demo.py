@@ -37,9 +37,9 @@ BLOWS = (  # when [s], towards [deg from forward], how hard in rho: 1 is what an
     (0.4, 0.0, 1.0),
     (1.8, 180.0, 1.2),
     (3.4, 90.0, 1.4),
-    (5.2, 0.0, 1.6),
+    (5.2, 0.0, 1.5),
 )
-HUMAN_SECONDS = 7.6
+HUMAN_SECONDS = 8.3
 CAST = {  # where they stand, from right to left [m]
     "dinosaur": (-0.6, 3.1),
     "ostrich": (0.0, 1.75),

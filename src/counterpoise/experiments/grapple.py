@@ -98,7 +98,7 @@ def struck(who: Character, settings: Settings) -> list[Push]:
 
 def tied(who: Character, settings: Settings, start: float, end: float) -> list[Drag]:
     """Hands, then the head, each drawn from where it is in the neutral pose down and outwards, one second apart."""
-    bodies = [*who.hands[::2], *who.hands[1::2], *(name for name in who.segments if name == "head")]
+    bodies = [*who.hands[1::2], *who.hands[::2], *(name for name in who.segments if name == "head")]
     chosen = bodies[: max(settings.points - 1, 1)] + bodies[-1:] if settings.points > 1 else bodies[:1]
     here, out = who.snapshot(), []
     for i, body in enumerate(chosen[: settings.points]):
