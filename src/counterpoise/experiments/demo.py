@@ -39,7 +39,7 @@ BLOWS = (  # when [s], towards [deg from forward], how hard in rho: 1 is what an
     (3.4, 90.0, 1.4),
     (5.2, 0.0, 1.5),
 )
-HUMAN_SECONDS = 8.3
+HUMAN_SECONDS = 8.0
 CAST = {  # where they stand, from right to left [m]
     "dinosaur": (-0.6, 3.1),
     "ostrich": (0.0, 1.75),

@@ -283,8 +283,8 @@ def push_map(
         pool.shutdown(wait=False, cancel_futures=True)
         if isinstance(error, BrokenProcessPool):
             raise BadValue(
-                "a worker process ended before its search did: a script must call push_map under "
-                "`if __name__ == '__main__':` (or with workers=1)"
+                "a worker process ended before its search did: killed from outside, or a script that does not call "
+                "push_map under `if __name__ == '__main__':`; workers=1 needs neither"
             ) from error
         raise
     pool.shutdown()
