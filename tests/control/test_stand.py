@@ -196,6 +196,27 @@ def test_anything_may_change_between_ticks():
 
 
 # -- trouble ----------------------------------------------------------------------------------------------------------
+def test_what_is_kept_between_runs_does_not_show():
+    """Objectives and rehearsals are kept: after other tunings, figures and references a run is the same to the bit."""
+    squat = cp.reference_motion("squat", HUMAN)
+    mine = Stand(reference=squat, compliance=0.6)
+    first = cp.simulate(HUMAN, mine, 0.1, start=mine.ready(HUMAN))
+    for other in (
+        Stand(reference=squat, compliance=0.2),
+        Stand(reference=squat, tuning=StandTuning(stiffness=90.0, lookahead=0.2), compliance=0.6),
+        Stand(height=0.8, compliance=0.6),
+        Stand(reference=squat, compliance=0.6, ground={"foot_left": Surface(), "foot_right": Surface()}),
+    ):
+        told = cp.simulate(HUMAN, other, 0.1, start=mine.ready(HUMAN))
+        differs = other.compliance != 0.6 or other.tuning != mine.tuning or other.height is not None
+        assert (told.torque[0] != first.torque[0]).any() == differs
+    fresh = cp.character("human")
+    again = Stand(reference=cp.reference_motion("squat", fresh), compliance=0.6)
+    for who, controller in ((HUMAN, mine), (fresh, again)):
+        repeat = cp.simulate(who, controller, 0.1, start=controller.ready(who))
+        assert repeat.qpos.tobytes() == first.qpos.tobytes() and repeat.torque.tobytes() == first.torque.tobytes()
+
+
 def test_a_figure_in_the_air_or_upside_down_falls_without_a_fuss():
     up = HUMAN.neutral.copy()
     up[2] += 0.5

@@ -12,7 +12,7 @@ from random_states import random_state
 from counterpoise import spatial
 from counterpoise.character import Character, State
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import follow, point_path
+from counterpoise.character.snapshot import follow, point_path, take_contact_places
 from counterpoise.errors import BadValue, UnknownName
 
 SOME = ["human", "ostrich", "chain", "planar_biped", "insectoid"]
@@ -237,3 +237,9 @@ def test_a_snapshot_names_the_nearest_body(human: Character):
         human.state(q=np.zeros(human.nq))
     with pytest.raises(BadValue):
         human.state(q=np.full(human.nq, np.nan))
+
+
+def test_contact_places_alone_are_those_of_a_snapshot(human: Character, rng: np.random.Generator):
+    for _ in range(5):
+        state = human.state(human.integrate(human.neutral, 0.4 * rng.standard_normal(human.nv)))
+        assert np.array_equal(take_contact_places(human, state.q), human.snapshot(state).contact_position)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 import counterpoise as cp
+from counterpoise.errors import BadValue
 from counterpoise.features import BodyOrientation, ComPosition, Feature, PointPosition
 from counterpoise.objectives import EXAMPLES, DiagonalRows, Footing, faded, momentum_scale, take_stance
 from counterpoise.objectives.target import arrival
@@ -130,6 +133,49 @@ def test_momentum_changes_as_asked(kind: str, body: str):
     assert np.allclose(change, asked, atol=1e-5 * (1 + np.abs(asked).max()) * momentum_scale(who, kind))
 
 
+def test_axes_pick_from_whole_references_as_from_picked_ones(human):
+    here = moving(human, 6)
+    value, velocity, acceleration = np.random.default_rng(7).standard_normal((3, 3))
+    for axes, part in (("xz", [0, 2]), ("y", [1])):
+        whole = cp.Setpoint(ComPosition(), value, velocity, acceleration, axes=axes)
+        some = cp.Setpoint(ComPosition(), value[part], velocity[part], acceleration[part], axes=axes)
+        assert np.array_equal(whole.rows(here).b, some.rows(here).b)
+        A, b = np.zeros((4, human.nv)), np.zeros(4)
+        assert whole.write(here, None, A, b, 0, 1.0) == len(part)
+        assert np.allclose(b[: len(part)], some.rows(here).b, atol=1e-12)
+
+
+def test_a_moving_pose_is_tracked_as_the_motion_it_belongs_to(human):
+    squat = cp.reference_motion("squat", human)
+    here = moving(human, 8)
+    s = squat.sample(0.9)
+    along = cp.TrackPose(squat, 50.0, shift=0.9 - here.time)
+    posed = cp.TrackPose(s.q, 50.0, velocity=s.v, acceleration=s.a)
+    assert np.allclose(along.rows(here).target, posed.rows(here).target, atol=1e-10)
+    weight, pull = np.zeros(human.nv), np.zeros(human.nv)
+    posed.add(here, weight, pull, 1.0)
+    assert np.allclose(pull, posed.rows(here).weight * posed.rows(here).target, atol=1e-10)
+    with pytest.raises(BadValue, match="Motion brings its own"):
+        cp.TrackPose(squat, velocity=s.v)
+    with pytest.raises(BadValue, match="velocity"):
+        cp.TrackPose(s.q, velocity=s.v[1:]).rows(here)
+
+
+def test_an_objective_aimed_anew_is_one_made_anew(human):
+    here = moving(human, 9)
+    goal, rate = np.array([0.1, -0.2, 0.9]), np.array([0.3, 0.0, -0.1])
+    old = [
+        (cp.Setpoint(ComPosition(), (0.0, 0.0, 1.0), axes="xy"), {"value": goal, "velocity": rate, "stiffness": 30.0}),
+        (cp.Momentum("angular", gain=4.0), {"value": goal, "rate": rate}),
+    ]
+    for objective, told in old:
+        A, b = np.zeros((2, 3, human.nv)), np.zeros((2, 3))
+        objective.write(here, None, A[0], b[0], 0, 1.0)  # what it keeps of its first references must not stay
+        count = objective.aimed(**told).write(here, None, A[0], b[0], 0, 1.0)
+        replace(objective, **told).write(here, None, A[1], b[1], 0, 1.0)
+        assert np.array_equal(A[0, :count], A[1, :count]) and np.array_equal(b[0, :count], b[1, :count])
+
+
 # -- targets -------------------------------------------------------------------------------------------------------
 def test_a_target_with_time_left_is_cubic_hermite_interpolation():
     rng = np.random.default_rng(0)
@@ -227,6 +273,30 @@ def test_a_hinge_stops_at_its_limit_braking_no_harder_than_needed(human, deceler
     worst, braking = swing(human, "elbow_left", v, deceleration)
     assert -0.03 < worst < 0.0  # it came close and never beyond
     assert braking < 1.1 * deceleration
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stops_bound_the_second_derivative_of_every_limit(human, seed: int):
+    """A a - b is g'' less what the law allows: g and g'' by differences along the motion, hinges and cones alike."""
+    here = moving(human, seed, 2.0)
+    stops = cp.JointStops(deceleration=300.0, settle=0.02, margin=0.01, top_speed=None)
+    rows = stops.rows(here)
+    a = np.random.default_rng(seed).standard_normal(human.nv)
+    h = 1e-4
+    back, g, forth = (human.limits.values(ahead(here, a, k * h).q) for k in (-1, 0, 1))
+    speed, bend = (forth - back) / (2 * h), (forth - 2 * g + back) / h**2
+    e, ds = -g - 0.01, 300.0 * 0.02
+    room = np.sqrt(np.maximum(2 * 300.0 * e + ds**2, ds**2))
+    allowed = np.where(e > 0.0, room - ds, e / 0.02)
+    slope = np.where(e > 0.0, 300.0 / room, 1 / 0.02)
+    excess = bend - ((allowed - speed) / 0.02 - slope * speed)
+    close = (allowed - speed) / 0.02 - slope * speed < 399.9
+    assert len(rows) > 3
+    left = rows.A @ a - rows.b
+    for value in left:
+        assert np.abs(excess - value).min() < 2e-3 * (1.0 + abs(value))
+    for value in excess[close]:
+        assert np.abs(left - value).min() < 2e-3 * (1.0 + abs(value))
 
 
 def test_a_ball_joint_stops_at_its_cone(human):

@@ -180,32 +180,38 @@ def take_snapshot(character: Character, state: State) -> Snapshot:
     h -= d.qfrc_passive
     M = np.empty((m.nv, m.nv))
     mujoco.mj_fullM(m, d, M)
-    com = d.subtree_com[0].copy()
-    parts = _derive(
-        d.cdof, d.cdof_dot, d.cvel, d.cinert, d.crb, d.xpos, d.xmat, d.qvel, com,
-        t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place,
+    com, place, cdof, twist = d.subtree_com[0].copy(), d.xpos.copy(), d.cdof.copy(), d.cvel.copy()
+    derived = _derived(m.nbody, m.nv, len(t.point_body))
+    _derive(
+        cdof, d.cdof_dot, twist, d.cinert, d.crb, place, d.xmat, d.qvel, com,
+        t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place, *derived.values(),
     )  # fmt: skip
-    bias, cmm, momentum, cmm_drift, point, point_velocity, point_jac, point_drift = parts
-    return Snapshot(
+    found = object.__new__(Snapshot)  # a tick makes one: its fields are put in place at once
+    found.__dict__.update(
+        derived,
         character=character,
         state=state,
-        body_position=d.xpos.copy(),
+        body_position=place,
         body_rotation=d.xmat.reshape(-1, 3, 3).copy(),
         body_com=d.xipos.copy(),
-        body_velocity=d.cvel.copy(),
-        body_drift=bias,
+        body_velocity=twist,
         M=M,
         h=h,
         com=com,
-        momentum=momentum,
-        momentum_matrix=cmm,
-        momentum_drift=cmm_drift,
-        contact_position=point,
-        contact_velocity=point_velocity,
-        contact_jacobian=point_jac,
-        contact_drift=point_drift,
-        motion_vectors=d.cdof.copy(),
+        motion_vectors=cdof,
     )
+    return found
+
+
+def take_contact_places(character: Character, q: Array) -> Array:
+    """Where the contact points of the feet are in a pose, (p, 3): as a Snapshot has it, and nothing else."""
+    t = tables_of(character)
+    d = t.data
+    d.qpos[:] = q
+    mujoco.mj_kinematics(character.model, d)
+    out = np.empty((len(t.point_body), 3))
+    _place_points(d.xpos, d.xmat, t.point_body, t.point_place, out)
+    return out
 
 
 def put_in_pose(character: Character, q: Array) -> mujoco.MjData:
@@ -225,9 +231,10 @@ def take_kinematics(character: Character, q: Array) -> Snapshot:
     mujoco.mj_crb(m, d)
     com = d.subtree_com[0].copy()
     still = np.zeros((m.nbody, 6))
-    parts = _derive(
+    derived = _derived(m.nbody, n, p)
+    _derive(
         d.cdof, d.cdof, still, d.cinert, d.crb, d.xpos, d.xmat, d.qvel, com,
-        t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place,
+        t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place, *derived.values(),
     )  # fmt: skip
     return Snapshot(
         character=character,
@@ -241,11 +248,11 @@ def take_kinematics(character: Character, q: Array) -> Snapshot:
         h=np.empty(0),
         com=com,
         momentum=np.zeros(6),
-        momentum_matrix=parts[1],
+        momentum_matrix=derived["momentum_matrix"],
         momentum_drift=np.zeros(6),
-        contact_position=parts[4],
+        contact_position=derived["contact_position"],
         contact_velocity=np.zeros((p, 3)),
-        contact_jacobian=parts[6],
+        contact_jacobian=derived["contact_jacobian"],
         contact_drift=np.zeros((p, 3)),
         motion_vectors=d.cdof.copy(),
     )
@@ -364,6 +371,30 @@ def _inertia_times(I: Array, s: Array, out: Array) -> None:
     out[5] = I[7] * s[0] - I[6] * s[1] + I[9] * s[5]
 
 
+def _derived(nbody: int, nv: int, points: int) -> dict[str, Array]:
+    """Room for what `_derive` writes, by field and in its order."""
+    return {
+        "body_drift": np.zeros((nbody, 6)),
+        "momentum_matrix": np.empty((6, nv)),
+        "momentum": np.zeros(6),
+        "momentum_drift": np.zeros(6),
+        "contact_position": np.empty((points, 3)),
+        "contact_velocity": np.empty((points, 3)),
+        "contact_jacobian": np.zeros((points, 3, nv)),
+        "contact_drift": np.empty((points, 3)),
+    }
+
+
+@kernel
+def _place_points(xpos: Array, xmat: Array, point_body: Ints, point_place: Array, out: Array) -> None:
+    """World places of body-fixed points."""
+    for i in range(len(point_body)):
+        b = point_body[i]
+        x = point_place[i]
+        for k in range(3):
+            out[i, k] = xpos[b, k] + xmat[b, 3 * k] * x[0] + xmat[b, 3 * k + 1] * x[1] + xmat[b, 3 * k + 2] * x[2]
+
+
 @kernel
 def _derive(
     cdof: Array,
@@ -382,10 +413,17 @@ def _derive(
     ancestors: Array,
     point_body: Ints,
     point_place: Array,
-) -> tuple[Array, Array, Array, Array, Array, Array, Array, Array]:
+    bias: Array,
+    cmm: Array,
+    momentum: Array,
+    cmm_drift: Array,
+    place: Array,
+    speed: Array,
+    jac: Array,
+    drift: Array,
+) -> None:
+    """Everything MuJoCo's recursions leave to be done, into the arrays given last."""
     nbody, nv, points = len(parent), len(cdof), len(point_body)
-    bias = np.zeros((nbody, 6))
-    momentum, cmm_drift = np.zeros(6), np.zeros(6)
     p, f = np.empty(6), np.empty(6)
     for b in range(1, nbody):
         for k in range(6):
@@ -404,21 +442,14 @@ def _derive(
         cmm_drift[3] += f[3] + v[1] * p[5] - v[2] * p[4]
         cmm_drift[4] += f[4] + v[2] * p[3] - v[0] * p[5]
         cmm_drift[5] += f[5] + v[0] * p[4] - v[1] * p[3]
-    cmm = np.empty((6, nv))
     for j in range(nv):
         _inertia_times(crb[dof_body[j]], cdof[j], p)
         for k in range(6):
             cmm[k, j] = p[k]
-    place = np.empty((points, 3))
-    speed = np.empty((points, 3))
-    jac = np.zeros((points, 3, nv))
-    drift = np.empty((points, 3))
+    _place_points(xpos, xmat, point_body, point_place, place)
     for i in range(points):
         b = point_body[i]
-        x = point_place[i]
         v, a = cvel[b], bias[b]
-        for k in range(3):
-            place[i, k] = xpos[b, k] + xmat[b, 3 * k] * x[0] + xmat[b, 3 * k + 1] * x[1] + xmat[b, 3 * k + 2] * x[2]
         r0, r1, r2 = place[i, 0] - com[0], place[i, 1] - com[1], place[i, 2] - com[2]
         speed[i, 0] = v[3] + v[1] * r2 - v[2] * r1
         speed[i, 1] = v[4] + v[2] * r0 - v[0] * r2
@@ -433,4 +464,3 @@ def _derive(
                 jac[i, 0, j] = s[3] + s[1] * r2 - s[2] * r1
                 jac[i, 1, j] = s[4] + s[2] * r0 - s[0] * r2
                 jac[i, 2, j] = s[5] + s[0] * r1 - s[1] * r0
-    return bias, cmm, momentum, cmm_drift, place, speed, jac, drift

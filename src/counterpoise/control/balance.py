@@ -143,13 +143,22 @@ class Balance:
         height, rising = self._height(snapshot, wish, support, memory)
         contact = (Contact(stiffness=self.tuning.contact_stiffness * omega_squared(snapshot.character)),)
         com = self._com(snapshot, wish, support, height, rising)
-        rest = (self._momentum(), self._pose(snapshot.character), self._stops(), *self.extra)
+        rest = (*self._rest(snapshot.character), *self.extra)
         levels = (contact, com, rest) if self.strict else (contact, (*(c.weighing(BESIDE) for c in com), *rest))
         solution = solve_whole_body(snapshot, [one for one in levels if one], footing, _FULL, memory.solver)
         after = BalanceMemory(plan, solution.memory, height, snapshot.time)
         return Action(solution.torque, after, {**solution.notes(), "height": height})
 
     # ---------------------------------------------------------------------------------------------- what each line asks
+
+    def _rest(self, who: Character) -> tuple[Objective, ...]:
+        """Momentum, pose and stops, which are the same every tick: made once and kept with the body."""
+        known = who.__dict__.get("_balance_rest")
+        if known is None or known[0] is not self.tuning or known[1] is not self.reference:
+            objectives = (self._momentum(), self._pose(who), self._stops())
+            known = who.__dict__["_balance_rest"] = (self.tuning, self.reference, objectives)
+        found: tuple[Objective, ...] = known[2]
+        return found
 
     def _stops(self) -> JointStops:
         return JointStops(top_speed=self.tuning.top_speed, weight=self.tuning.stop_weight)

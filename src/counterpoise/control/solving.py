@@ -152,8 +152,9 @@ class _Attempts:
     def found(self, held: Held, answer: Answer) -> Found:
         """The answer with its account."""
         a = answer.solution.acceleration
-        sizes = sizes_of_rows(self.A, self.b, np.array(answer.spans), np.array(answer.betas), a).tolist()
-        residuals = dict(zip(answer.names, sizes, strict=True))
+        sizes = np.empty(len(answer.names))
+        sizes_of_rows(self.A, self.b, np.array(answer.spans), np.array(answer.betas), a, sizes)
+        residuals = dict(zip(answer.names, sizes.tolist(), strict=True))
         for name, posture in answer.postures:
             residuals[name] = posture.size(a)
         for _, objective, rows in self.one_sided:
@@ -185,7 +186,8 @@ def _write(
         for objective in level:
             if objective.weight == 0.0 or objective.at_most:
                 continue
-            if number == last and isinstance(objective, TrackPose):
+            if number == last and objective.posture:
+                assert isinstance(objective, TrackPose)
                 postures.append((objective.name, objective.add(s, weight, pull, objective.weight)))
                 continue
             beta = 1.0 if objective.weight == 1.0 else math.sqrt(objective.weight)

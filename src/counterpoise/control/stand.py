@@ -11,7 +11,7 @@ momentum spent is given back gently and the figure returns to its pose without a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -21,9 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from counterpoise import spatial
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, tables_of, take_snapshot
+from counterpoise.character.snapshot import Snapshot, tables_of, take_contact_places, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
+from counterpoise.control.footprint import capture_share, draw_inside, find_support, lowest, mean_error
 from counterpoise.control.rehearsal import Rehearsal, clearance, rehearse
 from counterpoise.control.whole_body import WholeBodyMemory, WholeBodyTuning, solve_whole_body
 from counterpoise.errors import BadValue
@@ -40,10 +41,9 @@ from counterpoise.objectives import (
     Surface,
     TrackPose,
 )
-from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside, share_of_way
 
 Array = NDArray[np.float64]
-Ground = Surface | Callable[[float], Surface]
+_Standing = tuple[Contact, Setpoint, Setpoint, Momentum, TrackPose, JointStops]
 NEAR, FAR = 1.0, 1.6  # [rad] an arm this far from home goes there straight, or by the middle of its range
 _NEAR_COSINE = math.cos(0.5 * NEAR)
 STEADY_STATES = 16  # posture gains are rounded to this many steps between slack and stiff, so that tables are shared
@@ -196,12 +196,11 @@ class Stand:
         aim = self._aim(snapshot, wish, support, moved)
         urgency = _urgency(snapshot, aim, support, body.omega)
         alarm = max(_eased((urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), self._forgotten(snapshot, memory))
-        wants = self._wants(snapshot, body, wish, aim, alarm, clock, speed)
-        levels = ((Contact(stiffness=t.contact_stiffness),), wants)
+        levels = self._wants(snapshot, body, wish, aim, alarm)
         solution = solve_whole_body(snapshot, levels, self._footing(wish), self._strength(), memory.solver)
         error = _tracking_error(snapshot, wish.q)
-        after = self._pace(clock, speed, alarm, error, snapshot.time, memory)
-        after = replace(after, solver=solution.memory, moved=moved.place, rehearsal=wish.rehearsal)
+        pace = self._pace(clock, speed, alarm, error, snapshot.time, memory)
+        after = StandMemory(solution.memory, snapshot.time, clock, pace, alarm, moved.place, wish.rehearsal)
         notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
         return Action(solution.torque, after, notes)
 
@@ -222,29 +221,26 @@ class Stand:
         if seen is None or seen.given is not self.reference:
             seen = self._rehearse(who)
         s = seen.motion.sample(clock)
-        state = take_snapshot(who, State(s.q, s.v * speed, snapshot.time))
+        v, a = s.v * speed, s.a * speed**2
         com, velocity, acceleration, spin, spin_rate, lifted = seen.at(clock)
         goal = (com, velocity * speed, acceleration * speed**2, spin * speed, spin_rate * speed**2)
-        return _Wish(s.q, state, s.a * speed**2, lifted, goal, seen)
+        state = take_snapshot(who, State(s.q, v, snapshot.time)) if lifted else None
+        points = take_contact_places(who, s.q) if state is None else state.contact_position
+        return _Wish(s.q, v, a, points, lifted, goal, state, seen)
 
     def _rehearse(self, character: Character) -> Rehearsal:
         assert isinstance(self.reference, Motion)
         t = self.tuning
-        return rehearse(
-            self.reference,
-            character,
-            height=t.lift_height,
-            lookahead=t.lookahead,
-            margin=t.margin,
-            smooth=t.smooth_time,
-            ground=self.ground,
-        )
+        how = (t.lift_height, t.lookahead, t.margin, t.smooth_time)
+        if isinstance(self.ground, Hashable):
+            return _rehearsed(self.reference, character, *how, self.ground)
+        return _rehearsed.__wrapped__(self.reference, character, *how, self.ground)
 
     def _aim(self, snapshot: Snapshot, wish: _Wish, support: Array, moved: _Moved) -> Aim:
         """The reference's CoM and momentum, carried along with the feet and kept over the support."""
         com, velocity, acceleration, spin, spin_rate = wish.goal
         com = com + moved.place
-        com[0], com[1] = nearest_inside(support, com[0], com[1], self.tuning.margin * deepest(support)[2])
+        draw_inside(support, com, self.tuning.margin)
         if self.height is not None:
             body = _body_of(snapshot.character)
             least, most = self.tuning.lowest * body.height, 1.3 * body.height
@@ -257,46 +253,61 @@ class Stand:
     # ------------------------------------------------------------------------------------------------------ the wishes
 
     def _wants(
-        self, snapshot: Snapshot, body: _Body, wish: _Wish, aim: Aim, alarm: float, clock: float, speed: float
-    ) -> tuple[Objective, ...]:
-        t, firm = self.tuning, 2.0 * (1.0 - self.compliance)
-        omega2 = body.omega**2
+        self, snapshot: Snapshot, body: _Body, wish: _Wish, aim: Aim, alarm: float
+    ) -> tuple[tuple[Objective, ...], ...]:
+        """The levels: planted feet; then CoM, momentum, pose, stops, feet in the air, and what else was asked for."""
+        t = self.tuning
         calm = round((t.slack + (1.0 - t.slack) * (1.0 - alarm)) * STEADY_STATES) / STEADY_STATES
-        k = max(firm, 1e-3) * t.stiffness * calm
-        firm_k = max(firm, 1e-3) * t.stiffness
-        stiffness = {
-            "": k,
-            **dict.fromkeys(body.steady, firm_k),
-            **dict.fromkeys(body.arms, k * t.free_limbs),
-        }
+        contact, balance, height, momentum, track, stops = self._standing(body, calm)
         com_stiffness = t.com_stiffness + (t.com_urgent - t.com_stiffness) * alarm
+        goal = {"value": aim.com, "velocity": aim.velocity, "acceleration": aim.acceleration}
         detour = _detour(snapshot, wish.q, body)
         if detour is not None:
-            track = TrackPose(detour, stiffness, root_weight=1e-3)
-        elif wish.rehearsal is not None:
-            track = TrackPose(
-                wish.rehearsal.motion, stiffness, root_weight=1e-3, speed=speed, shift=clock - speed * snapshot.time
-            )
+            track = track.aimed(reference=detour)
         else:
-            track = TrackPose(self.reference, stiffness, root_weight=1e-3)
-        hold = min(firm, 1.0)
-        height_weight = t.height_weight if self.height is None else t.asked_height_weight
-        return (
-            Setpoint(
-                _COM, aim.com[:2], aim.velocity[:2], aim.acceleration[:2], stiffness=com_stiffness * omega2,
-                limit=max(t.com_limit * self.friction, 1e-3) * 9.81, axes="xy", weight=t.com_weight * hold,
-                name="balance",
-            ),
-            Setpoint(
-                _COM, aim.com[2:], aim.velocity[2:], aim.acceleration[2:], stiffness=t.height_stiffness * omega2,
-                limit=9.81, axes="z", weight=height_weight * hold, name="height",
-            ),
-            Momentum("angular", aim.momentum, aim.momentum_rate, t.momentum_gain, weight=t.momentum_weight * hold),
+            track = track.aimed(reference=wish.q, velocity=wish.v, acceleration=wish.a)
+        wants: tuple[Objective, ...] = (
+            balance.aimed(**goal, stiffness=com_stiffness * body.omega**2),
+            height.aimed(**goal),
+            momentum.aimed(value=aim.momentum, rate=aim.momentum_rate),
             track,
+            stops,
+        )
+        if wish.lifted:
+            hold = min(2.0 * (1.0 - self.compliance), 1.0)
+            wants = (*wants, SwingFeet(wish, aim.moved, t.swing_stiffness, t.swing_weight * hold))
+        return (contact,), (*wants, *self.extra)
+
+    def _standing(self, body: _Body, calm: float) -> _Standing:
+        """The objectives of a standing figure before they are aimed, made once for each state of calm."""
+        t, firm = self.tuning, 2.0 * (1.0 - self.compliance)
+        key = (calm, firm, self.friction, self.height is None, id(t))
+        found = body.standing.get(key)
+        if found is not None and found[0] is t:
+            return found[1]
+        hold, omega2 = min(firm, 1.0), body.omega**2
+        firm_k = max(firm, 1e-3) * t.stiffness
+        k = firm_k * calm
+        stiffness = {"": k, **dict.fromkeys(body.steady, firm_k), **dict.fromkeys(body.arms, k * t.free_limbs)}
+        height_weight = t.height_weight if self.height is None else t.asked_height_weight
+        objectives = (
+            Contact(stiffness=t.contact_stiffness),
+            Setpoint(
+                _COM, _ZERO, limit=max(t.com_limit * self.friction, 1e-3) * 9.81, axes="xy",
+                weight=t.com_weight * hold, name="balance",
+            ),
+            Setpoint(
+                _COM, _ZERO, stiffness=t.height_stiffness * omega2, limit=9.81, axes="z", weight=height_weight * hold,
+                name="height",
+            ),
+            Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight * hold),
+            TrackPose(None, stiffness, root_weight=1e-3),
             JointStops(top_speed=t.top_speed, weight=t.stop_weight),
-            *((SwingFeet(wish, aim.moved, t.swing_stiffness, t.swing_weight * hold),) if wish.lifted else ()),
-            *self.extra,
         )  # fmt: skip
+        if len(body.standing) > 8 * STEADY_STATES:
+            body.standing.clear()
+        body.standing[key] = (t, objectives)
+        return objectives
 
     def _footing(self, wish: _Wish) -> Footing:
         if self.ground is not None:
@@ -314,26 +325,21 @@ class Stand:
         dt = max(snapshot.time - memory.time, 0.0)
         return memory.alarm * math.exp(-dt / max(self.tuning.calm_time, 1e-6))
 
-    def _pace(
-        self, clock: float, speed: float, alarm: float, error: float, time: float, memory: StandMemory
-    ) -> StandMemory:
+    def _pace(self, clock: float, speed: float, alarm: float, error: float, time: float, memory: StandMemory) -> float:
         """How fast the reference goes on: slower in trouble, a little faster while behind."""
-        if not isinstance(self.reference, Motion):
-            return StandMemory(time=time, alarm=alarm)
-        if not self.playback:
-            return StandMemory(time=time, clock=clock, speed=1.0, alarm=alarm)
+        if not (isinstance(self.reference, Motion) and self.playback):
+            return 1.0
         t, dt = self.tuning, max(time - memory.time, 0.0)
         behind = time - (clock - self.reference.start)
         trouble = max(t.slow_down * alarm, _eased(error / t.error_slow))
         wanted = max(0.0, 1.0 - trouble) + (t.catch_up * min(max(behind, 0.0), 1.0) if trouble < 0.1 else 0.0)
-        speed += (wanted - speed) * (1.0 - math.exp(-dt / 0.1))
-        return StandMemory(time=time, clock=clock, speed=speed, alarm=alarm)
+        return speed + (wanted - speed) * (1.0 - math.exp(-dt / 0.1))
 
     def _has_fallen(self, snapshot: Snapshot, wish: _Wish) -> bool:
-        wanted = wish.goal[0][2] - wish.state.contact_position[:, 2].min()
+        wanted = float(wish.goal[0][2]) - lowest(wish.points)
         if self.height is not None:
             wanted = _height_at(self.height, snapshot.time, self.tuning.lowest * wanted, wanted)
-        return bool(snapshot.com[2] - snapshot.contact_position[:, 2].min() < self.tuning.fallen * wanted)
+        return bool(snapshot.com[2] - lowest(snapshot.contact_position) < self.tuning.fallen * wanted)
 
     def _limp(self, snapshot: Snapshot, memory: StandMemory) -> Action:
         """A figure that has fallen gives way: only a little damping."""
@@ -355,6 +361,7 @@ class SwingFeet(Objective):
     def rows(self, snapshot: Snapshot, stance: Any = None) -> Rows:
         """J a = k (p_r - p) + 2 sqrt(k) (v_r - v) + a_r - drift for each point of each lifted foot."""
         at, ref, k = _points_of(snapshot.character, self.wish.lifted), self.wish.state, self.stiffness
+        assert ref is not None
         wanted = k * (ref.contact_position[at] + self.moved.place - snapshot.contact_position[at])
         wanted += 2.0 * math.sqrt(k) * (ref.contact_velocity[at] + self.moved.velocity - snapshot.contact_velocity[at])
         wanted += self.moved.acceleration - snapshot.contact_drift[at]
@@ -366,6 +373,14 @@ class SwingFeet(Objective):
 # -------------------------------------------------------------------------------------------------------------- parts
 
 _COM, _ZERO, _FULL = ComPosition(), np.zeros(3), WholeBodyTuning()
+
+
+@lru_cache(maxsize=8)
+def _rehearsed(
+    motion: Motion, character: Character, height: float, lookahead: float, margin: float, smooth: float, ground: Any
+) -> Rehearsal:
+    """The rehearsal of a reference; the same reference again needs none."""
+    return rehearse(motion, character, height=height, lookahead=lookahead, margin=margin, smooth=smooth, ground=ground)
 
 
 @lru_cache(maxsize=64)
@@ -382,15 +397,20 @@ class _Body:
     arms: tuple[str, ...]  # joints of limbs that end in a hand and carry little
     steady: tuple[str, ...]  # joints that lead to neither hand nor foot: necks and tails
     balls: tuple[tuple[slice, Array], ...]  # of the arms' ball joints: where in q, and the middle of the range
+    standing: dict[Any, tuple[StandTuning, _Standing]] = field(default_factory=dict)  # objectives made so far
 
 
 @dataclass(frozen=True, eq=False)
 class _Wish:
+    """The reference now."""
+
     q: Array
-    state: Snapshot  # the reference's
-    a: Array | None  # its acceleration; None: at rest
+    v: Array | None  # None: at rest
+    a: Array | None  # None: at rest
+    points: Array  # (p, 3) its contact points
     lifted: tuple[str, ...]
     goal: tuple[Array, Array, Array, Array, Array]  # CoM, velocity, acceleration, angular momentum, its rate
+    state: Snapshot | None  # where a foot is lifted
     rehearsal: Rehearsal | None = None
 
 
@@ -452,24 +472,26 @@ def _still_wish(who: Character, pose: ArrayLike | None, ground: Any) -> _Wish:
         state = who.snapshot(who.state(q))
         up = clearance(state, ground) > 0.02  # the neutral pose stands on all its feet, whatever the ground's slope
         lifted = () if up.all() or pose is None else tuple(f.name for f, flag in zip(who.feet, up, strict=True) if flag)
-        found = known[key] = _Wish(q, state, None, lifted, (state.com, _ZERO, _ZERO, _ZERO, _ZERO))
+        goal = (state.com, _ZERO, _ZERO, _ZERO, _ZERO)
+        found = known[key] = _Wish(q, None, None, state.contact_position, lifted, goal, state)
     return found
 
 
 def _support(snapshot: Snapshot, memory: StandMemory, wish: _Wish, ground: Any, settle: float) -> tuple[Array, _Moved]:
     """Half-planes of the support, and how it has moved from the reference's."""
     lifted, footing = _points_of(snapshot.character, wish.lifted), memory.solver.footing
-    held = ~lifted if footing is None else footing.held & ~lifted
-    if not held.any():
-        held = ~lifted
-    points = snapshot.contact_position[held]
-    place = (points - wish.state.contact_position[held]).mean(axis=0)
-    velocity, acceleration = _ground_motion(ground, snapshot.time, points.mean(axis=0))
+    held, place = ~lifted if footing is None else footing.held, np.empty(3)
+    support = find_support(snapshot.contact_position, wish.points, held, lifted, place)
+    velocity = acceleration = _ZERO
+    if ground is not None and not isinstance(ground, Surface):
+        standing = held & ~lifted
+        points = snapshot.contact_position[standing if standing.any() else ~lifted]
+        velocity, acceleration = _ground_motion(ground, snapshot.time, points.mean(axis=0))
     if memory.moved is not None:
         dt = max(snapshot.time - memory.time, 0.0)
         carried = memory.moved + dt * velocity
         place = carried + (place - carried) * (1.0 - math.exp(-dt / max(settle, 1e-6)))
-    return hull_edges(np.ascontiguousarray(points[:, :2])), _Moved(place, velocity, acceleration)
+    return support, _Moved(place, velocity, acceleration)
 
 
 def _ground_motion(ground: Any, time: float, place: Array) -> tuple[Array, Array]:
@@ -498,11 +520,9 @@ def _urgency(snapshot: Snapshot, aim: Aim, support: Array, omega: float) -> floa
 
     Angular momentum that must be taken back counts with it: x + omega H_y / m g, y - omega H_x / m g.
     """
-    c, v, H = snapshot.com, snapshot.com_velocity - aim.velocity, snapshot.momentum
-    tip = omega / (9.81 * snapshot.character.mass)
-    x = c[0] + v[0] / omega + tip * (H[1] - aim.momentum[1])
-    y = c[1] + v[1] / omega - tip * (H[0] - aim.momentum[0])
-    return float(share_of_way(support, aim.com[0], aim.com[1], x, y))
+    return capture_share(
+        support, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, omega, snapshot.character.mass
+    )
 
 
 def _detour(snapshot: Snapshot, q: Array, body: _Body) -> Array | None:
@@ -525,8 +545,8 @@ def _detour(snapshot: Snapshot, q: Array, body: _Body) -> Array | None:
 
 def _tracking_error(snapshot: Snapshot, q: Array) -> float:
     """Root of the mean square of the joints' errors [rad]."""
-    e = snapshot.character.difference(snapshot.q, q)[snapshot.character.root_dofs.stop :]
-    return math.sqrt(float(e @ e) / max(len(e), 1))
+    who = snapshot.character
+    return mean_error(who._layout, who.root_dofs.stop, who.nv, snapshot.q, q)
 
 
 def _eased(x: float) -> float:

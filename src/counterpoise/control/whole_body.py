@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +29,6 @@ from counterpoise.objectives import (
     Objective,
     Rows,
     Stance,
-    TrackPose,
     take_stance,
 )
 from counterpoise.objectives.footing import body_weight
@@ -120,9 +119,9 @@ class WholeBodyProblem:
     @property
     def fast(self) -> str:
         """Why the compiled solver cannot take this problem; empty when it can."""
-        if not any(isinstance(o, TrackPose) and o.weight > 0.0 for o in self.levels[-1]):
+        if not any([o.posture and o.weight > 0.0 for o in self.levels[-1]]):
             return "the last level has no posture"
-        if any(o.on != "acceleration" for level in self.levels for o in level):
+        if any([o.on != "acceleration" for level in self.levels for o in level]):
             return "an objective is not on accelerations"
         if self.tuning.method != "strict":
             return f"the method is {self.tuning.method}"
@@ -236,7 +235,7 @@ class WholeBodySolution:
             return self.known
         return self.problem.residuals(self.acceleration, self.multipliers, self.torque)
 
-    @cached_property
+    @property
     def limits(self) -> tuple[str, ...]:
         """What is at its limit: joints at their torque, contact points at their force bound, objectives that brake."""
         p, who = self.problem, self.problem.character
@@ -256,10 +255,16 @@ class WholeBodySolution:
 
     def notes(self) -> dict[str, float | str]:
         """For the recording: residual of each objective, status, what is at its limit."""
-        out: dict[str, float | str] = {f"residual {name}": value for name, value in self.residuals.items()}
+        known = self.residuals if self.known is None else self.known
+        out: dict[str, float | str] = {_residual_of(name): value for name, value in known.items()}
         out["status"] = self.status
         out["limits"] = ", ".join(self.limits)
         return out
+
+
+@lru_cache(maxsize=1024)
+def _residual_of(name: str) -> str:
+    return f"residual {name}"
 
 
 @kernel

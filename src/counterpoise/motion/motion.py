@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -136,6 +137,9 @@ class Motion:
 
     def sample(self, t: ArrayLike) -> Sample:
         """Pose, velocity and acceleration at t, a number or an array; t's shape comes first."""
+        if isinstance(t, float) and math.isfinite(t):  # a controller asks for one instant, often
+            found = self._sample_cycles(np.array([t])) if self.loop else self._curve(np.array([t]))
+            return Sample(found.q[0], found.v[0], found.a[0])
         at = np.array(t, dtype=np.float64, order="C")
         flat = at.reshape(-1)
         if not np.isfinite(flat).all():

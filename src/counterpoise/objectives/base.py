@@ -110,6 +110,7 @@ class Objective(ABC):
     weight: float  # multiplies the squared error against others of the same level (section 6.2)
     on: ClassVar[Unknown] = "acceleration"
     at_most: ClassVar[bool] = False  # one-sided rows
+    posture: ClassVar[bool] = False  # one row a joint, such as TrackPose's: the last level takes it as weights
 
     @abstractmethod
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows | DiagonalRows:
@@ -126,6 +127,13 @@ class Objective(ABC):
         """The same objective with another weight."""
         return replace(self, weight=weight)  # type: ignore[type-var]
 
+    def aimed(self: O, **references: Any) -> O:
+        """The same objective with other references or gains, unchecked: for a controller that aims anew each tick."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **references)
+        other.__dict__.pop("_fixed", None)  # what was kept of the old references
+        return other
+
 
 def faded(objective: O, share: float) -> O:
     """The objective with a share (0 to 1) of its weight, eased at both ends: for coming in and going out of a level.
@@ -140,6 +148,8 @@ def faded(objective: O, share: float) -> O:
 def check_weight(objective: Any) -> None:
     """Weights are finite and not negative; the message says whose is not."""
     weight = objective.weight
+    if type(weight) is float and 0.0 <= weight < np.inf:
+        return
     if not (np.isscalar(weight) and 0.0 <= float(weight) < np.inf):  # type: ignore[arg-type]
         raise BadValue(f"{type(objective).__name__} {objective.name!r}: a weight is a number >= 0; got {weight!r}")
 

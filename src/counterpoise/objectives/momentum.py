@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
@@ -68,10 +68,7 @@ class Momentum(Objective):
         part = slice(0, 3) if self.kind == "angular" else slice(3, 6)
         known = self.__dict__.get("_fixed")
         if known is None:
-            axes = indices(self.axes) or [0, 1, 2]
-            value, rate, chosen = np.zeros(3), np.zeros(3), np.zeros(3, bool)
-            value[axes], rate[axes], chosen[axes] = np.asarray(self.value), np.asarray(self.rate), True
-            known = self.__dict__["_fixed"] = (value, rate, chosen)
+            known = self.__dict__["_fixed"] = self._threes()
         value, rate, chosen = known
         now = snapshot.momentum[part]
         unit = momentum_scale(snapshot.character, self.kind)
@@ -81,8 +78,18 @@ class Momentum(Objective):
             value, _NONE, rate / unit, chosen, self.gain / unit, 0.0, limit,
         )  # fmt: skip
 
+    def _threes(self) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Reference and its rate over all three axes, and which of them count."""
+        given, rate = np.asarray(self.value, float), np.asarray(self.rate, float)
+        if self.axes is None and given.shape == rate.shape == (3,):
+            return given, rate, _ALL
+        axes = indices(self.axes) or [0, 1, 2]
+        value, change, chosen = np.zeros(3), np.zeros(3), np.zeros(3, bool)
+        value[axes], change[axes], chosen[axes] = given, rate, True
+        return value, change, chosen
 
-_NONE = np.zeros(3)
+
+_NONE, _ALL = np.zeros(3), np.ones(3, bool)
 
 
 def momentum_scale(character: Character, kind: str) -> float:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.character.character import Character
-from counterpoise.character.manifold import _difference
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.motion import Motion
@@ -33,6 +32,7 @@ class TrackPose(Objective):
     does. The root follows the reference's orientation with `root_weight` and its place with a hundredth of it.
     """
 
+    posture: ClassVar[bool] = True
     reference: ArrayLike | Motion | None = None  # a pose (nq,), a Motion sampled at the snapshot's time, None: neutral
     stiffness: PerJoint = 100.0  # k_p [1/s^2]
     damping: PerJoint | None = None  # k_v [1/s]; 2 sqrt(k_p) where nothing is said
@@ -42,6 +42,8 @@ class TrackPose(Objective):
     speed: float = 1.0  # of the reference's clock: its velocity and acceleration are scaled to fit
     weight: float = 1.0
     name: str = "posture"
+    velocity: ArrayLike | None = None  # (nv,) of a reference pose; None: at rest
+    acceleration: ArrayLike | None = None  # (nv,) of a reference pose
 
     def __post_init__(self) -> None:
         check_weight(self)
@@ -53,6 +55,12 @@ class TrackPose(Objective):
             raise BadValue(f"{self.name!r}: root_weight is a number >= 0; got {self.root_weight!r}")
         if self.reference is not None and not isinstance(self.reference, Motion):
             object.__setattr__(self, "reference", numbers(self.reference, "a reference pose"))
+        for what in ("velocity", "acceleration"):
+            given = getattr(self, what)
+            if given is not None:
+                if isinstance(self.reference, Motion):
+                    raise BadValue(f"{self.name!r}: a Motion brings its own {what}; give one with a pose only")
+                object.__setattr__(self, what, numbers(given, f"a reference's {what}"))
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> DiagonalRows:
         who = snapshot.character
@@ -71,27 +79,31 @@ class TrackPose(Objective):
         k_p, k_v, own = self._gains(who)
         q, v, a = self.sample(who, snapshot.time)
         target = np.empty(len(k_p))
-        none = _zeros(who)
-        v, a = (none, none) if isinstance(v, float) else (v, a)
-        error = _difference(who._layout, len(target), snapshot.q[None], q[None])[0]  # of checked poses: no greeting
-        add_posture(weight, pull, alpha, error, snapshot.v, v, a, k_p, k_v, own, target)
+        add_posture(weight, pull, alpha, who._layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
         return DiagonalRows(target, own)
 
     @cached_property
     def _key(self) -> Any:
         return _key(self.stiffness), _key(self.damping), _key(self.weights), self.root_weight
 
-    def sample(self, character: Character, time: float) -> tuple[Array, Any, Any]:
+    def sample(self, character: Character, time: float) -> tuple[Array, Array, Array]:
         """The reference's q, v, a at a time of the simulation."""
-        if isinstance(self.reference, Motion):
+        given, rest = self.reference, _zeros(character)
+        if isinstance(given, Motion):
             if self.speed == 0.0:
-                return self.reference.sample(self.shift).q, 0.0, 0.0
-            s = self.reference.sample(time * self.speed + self.shift)
+                return given.sample(self.shift).q, rest, rest
+            s = given.sample(time * self.speed + self.shift)
             return s.q, s.v * self.speed, s.a * self.speed**2
-        return (character.neutral if self.reference is None else self.reference), 0.0, 0.0  # type: ignore[return-value]
+        q: Any = character.neutral if given is None else given
+        v: Any = rest if self.velocity is None else self.velocity
+        a: Any = rest if self.acceleration is None else self.acceleration
+        return q, v, a
 
     def _gains(self, who: Character) -> tuple[Array, Array, Array]:
         """k_p, k_v and weights of every row, kept with the body: a controller may make a new objective each tick."""
+        kept = self.__dict__.get("_kept_gains")
+        if kept is not None and kept[0] is who:
+            return kept[1]
         key = self._key
         known: dict[Any, tuple[Array, Array, Array]] = who.__dict__.setdefault("_posture_gains", {})
         found = known.get(key)
@@ -106,6 +118,7 @@ class TrackPose(Objective):
             if len(known) > 64:
                 known.clear()
             found = known[key] = (k_p, k_v, weight)
+        self.__dict__["_kept_gains"] = (who, found)
         return found
 
     def _check(self, who: Character) -> None:
@@ -114,10 +127,14 @@ class TrackPose(Objective):
                 raise BadValue(
                     f"this motion is for {self.reference.character.name!r}, whose joints differ from {who.name!r}'s"
                 )
-        elif self.reference is not None and np.shape(self.reference) != (who.nq,):
+            return
+        if self.reference is not None and np.shape(self.reference) != (who.nq,):
             raise BadValue(
                 f"a reference pose of {who.name!r} has {who.nq} numbers; got shape {np.shape(self.reference)}"
             )
+        for what, given in (("velocity", self.velocity), ("acceleration", self.acceleration)):
+            if given is not None and np.shape(given) != (who.nv,):
+                raise BadValue(f"a reference's {what} of {who.name!r} has {who.nv} numbers; got {np.shape(given)}")
 
 
 def _zeros(who: Character) -> Array:

@@ -59,7 +59,9 @@ class Setpoint(Objective):
         value, velocity, acceleration = reference(self, snapshot.time)
         error = error_to(feature, snapshot, value, axes, self.name)
         if axes is not None:
+            whole = len(drift)
             J, drift = J[axes], drift[axes]
+            velocity, acceleration = (r[axes] if r.shape == (whole,) else r for r in (velocity, acceleration))
         k_v = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
         wanted = self.stiffness * error + k_v * (velocity - J @ snapshot.v) + acceleration
         return Rows(J, capped(wanted, self.limit) - drift)
@@ -81,24 +83,28 @@ class Setpoint(Objective):
         """Reference value, velocity and acceleration over all three axes, and which of them count."""
         known = self.__dict__.get("_fixed")
         if known is None:
-            told = reference(self, snapshot.time)
-            axes = indices(self.axes) or [0, 1, 2]
-            chosen = np.zeros(3, bool)
-            chosen[axes] = True
-            parts = []
-            for given in told:
-                array = np.asarray(given, float)
-                if array.shape != (3,):
-                    if array.size not in (1, len(axes)):
-                        raise BadValue(f"the reference of {self.name!r} has {array.size} numbers for {len(axes)} axes")
-                    full = np.zeros(3)
-                    full[axes] = array
-                    array = full
-                parts.append(array)
-            known = (parts[0], parts[1], parts[2], chosen)
+            chosen = self.__dict__.get("_chosen")
+            if chosen is None:
+                chosen = np.zeros(3, bool)
+                chosen[indices(self.axes) or [0, 1, 2]] = True
+                self.__dict__["_chosen"] = chosen
+            value, velocity, acceleration = reference(self, snapshot.time)
+            known = (self._three(value), self._three(velocity), self._three(acceleration), chosen)
             if not callable(self.value):
                 self.__dict__["_fixed"] = known
         return known
+
+    def _three(self, given: Any) -> Array:
+        """Numbers for all axes, or for the picked ones, as three."""
+        array: Array = np.asarray(given, float)
+        if array.shape == (3,):
+            return array
+        axes = indices(self.axes) or [0, 1, 2]
+        if array.size not in (1, len(axes)):
+            raise BadValue(f"the reference of {self.name!r} has {array.size} numbers for {len(axes)} axes")
+        full = np.zeros(3)
+        full[axes] = array
+        return full
 
 
 def along(feature: Feature, motion: Motion, speed: float = 1.0) -> Callable[[float], tuple[Array, Array, Array]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpoise.character.character import Character
+from counterpoise.character.limits import _ball_rows
+from counterpoise.character.manifold import _turn_by
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 NEAR = 400.0  # [rad/s^2] bounds above this are not worth a row: no posture asks for more
+STEP = 1e-5  # [s] over which a ball joint's drift is a difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,69 +57,105 @@ class JointStops(Objective):
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         who = snapshot.character
-        values, columns, gradient = _limits(who, snapshot.q)
-        top = np.inf if self.top_speed is None else self.top_speed
-        A, b, close = _stop_rows(
-            values, columns, gradient, snapshot.v, who.root_dofs.stop, self.deceleration, self.settle, self.margin, top
-        )
-        if len(close) and close[-1] >= 2 * len(who.limits.range_qpos):
-            b[: len(close)] -= self._drift(snapshot, close, columns, gradient)
+        limits = who.limits
+        A, b = _stop_rows(
+            snapshot.q, snapshot.v, who.root_dofs.stop, limits.range_qpos, limits.range_dof, limits.range_low,
+            limits.range_high, limits._ball_q, limits._ball_v, limits._axis, limits._rest, limits._normals,
+            limits._offsets, limits._face_start, limits._twist, self.deceleration, self.settle, self.margin,
+            np.inf if self.top_speed is None else self.top_speed,
+        )  # fmt: skip
         return Rows(A, b, at_most=True)
 
-    def _drift(self, snapshot: Snapshot, close: Ints, columns: Ints, gradient: Array) -> Array:
-        """(d/dt dg/dq) v of the close rows: zero for hinges, by a difference along the motion for ball joints."""
-        who, step = snapshot.character, 1e-5
-        ahead = _limits(who, who.integrate(snapshot.q, step * snapshot.v))[2][close]
-        change = (ahead - gradient[close]) / step
-        out: Array = np.einsum("rk,rk->r", change, snapshot.v[np.maximum(columns[close], 0)])
-        return out
+
+@kernel
+def _bound(value: float, speed: float, d: float, settle: float, margin: float) -> float:
+    """The largest g'' that keeps g' <= u(e)."""
+    bend, e = d * settle, -value - margin
+    allowed, slope = e / settle, 1.0 / settle
+    if e > 0.0:
+        allowed = np.sqrt(2.0 * d * e + bend * bend) - bend
+        slope = d / (allowed + bend)
+    return (allowed - speed) / settle - slope * speed
 
 
-def _limits(who: Character, q: Array) -> tuple[Array, Ints, Array]:
-    """g (rows,), and its gradient as up to three columns (-1: none) and entries a row."""
-    values, compact, columns = who.limits._evaluate(q)
-    return values, columns, compact
+@kernel
+def _unit_ball(pose: Array, at: int, q: Array) -> None:
+    """The quaternion of a ball joint, of length one."""
+    size = 0.0
+    for k in range(4):
+        size += pose[at + k] ** 2
+    for k in range(4):
+        q[k] = pose[at + k] / np.sqrt(size)
 
 
 @kernel
 def _stop_rows(
-    values: Array, columns: Ints, gradient: Array, v: Array, root: int, d: float, settle: float, margin: float,
-    top_speed: float,
-) -> tuple[Array, Array, Ints]:  # fmt: skip
-    """Rows whose bound is near, those of joints at speed, and which limits the first of them are."""
-    n, nv = len(values), len(v)
-    bend = d * settle
-    bound = np.empty(n)
-    count = 0
-    for i in range(n):
-        speed = 0.0
-        for k in range(3):
-            if columns[i, k] >= 0:
-                speed += gradient[i, k] * v[columns[i, k]]
-        e = -values[i] - margin
-        allowed, slope = e / settle, 1.0 / settle
-        if e > 0.0:
-            allowed = np.sqrt(2.0 * d * e + bend * bend) - bend
-            slope = d / (allowed + bend)
-        bound[i] = (allowed - speed) / settle - slope * speed
-        if bound[i] < NEAR:
-            count += 1
-    fast = 0
+    pose: Array, v: Array, root: int, range_q: Ints, range_v: Ints, low: Array, high: Array, ball_q: Ints, ball_v: Ints,
+    axis: Array, rest: Array, normals: Array, offsets: Array, face_start: Ints, twist: Array, d: float, settle: float,
+    margin: float, top_speed: float,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Rows whose bound is near, and those of joints at speed.
+
+    The drift (d/dt dg/dq) v is zero for hinges; for ball joints it is a difference along the motion.
+    """
+    hinges, nv = len(range_q), len(v)
+    n = 2 * hinges + len(offsets) + 2 * len(ball_q)
+    bound, close, gradient, count = np.empty(n), np.zeros(n, np.bool_), np.empty((n, 3)), 0
+    for i in range(hinges):
+        x, speed = pose[range_q[i]], v[range_v[i]]
+        bound[2 * i] = _bound(low[i] - x, -speed, d, settle, margin)
+        bound[2 * i + 1] = _bound(x - high[i], speed, d, settle, margin)
+        for r in range(2 * i, 2 * i + 2):
+            close[r] = bound[r] < NEAR
+            count += close[r]
+    row = 2 * hinges
+    values, ahead, q = np.empty(n - row), np.empty((n - row, 3)), np.empty(4)
+    for j in range(len(ball_q)):
+        start, end = face_start[j], face_start[j + 1]
+        faces, w, near = end - start + 2, v[ball_v[j] : ball_v[j] + 3], False
+        _unit_ball(pose, ball_q[j], q)
+        _ball_rows(
+            q, axis[j], rest[j], normals[start:end], offsets[start:end], twist[j, 0], twist[j, 1], values[:faces],
+            gradient[row : row + faces],
+        )  # fmt: skip
+        for i in range(faces):
+            g = gradient[row + i]
+            bound[row + i] = _bound(values[i], g[0] * w[0] + g[1] * w[1] + g[2] * w[2], d, settle, margin)
+            close[row + i] = bound[row + i] < NEAR
+            near |= close[row + i]
+        if near:
+            q[:] = pose[ball_q[j] : ball_q[j] + 4]
+            _turn_by(q, STEP * w)
+            _unit_ball(q, 0, q)
+            _ball_rows(
+                q, axis[j], rest[j], normals[start:end], offsets[start:end], twist[j, 0], twist[j, 1], values[:faces],
+                ahead[:faces],
+            )  # fmt: skip
+            for i in range(faces):
+                if close[row + i]:
+                    count += 1
+                    for k in range(3):
+                        bound[row + i] -= (ahead[i, k] - gradient[row + i, k]) / STEP * w[k]
+        row += faces
     for j in range(root, nv):
-        if abs(v[j]) > 0.5 * top_speed:
-            fast += 1
-    A, b, close = np.zeros((count + fast, nv)), np.empty(count + fast), np.empty(count, np.int64)
-    row = 0
-    for i in range(n):
-        if bound[i] < NEAR:
-            for k in range(3):
-                if columns[i, k] >= 0:
-                    A[row, columns[i, k]] += gradient[i, k]
-            b[row], close[row] = bound[i], i
+        count += abs(v[j]) > 0.5 * top_speed
+    A, b, row = np.zeros((count, nv)), np.empty(count), 0
+    for i in range(2 * hinges):
+        if close[i]:
+            A[row, range_v[i // 2]], b[row] = 1.0 if i % 2 else -1.0, bound[i]
             row += 1
+    i = 2 * hinges
+    for j in range(len(ball_q)):
+        for _ in range(face_start[j + 1] - face_start[j] + 2):
+            if close[i]:
+                for k in range(3):
+                    A[row, ball_v[j] + k] = gradient[i, k]
+                b[row] = bound[i]
+                row += 1
+            i += 1
     for j in range(root, nv):
         if abs(v[j]) > 0.5 * top_speed:
             A[row, j] = 1.0 if v[j] > 0.0 else -1.0
             b[row] = (top_speed - abs(v[j])) / settle
             row += 1
-    return A, b, close
+    return A, b

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise.character.manifold import _difference
 from counterpoise.kernels import kernel
 
 Array = NDArray[np.float64]
@@ -78,21 +79,21 @@ def write_vector(
 
 @kernel
 def add_posture(
-    weight: Array, pull: Array, alpha: float, error: Array, v: Array, v_ref: Array, a_ref: Array, k_p: Array,
-    k_v: Array, w: Array, target: Array,
+    weight: Array, pull: Array, alpha: float, layout: NDArray[np.int64], q: Array, q_ref: Array, v: Array, v_ref: Array,
+    a_ref: Array, k_p: Array, k_v: Array, w: Array, target: Array,
 ) -> None:  # fmt: skip
-    """target = k_p e + k_v (v_r - v) + a_r; its weights and weighted targets are added to the level's."""
-    for j in range(len(error)):
-        target[j] = k_p[j] * error[j] + k_v[j] * (v_ref[j] - v[j]) + a_ref[j]
+    """target = k_p (q_r - q) + k_v (v_r - v) + a_r; its weights and weighted targets are added to the level's."""
+    error = _difference(layout, len(v), q.reshape(1, -1), q_ref.reshape(1, -1))
+    for j in range(len(v)):
+        target[j] = k_p[j] * error[0, j] + k_v[j] * (v_ref[j] - v[j]) + a_ref[j]
         own = alpha * w[j]
         weight[j] += own
         pull[j] += own * target[j]
 
 
 @kernel
-def sizes_of_rows(A: Array, b: Array, starts: Array, beta: Array, a: Array) -> Array:
+def sizes_of_rows(A: Array, b: Array, starts: NDArray[np.int64], beta: Array, a: Array, out: Array) -> None:
     """|A a - b| / beta of every objective; its rows begin at `starts`, the last entry is the end."""
-    out = np.zeros(len(beta))
     for o in range(len(beta)):
         total = 0.0
         for i in range(starts[o], starts[o + 1]):
@@ -101,7 +102,6 @@ def sizes_of_rows(A: Array, b: Array, starts: Array, beta: Array, a: Array) -> A
                 r += A[i, j] * a[j]
             total += r * r
         out[o] = np.sqrt(total) / beta[o]
-    return out
 
 
 @kernel

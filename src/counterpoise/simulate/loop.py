@@ -21,6 +21,7 @@ from counterpoise.character.state import State
 from counterpoise.control.basic import Action, Controller, Passive
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
+from counterpoise.simulate.reading import clamp_torques, gather_contacts, sound
 from counterpoise.simulate.recording import Contacts, Recording
 from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage
@@ -81,21 +82,31 @@ class _Driver:
         if not isinstance(action, Action):
             raise BadValue(f"{type(self.controller).__name__}.act must return an Action; got {type(action).__name__}")
         self.memory = action.memory
-        torque = np.asarray(action.torque, float)
-        if torque.shape != (self.figure.nv,) or not np.isfinite(torque).all():
+        torque, limit = np.asarray(action.torque, float), self.figure.torque_limit
+        fits = torque.shape == limit.shape
+        over = clamp_torques(torque, limit, self.figure.root_dofs.stop, self.torque) if fits else -1
+        if over < 0:
             raise BadValue(
                 f"{type(self.controller).__name__} gave torques of shape {torque.shape} or not finite at "
                 f"t = {state.time:.4f} s; {self.figure.name!r} needs {self.figure.nv} finite numbers"
             )
-        limit = self.figure.torque_limit
-        self.torque = np.clip(torque, -limit, limit)
-        self.torque[self.figure.root_dofs] = 0.0
-        joints = slice(self.figure.root_dofs.stop, None)
-        over = int(np.count_nonzero(np.abs(torque[joints]) > limit[joints] * (1 + 1e-12)))
         self.clamped += over
         self.ticks.append(state.time)
         self.notes.append({**action.notes, "clamped": float(over)})
         self.seconds.append(clock.perf_counter() - began)
+
+
+@dataclass(slots=True)
+class _Placed:
+    """A disturbance and what it reads and writes of the simulation: views of MuJoCo's own arrays."""
+
+    disturbance: Disturbance
+    body: int
+    where: tuple[Array, Array, Array]  # origin, rotation and CoM of the body
+    wrench: Array  # (6,) that acts on it
+
+
+_ROOM = 1024  # contacts kept before longer lists are made
 
 
 class _Run:
@@ -108,8 +119,9 @@ class _Run:
         seconds: float,
         seed: int,
     ) -> None:
-        self.stage, self.disturbances, self.seed = stage, disturbances, seed
+        self.stage, self.seed = stage, seed
         self.model, self.data = stage.model, mujoco.MjData(stage.model)
+        self.disturbances = [self._placed(one) for one in disturbances]
         self.dt = float(stage.model.opt.timestep)
         self.steps = max(1, round(seconds / self.dt))
         self.drivers = [
@@ -123,9 +135,10 @@ class _Run:
         self.time0 = states[0].time
         self.qpos, self.qvel = np.zeros((rows, m.nq)), np.zeros((rows, m.nv))
         self.torque, self.external = np.zeros((rows, m.nv)), np.zeros((rows, m.nbody, 6))
-        self.contact_count = np.zeros(rows, np.int64)
-        self.contact_parts: list[tuple[NDArray[np.int32], Array, Array]] = []
-        self.geom_body = np.asarray(m.geom_bodyid)
+        self.contact_count, self.contacts = np.zeros(rows, np.int64), 0  # of each row, and of all so far
+        self.contact_bodies = np.empty((_ROOM, 2), np.int32)
+        self.contact_point, self.contact_force = np.empty((_ROOM, 3)), np.empty((_ROOM, 3))
+        self.geom_body = np.array(m.geom_bodyid, np.int32)
         self.begun = -1  # the last row whose state was written
 
     def run(self, progress: Progress | None) -> Recording:
@@ -145,25 +158,28 @@ class _Run:
     def _step(self, k: int) -> bool:
         """One physics step; False when its result is not finite (the state before it is the last that counts)."""
         m, d = self.model, self.data
-        self.qpos[k], self.qvel[k] = d.qpos, d.qvel
+        qpos, qvel = d.qpos, d.qvel
+        self.qpos[k], self.qvel[k] = qpos, qvel
         self.begun = k
         now = self.time0 + k * self.dt
         mujoco.mj_step1(m, d)
         for driver, place in zip(self.drivers, self.stage.places, strict=True):
             if k % driver.every == 0:
-                driver.tick(State(d.qpos[place.qpos], d.qvel[place.dofs], now))
+                driver.tick(State(qpos[place.qpos], qvel[place.dofs], now))
             d.qfrc_applied[place.dofs] = driver.torque
         if self.stage.world.platform is not None:
             self._drive_platform(now)
-        d.xfrc_applied[:] = 0.0
-        for one in self.disturbances:
-            self._disturb(one, now)
-        self.torque[k], self.external[k] = d.qfrc_applied, d.xfrc_applied
+        if self.disturbances:
+            d.xfrc_applied[:] = 0.0
+            for one in self.disturbances:
+                self._disturb(one, now)
+            self.external[k] = d.xfrc_applied
+        self.torque[k] = d.qfrc_applied
         if self.stage.world.integrator == "rk4":
             mujoco.mj_step(m, d)
         else:
             mujoco.mj_step2(m, d)
-        if not (np.isfinite(d.qpos).all() and np.isfinite(d.qvel).all() and np.abs(d.qvel).max(initial=0.0) < 1e8):
+        if not sound(qpos, qvel):
             return False
         self._read_contacts(k)
         return True
@@ -180,36 +196,45 @@ class _Run:
         mujoco.mj_mulM(m, d, force, acceleration)
         d.qfrc_applied[v] = force[v] + d.qfrc_bias[v]
 
-    def _disturb(self, one: Disturbance, now: float) -> None:
-        d, place = self.data, self.stage.places[one.figure]
-        body = place.bodies.start + self.stage.figures[one.figure].body_id(one.body) - 1
-        place_now = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
-        if isinstance(one, Spring):
+    def _placed(self, one: Disturbance) -> _Placed:
+        d = self.data
+        body = self.stage.places[one.figure].bodies.start + self.stage.figures[one.figure].body_id(one.body) - 1
+        where = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
+        return _Placed(one, body, where, d.xfrc_applied[body])
+
+    def _disturb(self, one: _Placed, now: float) -> None:
+        given = one.disturbance
+        if isinstance(given, Spring):
             velocity = np.empty(6)
-            mujoco.mj_objectVelocity(self.model, d, mujoco.mjtObj.mjOBJ_XBODY, body, velocity, 0)
-            wrench = one.wrench(now, *place_now, velocity)
+            mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_XBODY, one.body, velocity, 0)
+            wrench = given.wrench(now, *one.where, velocity)
         else:
-            wrench = one.wrench(now, *place_now)
+            wrench = given.wrench(now, *one.where)
         if wrench is not None:
-            d.xfrc_applied[body] += wrench
+            one.wrench += wrench
 
     def _read_contacts(self, k: int) -> None:
         d = self.data
-        count = int(d.ncon)
-        if count == 0:
+        if d.ncon == 0:
             return
-        contact = d.contact
-        address = contact.efc_address
-        real = np.flatnonzero(address >= 0)
-        if len(real) == 0:
-            return
-        rows = address[real][:, None] + np.arange(3)
-        local = d.efc_force[np.minimum(rows, d.nefc - 1)]
-        local[contact.dim[real] < 3, 1:] = 0.0
-        force = np.einsum("ci,cij->cj", local, contact.frame[real].reshape(-1, 3, 3))
-        bodies = self.geom_body[contact.geom[real]].astype(np.int32)
-        self.contact_count[k] = len(real)
-        self.contact_parts.append((bodies, contact.pos[real].copy(), force))
+        contact, first = d.contact, self.contacts
+        if first + d.ncon > len(self.contact_point):
+            self._make_room(first + d.ncon)
+        count = gather_contacts(
+            contact.efc_address, contact.dim, contact.frame, contact.geom, contact.pos, d.efc_force, self.geom_body,
+            first, self.contact_bodies, self.contact_point, self.contact_force,
+        )  # fmt: skip
+        self.contact_count[k] = count
+        self.contacts = first + count
+
+    def _make_room(self, rows: int) -> None:
+        """Longer lists of contacts: twice as long, or as asked."""
+        rows = max(rows, 2 * len(self.contact_point))
+        for name in ("contact_bodies", "contact_point", "contact_force"):
+            old = getattr(self, name)
+            new = np.empty((rows, old.shape[1]), old.dtype)
+            new[: len(old)] = old
+            setattr(self, name, new)
 
     def _recording(self, done: int, status: str) -> Recording:
         rows = done + 1
@@ -217,10 +242,9 @@ class _Run:
             self.qpos[done], self.qvel[done] = self.data.qpos, self.data.qvel
         self.torque[done:], self.external[done:] = 0.0, 0.0
         starts = np.concatenate([[0], np.cumsum(np.where(np.arange(rows) < done, self.contact_count[:rows], 0))])
-        parts = self.contact_parts
-        bodies = np.concatenate([p[0] for p in parts] or [np.empty((0, 2), np.int32)])[: starts[-1]]
-        point = np.concatenate([p[1] for p in parts] or [np.empty((0, 3))])[: starts[-1]]
-        force = np.concatenate([p[2] for p in parts] or [np.empty((0, 3))])[: starts[-1]]
+        used = slice(int(starts[-1]))
+        bodies, point = self.contact_bodies[used].copy(), self.contact_point[used].copy()
+        force = self.contact_force[used].copy()
         first = self.drivers[0]
         world = self.stage.world
         return Recording(

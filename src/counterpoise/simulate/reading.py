@@ -1,0 +1,63 @@
+"""What the loop reads after every step and tick, compiled: a state that is still sound, contacts, torques in limits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.kernels import kernel
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+FASTEST = 1e8  # [m/s, rad/s] beyond this a simulation has diverged
+
+
+@kernel
+def sound(qpos: Array, qvel: Array) -> bool:
+    """Whether a state is finite and no faster than `FASTEST`."""
+    fine = True
+    for i in range(len(qpos)):
+        fine &= np.isfinite(qpos[i])
+    for j in range(len(qvel)):
+        fine &= abs(qvel[j]) < FASTEST
+    return fine
+
+
+@kernel
+def gather_contacts(
+    address: Ints, dim: Ints, frame: Array, geom: Ints, place: Array, solved: Array, body_of: Ints, at: int,
+    bodies: Ints, point: Array, force: Array,
+) -> int:  # fmt: skip
+    """Write the contacts that carry force from row `at` on; how many.
+
+    A contact's force is f = sum_i f_i e_i, with e_i the rows of its frame (normal first) and f_i the solver's force
+    from its address on; frictionless contacts have the first alone.
+    """
+    row, last = at, len(solved) - 1
+    for c in range(len(address)):
+        if address[c] < 0:
+            continue
+        for k in range(2):
+            bodies[row, k] = body_of[geom[c, k]]
+        for k in range(3):
+            point[row, k], force[row, k] = place[c, k], 0.0
+        for i in range(3 if dim[c] >= 3 else 1):
+            size = solved[min(address[c] + i, last)]
+            for k in range(3):
+                force[row, k] += size * frame[c, 3 * i + k]
+        row += 1
+    return row - at
+
+
+@kernel
+def clamp_torques(given: Array, limit: Array, root: int, out: Array) -> int:
+    """Torques within their limits, none at the root; how many were beyond them, or -1 where one is not finite."""
+    over = 0
+    for j in range(len(given)):
+        t = given[j]
+        if not np.isfinite(t):
+            return -1
+        out[j] = 0.0 if j < root else min(max(t, -limit[j]), limit[j])
+        if j >= root and abs(t) > limit[j] * (1.0 + 1e-12):
+            over += 1
+    return over
