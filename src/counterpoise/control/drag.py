@@ -42,7 +42,7 @@ class Drag(Objective):
     limit: float | None = 60.0  # longest acceleration asked for [m/s^2]
     start: float = -np.inf  # [s]
     end: float = np.inf  # [s]
-    weight: float = 30.0
+    weight: float = 1000.0  # as Stand's height and, when calm, its balance: goals out of reach do not topple it
     name: str = ""
 
     def __post_init__(self) -> None:

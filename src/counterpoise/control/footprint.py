@@ -58,13 +58,15 @@ def draw_inside(support: Array, com: Array, share: float) -> None:
 
 @kernel
 def capture_share(
-    support: Array, com: Array, momentum: Array, goal: Array, velocity: Array, spin: Array, omega: float, mass: float
-) -> float:
-    """How far on the way from the goal to the edge c + (c' - c'_r)/omega is, angular momentum to be taken back added.
+    support: Array, com: Array, momentum: Array, goal: Array, velocity: Array, spin: Array, omega: float, mass: float,
+    share: float,
+) -> float:  # fmt: skip
+    """How far on the way from the goal to the edge c + (c' - c'_r)/omega is, with a share of the angular momentum
+    that must be taken back.
 
     H = momentum[:3] tips the body over: x + omega (H_y - H_ry) / m g, y - omega (H_x - H_rx) / m g.
     """
-    tip = omega / (9.81 * mass)
+    tip = share * omega / (9.81 * mass)
     x = com[0] + (momentum[3] / mass - velocity[0]) / omega + tip * (momentum[1] - spin[1])
     y = com[1] + (momentum[4] / mass - velocity[1]) / omega - tip * (momentum[0] - spin[0])
     return share_of_way(support, goal[0], goal[1], x, y)

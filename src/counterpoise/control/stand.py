@@ -5,7 +5,9 @@ hard as the ground and the joints can give; the angular momentum follows the ref
 reference's. With the capture point xi = c + c'/omega inside the support the ankles answer; as it nears the edge the
 centre of pressure has nowhere left to go, and what brings the CoM back is H', spent by hips and arms, which the weights
 make cheap. `alarm`, how far xi has come towards the edge, slackens the posture at once and is forgotten slowly, so that
-momentum spent is given back gently and the figure returns to its pose without a second wobble.
+momentum spent is given back gently and the figure returns to its pose without a second wobble. `danger`, the same with
+less of the momentum, makes the CoM count for more than all else: asked for more than the ground can give, a CoM that
+always did would turn the feet to gain a little. Momentum about the vertical is kept small for the same reason.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from counterpoise.errors import BadValue
 from counterpoise.features import ComPosition
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives import (
+    Clearance,
     Contact,
     Footing,
     JointStops,
@@ -41,9 +44,11 @@ from counterpoise.objectives import (
     Surface,
     TrackPose,
 )
+from counterpoise.objectives.clearance import shapes_of
 
 Array = NDArray[np.float64]
-_Standing = tuple[Contact, Setpoint, Setpoint, Momentum, TrackPose, JointStops]
+_Standing = tuple[Contact, Setpoint, Setpoint, Momentum, Momentum, TrackPose, JointStops, Clearance]
+_LOW = 0.35  # of the CoM height: a part lower than this may be about to touch the ground
 NEAR, FAR = 1.0, 1.6  # [rad] an arm this far from home goes there straight, or by the middle of its range
 _NEAR_COSINE = math.cos(0.5 * NEAR)
 STEADY_STATES = 16  # posture gains are rounded to this many steps between slack and stiff, so that tables are shared
@@ -57,22 +62,28 @@ class StandTuning:
     com_urgent: float = 4.0  # and when the alarm is full
     height_stiffness: float = 10.0  # k_p of the CoM's height, in omega^2
     com_limit: float = 0.8  # largest acceleration asked of the CoM over the ground, of what friction can give
-    com_weight: float = 1e4  # against 1 for every joint
+    com_weight: float = 1e3  # against 1 for every joint, when all is calm
+    com_weight_urgent: float = 3e4  # and when the danger is full
     height_weight: float = 1e3
     asked_height_weight: float = 1e4  # when a height is asked for
     lowest: float = 0.5  # of its standing height: a figure asked to go lower goes to this
     momentum_weight: float = 0.5  # of the angular momentum, its rate divided by m (h/4)^2
     momentum_gain: float = 20.0  # [1/s]
+    turn_weight: float = 100.0  # of the part about the vertical, which turns the feet and holds nobody up
     stiffness: float = 200.0  # k_p of the joints when all is calm [1/s^2]
     slack: float = 0.5  # of it when the alarm is full
     free_limbs: float = 0.2  # of it for arms: limbs that end in a hand and carry little
     contact_stiffness: float = 1600.0  # of planted feet [1/s^2]
     stop_weight: float = 30.0  # of joint limits
+    clear_weight: float = 300.0  # of keeping all but the feet off the ground, in CoM heights
+    clear_margin: float = 0.02  # of the CoM height: how far off
     swing_stiffness: float = 400.0  # of feet in the air [1/s^2]
     swing_weight: float = 20.0  # of each of their contact points
     top_speed: float = 18.0  # [rad/s] of any joint
     alarm_from: float = 0.6  # share of the way to the edge at which the alarm begins
     alarm_full: float = 1.2  # and at which it is full
+    danger_full: float = 1.1  # and at which nothing counts but the CoM: `com_weight_urgent`
+    danger_spin: float = 0.5  # of the angular momentum that counts for this
     calm_time: float = 0.4  # [s] in which the alarm fades by 1/e
     margin: float = 0.1  # of the way from the edge of the support to its middle: the CoM's goal stays inside
     follow_time: float = 0.3  # [s] in which the reference is moved to where the feet really are
@@ -89,8 +100,11 @@ class StandTuning:
         for name, value in vars(self).items():
             if not (np.isfinite(value) and value >= 0.0):
                 raise BadValue(f"StandTuning.{name} is a number >= 0; got {value!r}")
-        if not self.alarm_from < self.alarm_full:
-            raise BadValue(f"alarm_from lies below alarm_full; got {self.alarm_from} and {self.alarm_full}")
+        if not self.alarm_from < min(self.alarm_full, self.danger_full):
+            raise BadValue(
+                f"alarm_from lies below alarm_full and danger_full; got {self.alarm_from}, {self.alarm_full} and "
+                f"{self.danger_full}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +116,7 @@ class StandMemory:
     clock: float = 0.0  # [s] where in the reference we are
     speed: float = 1.0  # of that clock
     alarm: float = 0.0  # 0 calm, 1 full
+    danger: float = 0.0  # the same, of falling: less of it for momentum that must be taken back
     moved: Array | None = None  # (3,) [m] the feet's places less the reference's, followed slowly
     rehearsal: Rehearsal | None = None
     fallen: bool = False
@@ -195,12 +210,14 @@ class Stand:
         support, moved = _support(snapshot, memory, wish, self.ground, t.follow_time)
         aim = self._aim(snapshot, wish, support, moved)
         urgency = _urgency(snapshot, aim, support, body.omega)
-        alarm = max(_eased((urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), self._forgotten(snapshot, memory))
-        levels = self._wants(snapshot, body, wish, aim, alarm)
+        near, fade = _urgency(snapshot, aim, support, body.omega, t.danger_spin), self._fading(snapshot, memory)
+        alarm = max(_eased((urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), memory.alarm * fade)
+        danger = max(_eased((near - t.alarm_from) / (t.danger_full - t.alarm_from)), memory.danger * fade)
+        levels = self._wants(snapshot, body, wish, aim, alarm, danger)
         solution = solve_whole_body(snapshot, levels, self._footing(wish), self._strength(), memory.solver)
         error = _tracking_error(snapshot, wish.q)
         pace = self._pace(clock, speed, alarm, error, snapshot.time, memory)
-        after = StandMemory(solution.memory, snapshot.time, clock, pace, alarm, moved.place, wish.rehearsal)
+        after = StandMemory(solution.memory, snapshot.time, clock, pace, alarm, danger, moved.place, wish.rehearsal)
         notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
         return Action(solution.torque, after, notes)
 
@@ -253,13 +270,14 @@ class Stand:
     # ------------------------------------------------------------------------------------------------------ the wishes
 
     def _wants(
-        self, snapshot: Snapshot, body: _Body, wish: _Wish, aim: Aim, alarm: float
+        self, snapshot: Snapshot, body: _Body, wish: _Wish, aim: Aim, alarm: float, danger: float
     ) -> tuple[tuple[Objective, ...], ...]:
         """The levels: planted feet; then CoM, momentum, pose, stops, feet in the air, and what else was asked for."""
         t = self.tuning
         calm = round((t.slack + (1.0 - t.slack) * (1.0 - alarm)) * STEADY_STATES) / STEADY_STATES
-        contact, balance, height, momentum, track, stops = self._standing(body, calm)
+        contact, balance, height, momentum, turning, track, stops, clear = self._standing(body, calm)
         com_stiffness = t.com_stiffness + (t.com_urgent - t.com_stiffness) * alarm
+        com_weight = t.com_weight * (t.com_weight_urgent / t.com_weight) ** danger if t.com_weight > 0.0 else 0.0
         goal = {"value": aim.com, "velocity": aim.velocity, "acceleration": aim.acceleration}
         detour = _detour(snapshot, wish.q, body)
         if detour is not None:
@@ -267,16 +285,27 @@ class Stand:
         else:
             track = track.aimed(reference=wish.q, velocity=wish.v, acceleration=wish.a)
         wants: tuple[Objective, ...] = (
-            balance.aimed(**goal, stiffness=com_stiffness * body.omega**2),
+            balance.aimed(**goal, stiffness=com_stiffness * body.omega**2, weight=com_weight * balance.weight),
             height.aimed(**goal),
             momentum.aimed(value=aim.momentum, rate=aim.momentum_rate),
+            turning.aimed(value=aim.momentum[2:], rate=aim.momentum_rate[2:]),
             track,
             stops,
+            clear.aimed(reference=self._laid_down(snapshot, body, wish), moved=aim.moved.place),
         )
         if wish.lifted:
             hold = min(2.0 * (1.0 - self.compliance), 1.0)
             wants = (*wants, SwingFeet(wish, aim.moved, t.swing_stiffness, t.swing_weight * hold))
         return (contact,), (*wants, *self.extra)
+
+    def _laid_down(self, snapshot: Snapshot, body: _Body, wish: _Wish) -> Snapshot | None:
+        """The reference, where it matters how low it goes: once a part that is no foot has come near the ground."""
+        if wish.state is not None or len(body.parts) == 0:
+            return wish.state
+        lowest_part = float(snapshot.body_position[body.parts, 2].min()) - lowest(snapshot.contact_position)
+        if lowest_part > _LOW * body.height:
+            return None
+        return take_snapshot(snapshot.character, State(wish.q, np.zeros(snapshot.character.nv), snapshot.time))
 
     def _standing(self, body: _Body, calm: float) -> _Standing:
         """The objectives of a standing figure before they are aimed, made once for each state of calm."""
@@ -293,16 +322,18 @@ class Stand:
         objectives = (
             Contact(stiffness=t.contact_stiffness),
             Setpoint(
-                _COM, _ZERO, limit=max(t.com_limit * self.friction, 1e-3) * 9.81, axes="xy",
-                weight=t.com_weight * hold, name="balance",
+                _COM, _ZERO, limit=max(t.com_limit * self.friction, 1e-3) * 9.81, axes="xy", weight=hold,
+                name="balance",
             ),
             Setpoint(
                 _COM, _ZERO, stiffness=t.height_stiffness * omega2, limit=9.81, axes="z", weight=height_weight * hold,
                 name="height",
             ),
             Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight * hold),
+            Momentum("angular", gain=t.momentum_gain, axes="z", weight=t.turn_weight * hold, name="turning"),
             TrackPose(None, stiffness, root_weight=1e-3),
             JointStops(top_speed=t.top_speed, weight=t.stop_weight),
+            Clearance(margin=t.clear_margin * body.height, weight=t.clear_weight / body.height**2),
         )  # fmt: skip
         if len(body.standing) > 8 * STEADY_STATES:
             body.standing.clear()
@@ -321,9 +352,9 @@ class Stand:
 
     # ------------------------------------------------------------------------------------------------------- the clock
 
-    def _forgotten(self, snapshot: Snapshot, memory: StandMemory) -> float:
+    def _fading(self, snapshot: Snapshot, memory: StandMemory) -> float:
         dt = max(snapshot.time - memory.time, 0.0)
-        return memory.alarm * math.exp(-dt / max(self.tuning.calm_time, 1e-6))
+        return math.exp(-dt / max(self.tuning.calm_time, 1e-6))
 
     def _pace(self, clock: float, speed: float, alarm: float, error: float, time: float, memory: StandMemory) -> float:
         """How fast the reference goes on: slower in trouble, a little faster while behind."""
@@ -397,6 +428,7 @@ class _Body:
     arms: tuple[str, ...]  # joints of limbs that end in a hand and carry little
     steady: tuple[str, ...]  # joints that lead to neither hand nor foot: necks and tails
     balls: tuple[tuple[slice, Array], ...]  # of the arms' ball joints: where in q, and the middle of the range
+    parts: NDArray[np.int64]  # bodies that are no feet
     standing: dict[Any, tuple[StandTuning, _Standing]] = field(default_factory=dict)  # objectives made so far
 
 
@@ -434,7 +466,8 @@ def _body_of(character: Character) -> _Body:
             for joint in character.joints
             if joint.name in arms and joint.name in character.limits.balls
         )
-        found = _Body(math.sqrt(9.81 / z), z, arms, steady, balls)
+        parts = np.unique(shapes_of(character).body)
+        found = _Body(math.sqrt(9.81 / z), z, arms, steady, balls, parts)
         character.__dict__["_standing_body"] = found
     assert isinstance(found, _Body)
     return found
@@ -515,14 +548,16 @@ def _points_of(character: Character, feet: Sequence[str]) -> NDArray[np.bool_]:
     return known[key]
 
 
-def _urgency(snapshot: Snapshot, aim: Aim, support: Array, omega: float) -> float:
+def _urgency(snapshot: Snapshot, aim: Aim, support: Array, omega: float, spin: float = 1.0) -> float:
     """How far the capture point, seen from where the CoM belongs, has come towards the edge of the support.
 
-    Angular momentum that must be taken back counts with it: x + omega H_y / m g, y - omega H_x / m g.
+    Angular momentum that must be taken back counts with it, or a share `spin` of it: x + omega H_y / m g,
+    y - omega H_x / m g.
     """
     return capture_share(
-        support, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, omega, snapshot.character.mass
-    )
+        support, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, omega, snapshot.character.mass,
+        spin,
+    )  # fmt: skip
 
 
 def _detour(snapshot: Snapshot, q: Array, body: _Body) -> Array | None:

@@ -7,6 +7,7 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.features import BodyOrientation, ComPosition, PointPosition
 from counterpoise.objectives.base import DiagonalRows, Objective, Rows, faded
+from counterpoise.objectives.clearance import Clearance
 from counterpoise.objectives.contact import Contact
 from counterpoise.objectives.footing import Footing, FootingMemory, Stance, take_stance
 from counterpoise.objectives.momentum import Momentum, momentum_scale
@@ -30,10 +31,11 @@ EXAMPLES: dict[str, Callable[[Character], Objective]] = {
     "TrackPose": lambda who: TrackPose(stiffness=80.0),
     "Contact": lambda who: Contact(),
     "JointStops": lambda who: JointStops(),
+    "Clearance": lambda who: Clearance(margin=0.2),
 }
 
 __all__ = [
-    "EXAMPLES", "LEVEL", "Contact", "DiagonalRows", "Footing", "FootingMemory", "JointStops", "MinimumTorque",
-    "Momentum", "Objective", "Rows", "Setpoint", "SmallAccelerations", "SmallForces", "Stance", "Surface", "Target",
-    "TrackPose", "along", "faded", "momentum_scale", "moving_surface", "per_dof", "take_stance",
+    "EXAMPLES", "LEVEL", "Clearance", "Contact", "DiagonalRows", "Footing", "FootingMemory", "JointStops",
+    "MinimumTorque", "Momentum", "Objective", "Rows", "Setpoint", "SmallAccelerations", "SmallForces", "Stance",
+    "Surface", "Target", "TrackPose", "along", "faded", "momentum_scale", "moving_surface", "per_dof", "take_stance",
 ]  # fmt: skip

@@ -1,0 +1,207 @@
+"""Clearance: parts that are no feet kept off the ground by braking in time, as far as the torques can."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot, tables_of
+from counterpoise.errors import BadValue
+from counterpoise.kernels import kernel
+from counterpoise.objectives.base import Array, Objective, Rows, check_weight, numbers
+from counterpoise.objectives.footing import _surface_rows
+from counterpoise.objectives.surface import LEVEL
+
+if TYPE_CHECKING:
+    from counterpoise.objectives.footing import Stance
+
+Ints = NDArray[np.int64]
+_GROUND = LEVEL.state_row()[None]
+
+
+@dataclass(frozen=True, eq=False)
+class Clearance(Objective):
+    """For every part but the feet, e above its stop and sinking at s: never faster than can be braked in time.
+
+    The speed allowed is that of JointStops, u(e) = sqrt(2 d e + (d t)^2) - d t with the settling time t, and so are the
+    one-sided rows: with n the ground's normal and p the lowest point of a shape,
+
+        -n.p'' <= (u - s)/t - u'(e) s,       p'' = J a + drift.
+
+    A part stops `margin` above the ground, or `margin` below where `reference` has it where that is lower: what the
+    reference lays down may lie. Spheres, capsules and ellipsoids count as they are, other shapes as the boxes about
+    them. Where feet stand on grounds of their own, the lowest counts.
+    """
+
+    at_most: ClassVar[bool] = True
+    reference: Snapshot | None = None
+    moved: ArrayLike = (0.0, 0.0, 0.0)  # [m] the reference is carried along by this
+    deceleration: float = 20.0  # d [m/s^2]
+    settle: float = 0.02  # t [s]
+    margin: float = 0.02  # [m]
+    weight: float = 1.0
+    name: str = "clearance"
+
+    def __post_init__(self) -> None:
+        check_weight(self)
+        object.__setattr__(self, "moved", numbers(self.moved, "how far a reference is moved [m]", 3))
+        if not (self.deceleration > 0.0 and self.settle > 0.0 and self.margin >= 0.0):
+            raise BadValue(
+                f"{self.name!r} needs deceleration > 0, settle > 0, margin >= 0; got {self.deceleration!r}, "
+                f"{self.settle!r}, {self.margin!r}"
+            )
+
+    def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
+        who = snapshot.character
+        shapes = shapes_of(who)
+        ground = _GROUND if stance is None else _surface_rows(stance.footing, who, snapshot.time)
+        ref = snapshot if self.reference is None else self.reference
+        A, b = _clearance_rows(
+            shapes.body, shapes.centre, shapes.axes, shapes.radius, ground,
+            snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, snapshot.body_drift, snapshot.com,
+            snapshot.motion_vectors, tables_of(who).ancestors,
+            ref.body_position, ref.body_rotation, np.asarray(self.moved, float), self.reference is not None,
+            self.deceleration, self.settle, self.margin,
+        )  # fmt: skip
+        return Rows(A, b, at_most=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Shapes that can touch the ground and are no part of a foot: ellipsoids, each with a ball's radius about it."""
+
+    body: Ints  # (n,)
+    centre: Array  # (n, 3) in the body's frame [m]
+    axes: Array  # (n, 3, 3) half-axes in the columns [m]; zero for a point
+    radius: Array  # (n,) [m]
+
+
+def shapes_of(who: Character) -> Shapes:
+    """A body's shapes, found once and kept with it."""
+    found: Shapes | None = who.__dict__.get("_shapes_off_the_ground")
+    if found is None:
+        m = who.model
+        feet = {who.body_id(f.body) for f in who.feet} | {who.body_id(p.body) for f in who.feet for p in f.points}
+        for b in range(1, m.nbody):
+            if int(m.body_parentid[b]) in feet:
+                feet.add(b)
+        parts: list[tuple[int, Array, Array, float]] = []
+        for g in range(m.ngeom):
+            b = int(m.geom_bodyid[g])
+            if b != 0 and b not in feet and (m.geom_contype[g] or m.geom_conaffinity[g]):
+                parts += [(b, *shape) for shape in _shapes(m, g)]
+        found = Shapes(
+            np.array([b for b, _, _, _ in parts], np.int64),
+            np.array([c for _, c, _, _ in parts], float).reshape(-1, 3),
+            np.array([e for _, _, e, _ in parts], float).reshape(-1, 3, 3),
+            np.array([r for _, _, _, r in parts], float),
+        )
+        who.__dict__["_shapes_off_the_ground"] = found
+    return found
+
+
+def _shapes(m: mujoco.MjModel, g: int) -> list[tuple[Array, Array, float]]:
+    """Centre, half-axes and radius of each ellipsoid that a geom's lowest point is taken from."""
+    turn = np.empty(9)
+    mujoco.mju_quat2Mat(turn, m.geom_quat[g])
+    R, p, size = turn.reshape(3, 3), m.geom_pos[g].copy(), m.geom_size[g]
+    none = np.zeros((3, 3))
+    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SPHERE:
+        return [(p, none, float(size[0]))]
+    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        return [(p + side * size[1] * R[:, 2], none, float(size[0])) for side in (-1.0, 1.0)]
+    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        return [(p, R * size, 0.0)]
+    middle, half = m.geom_aabb[g, :3], m.geom_aabb[g, 3:]
+    signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+    return [(p + R @ (middle + s * half), none, 0.0) for s in signs]
+
+
+@kernel
+def _lowest(
+    n0: float, n1: float, n2: float, x: Array, R: Array, centre: Array, axes: Array, radius: float, out: Array
+) -> None:
+    """Where, from the body's origin, a shape is lowest along a normal (world)."""
+    m0 = R[0, 0] * n0 + R[1, 0] * n1 + R[2, 0] * n2
+    m1 = R[0, 1] * n0 + R[1, 1] * n1 + R[2, 1] * n2
+    m2 = R[0, 2] * n0 + R[1, 2] * n1 + R[2, 2] * n2
+    e0 = axes[0, 0] * m0 + axes[1, 0] * m1 + axes[2, 0] * m2
+    e1 = axes[0, 1] * m0 + axes[1, 1] * m1 + axes[2, 1] * m2
+    e2 = axes[0, 2] * m0 + axes[1, 2] * m1 + axes[2, 2] * m2
+    size = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
+    s = 1.0 / size if size > 0.0 else 0.0
+    l0 = centre[0] - s * (axes[0, 0] * e0 + axes[0, 1] * e1 + axes[0, 2] * e2)
+    l1 = centre[1] - s * (axes[1, 0] * e0 + axes[1, 1] * e1 + axes[1, 2] * e2)
+    l2 = centre[2] - s * (axes[2, 0] * e0 + axes[2, 1] * e1 + axes[2, 2] * e2)
+    out[0] = x[0] + R[0, 0] * l0 + R[0, 1] * l1 + R[0, 2] * l2 - radius * n0
+    out[1] = x[1] + R[1, 0] * l0 + R[1, 1] * l1 + R[1, 2] * l2 - radius * n1
+    out[2] = x[2] + R[2, 0] * l0 + R[2, 1] * l1 + R[2, 2] * l2 - radius * n2
+
+
+@kernel
+def _clearance_rows(
+    body: Ints, centre: Array, axes: Array, radius: Array, ground: Array, position: Array, rotation: Array,
+    velocity: Array, drift: Array, com: Array, motion: Array, ancestors: Array, ref_position: Array,
+    ref_rotation: Array, moved: Array, with_reference: bool, d: float, settle: float, margin: float,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Rows of the shapes whose bound is near: within ten decelerations."""
+    n, nv = len(body), len(motion)
+    bend, near = d * settle, 10.0 * d
+    point, other = np.empty(3), np.empty(3)
+    A, b = np.zeros((n, nv)), np.empty(n)
+    count = 0
+    for i in range(n):
+        k = body[i]
+        height, on = -1e30, 0
+        for f in range(len(ground)):
+            s = ground[f]
+            n0, n1, n2 = s[5], s[8], s[11]
+            _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], radius[i], point)
+            above = n0 * (point[0] - s[0]) + n1 * (point[1] - s[1]) + n2 * (point[2] - s[2])
+            if above > height:
+                height, on = above, f
+        s = ground[on]
+        n0, n1, n2 = s[5], s[8], s[11]
+        stop = margin
+        if with_reference:
+            _lowest(n0, n1, n2, ref_position[k], ref_rotation[k], centre[i], axes[i], radius[i], other)
+            r0, r1, r2 = other[0] + moved[0] - s[0], other[1] + moved[1] - s[1], other[2] + moved[2] - s[2]
+            stop = min(margin, n0 * r0 + n1 * r1 + n2 * r2 - margin)
+        e = height - stop
+        _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], 0.0, point)  # a ball's middle
+        v, a = velocity[k], drift[k]
+        r0, r1, r2 = point[0] - com[0], point[1] - com[1], point[2] - com[2]
+        u0, u1, u2 = v[3] + v[1] * r2 - v[2] * r1, v[4] + v[2] * r0 - v[0] * r2, v[5] + v[0] * r1 - v[1] * r0
+        g0, g1, g2 = point[0] - s[0], point[1] - s[1], point[2] - s[2]
+        h0, h1, h2 = s[16] * g2 - s[17] * g1, s[17] * g0 - s[15] * g2, s[15] * g1 - s[16] * g0
+        speed = -(n0 * (u0 - s[12] - h0) + n1 * (u1 - s[13] - h1) + n2 * (u2 - s[14] - h2))
+        allowed, slope = e / settle, 1.0 / settle
+        if e > 0.0:
+            allowed = np.sqrt(2.0 * d * e + bend * bend) - bend
+            slope = d / (allowed + bend)
+        bound = (allowed - speed) / settle - slope * speed
+        if bound >= near:
+            continue
+        # n.p'' at a = 0, less the ground's own acceleration
+        own = n0 * (a[3] + a[1] * r2 - a[2] * r1 + v[1] * u2 - v[2] * u1)
+        own += n1 * (a[4] + a[2] * r0 - a[0] * r2 + v[2] * u0 - v[0] * u2)
+        own += n2 * (a[5] + a[0] * r1 - a[1] * r0 + v[0] * u1 - v[1] * u0)
+        own -= n0 * (s[18] + s[22] * g2 - s[23] * g1 + s[16] * h2 - s[17] * h1)
+        own -= n1 * (s[19] + s[23] * g0 - s[21] * g2 + s[17] * h0 - s[15] * h2)
+        own -= n2 * (s[20] + s[21] * g1 - s[22] * g0 + s[15] * h1 - s[16] * h0)
+        for j in range(nv):
+            if ancestors[k, j] != 0.0:
+                c = motion[j]
+                A[count, j] = -(
+                    n0 * (c[3] + c[1] * r2 - c[2] * r1)
+                    + n1 * (c[4] + c[2] * r0 - c[0] * r2)
+                    + n2 * (c[5] + c[0] * r1 - c[1] * r0)
+                )
+        b[count] = bound + own
+        count += 1
+    return A[:count], b[:count]
