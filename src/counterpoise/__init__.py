@@ -108,6 +108,28 @@ if TYPE_CHECKING:
     from counterpoise.simulate import random_pushes as random_pushes
     from counterpoise.simulate.loop import simulate as simulate
     from counterpoise.simulate.replay import replay as replay
+    from counterpoise.spacetime import Apex as Apex
+    from counterpoise.spacetime import CheckReport as CheckReport
+    from counterpoise.spacetime import CheckTuning as CheckTuning
+    from counterpoise.spacetime import Cycle as Cycle
+    from counterpoise.spacetime import Effort as Effort
+    from counterpoise.spacetime import Facing as Facing
+    from counterpoise.spacetime import Key as Key
+    from counterpoise.spacetime import Moment as Moment
+    from counterpoise.spacetime import MotionProblem as MotionProblem
+    from counterpoise.spacetime import Place as Place
+    from counterpoise.spacetime import Result as Result
+    from counterpoise.spacetime import Taste as Taste
+    from counterpoise.spacetime import TorqueLimit as TorqueLimit
+    from counterpoise.spacetime import Touch as Touch
+    from counterpoise.spacetime import aggregate_force as aggregate_force
+    from counterpoise.spacetime import aggregate_force_derivatives as aggregate_force_derivatives
+    from counterpoise.spacetime import build_motion_problem as build_motion_problem
+    from counterpoise.spacetime import check_motion as check_motion
+    from counterpoise.spacetime import joint_torque_derivatives as joint_torque_derivatives
+    from counterpoise.spacetime import joint_torques as joint_torques
+    from counterpoise.spacetime import optimize_motion as optimize_motion
+    from counterpoise.spacetime import solve_motion as solve_motion
 
 __version__ = "0.1.0"
 
@@ -143,6 +165,12 @@ _HOMES = {
     "simulate": (
         "Platform", "Push", "Recording", "Sine", "Spring", "World", "push_schedule", "random_pushes", "replay",
     ),
+    "spacetime": (
+        "Apex", "CheckReport", "CheckTuning", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem", "Place",
+        "Result", "Taste", "TorqueLimit", "Touch", "aggregate_force", "aggregate_force_derivatives",
+        "build_motion_problem", "check_motion", "joint_torque_derivatives", "joint_torques", "optimize_motion",
+        "solve_motion",
+    ),
 }  # fmt: skip
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}
 _ROOMS = {
@@ -159,6 +187,7 @@ _ROOMS = {
         "pose",
         "render",
         "simulate",
+        "spacetime",
         "spatial",
     )
 }

@@ -31,6 +31,7 @@ from counterpoise.spatial import exp
 KEYFRAMED = ("butterfly", "squat", "toe_touch", "jab")
 CAPTURED = {  # clip, frames at 120 a second
     "captured squat": ("13_29", (3793, 4200)),
+    "captured toe touch": ("13_29", (1909, 2688)),
     "captured arm circles": ("13_29", (1201, 1560)),
     "captured punches": ("02_05", (1, 400)),
 }

@@ -31,7 +31,8 @@ from counterpoise.spatial import exp, multiply
 KEYFRAMED = ("side_kick", "front_kick", "leg_swing", "leg_circle")
 CAPTURED = {  # clip, frames at 120 a second
     "captured leg circle": ("42_01", (747, 1042)),
-    "captured kick": ("144_09", (1645, 1768)),
+    "captured kick 3": ("144_09", (592, 705)),
+    "captured kick 7": ("144_09", (1645, 1768)),
 }
 LIMIT = 8.0  # [deg] median error with which a motion on one leg counts as tracked
 

@@ -1,0 +1,450 @@
+"""Aggregate force and its derivatives: growth with size, beside Pinocchio, and the paper's table measured again.
+
+    OMP_NUM_THREADS=1 uv run --no-sync python benchmarks/aggregate.py [--rounds 30] [--json]
+
+One run on one thread; CPU time, the quickest of several rounds, contenders in turn so that whatever else the machine
+does hits all alike.
+
+1. Growth: chains and binary trees of hinges on a free root, D = 10 ... 640, time per frame in batches of 64. The
+   exponent is the slope of log time over log D for D >= 80; linear is 1.
+2. The human of the library (41 degrees of freedom: free root, balls and hinges) beside Pinocchio's
+   computeCentroidalDynamicsDerivatives, called from Python frame by frame with inputs ready in its own coordinates and
+   its four matrices returned. What the call itself costs is estimated by the same function on a single hinge, and the
+   ratio is given with and without it. Ours: a batch of 64 frames into arrays made before, and one frame at a time.
+   "Same answers" is force and momentum derivatives about the centre of mass, all that Pinocchio's function returns.
+3. The table of Fang & Pollard 2004 (figure 5): all first derivatives of 64 frames of the human by ours, by direct
+   differentiation of the recursion (every joint's effect carried through its whole subtree, O(D^2), compiled and
+   vectorised the same way), and by forward, central and sixth-order Richardson differences of the compiled force.
+   Errors are against complex steps: mean |error| / mean |derivative|.
+4. Torques at K joints and their derivatives, against K; Pinocchio's computeRNEADerivatives for all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from counterpoise.character import Character
+from counterpoise.character.library import character
+from counterpoise.kernels import swift_kernel
+from counterpoise.spacetime import aggregate_force_derivatives
+from counterpoise.spacetime.aggregate_core import (
+    _H,
+    _J,
+    _L,
+    _N,
+    _NF,
+    _U,
+    _UD,
+    _W,
+    _WD,
+    LANES,
+    _add,
+    _cross,
+    _lanes,
+    _own_sums,
+    _put,
+    _scaled,
+    _six,
+    _sym,
+    _three,
+    aggregate_batch,
+    aggregate_com_batch,
+    aggregate_force_batch,
+    inward,
+    momentum_batch,
+    outward,
+    working_space,
+)
+from counterpoise.spacetime.aggregate_plain import plain_force, step_pose
+from counterpoise.spacetime.aggregate_tables import build_tables, tables_of
+from counterpoise.spacetime.torques_core import torques_batch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "laws"))
+FRAMES = 64
+SIZES = (10, 20, 40, 80, 160, 320, 640)
+TINY = 1e-40
+
+
+def quickest(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """CPU seconds of each, the least of `rounds`, in turn."""
+    best = dict.fromkeys(contenders, np.inf)
+    for work in contenders.values():
+        work()
+    for _ in range(rounds):
+        for name, work in contenders.items():
+            start = time.process_time()
+            work()
+            best[name] = min(best[name], time.process_time() - start)
+    return best
+
+
+def repeated(work: Callable[[], object], times: int) -> Callable[[], object]:
+    def many() -> None:
+        for _ in range(times):
+            work()
+
+    return many
+
+
+# -- 1. growth ------------------------------------------------------------------------------------------------------
+def hinges(D: int, tree: bool, seed: int = 0) -> mujoco.MjModel:
+    """A free root with D - 6 hinges after it, one a body: each on the last, or two on each."""
+    rng = np.random.default_rng(seed)
+    spec = mujoco.MjSpec()
+    bodies = [spec.worldbody.add_body(name="b0")]
+    bodies[0].add_freejoint()
+    for k in range(1, D - 5):
+        host = bodies[(k - 1) // 2] if tree else bodies[-1]
+        body = host.add_body(name=f"b{k}", pos=0.1 * rng.normal(size=3), quat=rng.normal(size=4))
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=rng.normal(size=3))
+        bodies.append(body)
+    for body in bodies:
+        body.mass, body.ipos, body.inertia = rng.uniform(0.5, 2.0), 0.05 * rng.normal(size=3), (0.02, 0.03, 0.025)
+        body.explicitinertial = True
+    return spec.compile()
+
+
+def growth(rounds: int) -> dict[str, Any]:
+    """Seconds per frame against D, and the exponent of a straight line through D >= 80."""
+    out: dict[str, Any] = {}
+    work = {}
+    for kind in ("chain", "tree"):
+        for D in SIZES:
+            m = hinges(D, kind == "tree")
+            rng = np.random.default_rng(1)
+            q = np.tile(m.qpos0, (FRAMES, 1))
+            q[:, 7:] += rng.normal(size=(FRAMES, D - 6))
+            v, a = 0.3 * rng.normal(size=(FRAMES, D)), rng.normal(size=(FRAMES, D))
+            F, *slopes = np.empty((FRAMES, 6)), *(np.empty((FRAMES, 6, D)) for _ in range(3))
+            args = (build_tables(m), q, v, a, np.zeros((1, 3)), F, *slopes)
+            work[f"{kind} {D}"] = lambda args=args: aggregate_batch(*args)
+    best = quickest(work, rounds)
+    for kind in ("chain", "tree"):
+        times = np.array([best[f"{kind} {D}"] / FRAMES for D in SIZES])
+        far = np.array(SIZES) >= 80
+        slope = np.polyfit(np.log(np.array(SIZES)[far]), np.log(times[far]), 1)[0]
+        out[kind] = {"us": {D: round(1e6 * t, 3) for D, t in zip(SIZES, times, strict=True)}, "exponent": float(slope)}
+    return out
+
+
+# -- 2. beside Pinocchio --------------------------------------------------------------------------------------------
+def motion(who: Character) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    q = who.integrate(who.neutral, 0.5 * rng.normal(size=(FRAMES, who.nv)))
+    return q, rng.normal(size=(FRAMES, who.nv)), 4.0 * rng.normal(size=(FRAMES, who.nv))
+
+
+def beside_pinocchio(who: Character, rounds: int) -> dict[str, Any]:
+    """Microseconds per frame of ours and Pinocchio's, and their ratios."""
+    import pinocchio as pin
+    from pinocchio_twin import Twin
+
+    q, v, a = motion(who)
+    twin = Twin(who.model)
+    theirs = [(twin.q(q[t]), twin.T(q[t]) @ v[t], a[t].copy()) for t in range(FRAMES)]
+    single = pin.Model()
+    single.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "one")
+    single.appendBodyToJoint(1, pin.Inertia.Random(), pin.SE3.Identity())
+    single_data, one = single.createData(), np.ones(1)
+    T, near = tables_of(who), np.ascontiguousarray(q[:, :3])
+    F, com, zero = np.empty((FRAMES, 6)), np.empty((FRAMES, 3)), np.zeros((1, 3))
+    D = [np.empty((FRAMES, 6, who.nv)) for _ in range(5)]
+    first = [np.ascontiguousarray(x[:1]) for x in (q, v, a, near, com, F, *D)]
+
+    def pinocchio() -> None:
+        for frame in theirs:
+            pin.computeCentroidalDynamicsDerivatives(twin.model, twin.data, *frame)
+
+    def call() -> None:
+        for _ in range(FRAMES):
+            pin.computeCentroidalDynamicsDerivatives(single, single_data, one, one, one)
+
+    def same() -> None:
+        aggregate_com_batch(T, q, v, a, near, com, F, D[0], D[1], D[2])
+        momentum_batch(T, q, v, near, com, F, D[3], D[4])
+
+    best = quickest(
+        {
+            "pinocchio": pinocchio,
+            "call": call,
+            "ours, origin": lambda: aggregate_batch(T, q, v, a, zero, F, D[0], D[1], D[2]),
+            "ours, com": lambda: aggregate_com_batch(T, q, v, a, near, com, F, D[0], D[1], D[2]),
+            "ours, same answers": same,
+            "ours, one frame": repeated(
+                lambda: aggregate_batch(T, first[0], first[1], first[2], zero, first[5], first[6], first[7], first[8]),
+                FRAMES,
+            ),
+            "ours, one frame, checked": repeated(
+                lambda: aggregate_force_derivatives(who, q[0], v[0], a[0], "com"), FRAMES
+            ),
+        },
+        10 * rounds,
+    )
+    us = {name: 1e6 * seconds / FRAMES for name, seconds in best.items()}
+    inside = us["pinocchio"] - us["call"]
+    ratios = {name: us[name] / us["pinocchio"] for name in us if name.startswith("ours")}
+    return {"dof": who.nv, "us": us, "ratio": ratios, "ratio without the call": us["ours, same answers"] / inside}
+
+
+# -- 3. the paper's table -------------------------------------------------------------------------------------------
+@swift_kernel
+def direct(tables, q, v, a, about, F, Fq, Fv, Fa):  # type: ignore[no-untyped-def]
+    """Differentiate the recursion itself: each joint's effect on velocity, acceleration, force of all that it carries.
+
+    v_i = v_up + P_i, a_i = a_up + Q_i + v_up x P_i, f_i = I a_i + v_i x* I v_i, where P and Q are the joint's own
+    velocity and acceleration; turning joint j turns P, Q and I of everything below by s_j.
+    """
+    n, links, dofs = len(q), len(tables.links), len(tables.dof_link)
+    S, X, _ = working_space(tables)
+    own = np.empty((links + 1, 12 * LANES))  # P, Q
+    change = np.empty((links + 1, 24 * LANES))  # dv/dq, da/dq, dv/dv_j, da/dv_j
+    below = np.zeros(links + 1, np.int64)
+    y = np.empty(18 * LANES)
+    for block in range(0, n, LANES):
+        first, width = _lanes(block, n)
+        outward(tables, q, v, a, about, first, width, S, X)
+        inward(tables, S)
+        for k in range(6):
+            for t in range(width):
+                F[first + t, k] = S[links + 1, LANES * (_NF + k) + t]
+        own[:] = 0.0
+        for j in range(dofs):
+            i = tables.dof_link[j]
+            for t in range(width):
+                for k in range(6):
+                    own[i, LANES * k + t] += X[j, LANES * k + t] * v[first + t, j]
+                    own[i, LANES * (6 + k) + t] += X[j, LANES * k + t] * a[first + t, j]
+        for i in range(links):  # each body's own inertia and momentum again: the sums above are the subtrees'
+            if tables.links[i, 4] == i:
+                _own_sums(S[i + 1], tables.numbers[i], width)
+        for j in range(dofs):
+            here = tables.dof_link[j]
+            below[:] = 0
+            y[:] = 0.0
+            for i in range(here, links):
+                up = tables.links[i, 0]
+                if i != here and (up < 0 or below[up] == 0):
+                    continue
+                below[i] = 1
+                still = change[links]
+                still[:] = 0.0
+                held = change[up] if i != here else still
+                _carry_on(S[up + 1], own[i], X[j], held, change[i], 1.0 if i == here else 0.0, width)
+                if tables.links[i, 4] == i:
+                    _add_force(S[i + 1], X[j], change[i], tables.numbers[i, 13], y, width)
+            for k in range(6):
+                for t in range(width):
+                    Fq[first + t, k, j] = y[LANES * k + t]
+                    Fv[first + t, k, j] = y[LANES * (6 + k) + t]
+                    Fa[first + t, k, j] = y[LANES * (12 + k) + t]
+
+
+@swift_kernel
+def _carry_on(up, own, x, held, out, mine, width):  # type: ignore[no-untyped-def]
+    for t in range(width):
+        sw, su = _three(x, 0, t), _three(x, 3, t)
+        Pw, Pu, Qw, Qu = _three(own, 0, t), _three(own, 3, t), _three(own, 6, t), _three(own, 9, t)
+        w, u = _three(up, _W, t), _three(up, _U, t)
+        dPw, dPu = _cross(sw, Pw), _add(_cross(sw, Pu), _cross(su, Pw))
+        dQw, dQu = _cross(sw, Qw), _add(_cross(sw, Qu), _cross(su, Qw))
+        vw, vu, aw, au = _three(held, 0, t), _three(held, 3, t), _three(held, 6, t), _three(held, 9, t)
+        _put(out, 0, t, _add(vw, dPw))
+        _put(out, 3, t, _add(vu, dPu))
+        _put(out, 6, t, _add(_add(aw, dQw), _add(_cross(vw, Pw), _cross(w, dPw))))
+        low = _add(_add(_cross(vw, Pu), _cross(vu, Pw)), _add(_cross(w, dPu), _cross(u, dPw)))
+        _put(out, 9, t, _add(_add(au, dQu), low))
+        vw, vu, aw, au = _three(held, 12, t), _three(held, 15, t), _three(held, 18, t), _three(held, 21, t)
+        dPw, dPu = _scaled(mine, sw), _scaled(mine, su)
+        _put(out, 12, t, _add(vw, dPw))
+        _put(out, 15, t, _add(vu, dPu))
+        _put(out, 18, t, _add(aw, _add(_cross(vw, Pw), _cross(w, dPw))))
+        low = _add(_add(_cross(vw, Pu), _cross(vu, Pw)), _add(_cross(w, dPu), _cross(u, dPw)))
+        _put(out, 21, t, _add(au, low))
+
+
+@swift_kernel
+def _add_force(s, x, d, m, y, width):  # type: ignore[no-untyped-def]
+    """df = s x* I a - I (s x a) + I da + dv x* p + v x* (s x* p - I (s x v) + I dv), and the same by v and by a."""
+    for t in range(width):
+        h, J, N, l = _three(s, _H, t), _six(s, _J, t), _three(s, _N, t), _three(s, _L, t)
+        w, u, al, b = _three(s, _W, t), _three(s, _U, t), _three(s, _WD, t), _three(s, _UD, t)
+        sw, su = _three(x, 0, t), _three(x, 3, t)
+        Nf, Ff = _add(_sym(J, al), _cross(h, b)), _add(_scaled(m, b), _cross(al, h))  # I a
+        # by q
+        vw, vu = _three(d, 0, t), _three(d, 3, t)
+        rw = _add(vw, _cross(w, sw))
+        ru = _add(vu, _add(_cross(w, su), _cross(u, sw)))
+        gw = _add(_three(d, 6, t), _cross(al, sw))
+        gu = _add(_three(d, 9, t), _add(_cross(al, su), _cross(b, sw)))
+        Np = _add(_add(_cross(sw, N), _cross(su, l)), _add(_sym(J, rw), _cross(h, ru)))
+        Lp = _add(_cross(sw, l), _add(_scaled(m, ru), _cross(rw, h)))
+        top = _add(_add(_cross(sw, Nf), _cross(su, Ff)), _add(_sym(J, gw), _cross(h, gu)))
+        top = _add(top, _add(_add(_cross(vw, N), _cross(vu, l)), _add(_cross(w, Np), _cross(u, Lp))))
+        low = _add(_add(_cross(sw, Ff), _add(_scaled(m, gu), _cross(gw, h))), _add(_cross(vw, l), _cross(w, Lp)))
+        _put(y, 0, t, _add(_three(y, 0, t), top))
+        _put(y, 3, t, _add(_three(y, 3, t), low))
+        # by v
+        vw, vu, gw, gu = _three(d, 12, t), _three(d, 15, t), _three(d, 18, t), _three(d, 21, t)
+        Np, Lp = _add(_sym(J, vw), _cross(h, vu)), _add(_scaled(m, vu), _cross(vw, h))
+        top = _add(_add(_cross(vw, N), _cross(vu, l)), _add(_cross(w, Np), _cross(u, Lp)))
+        top = _add(top, _add(_sym(J, gw), _cross(h, gu)))
+        low = _add(_add(_cross(vw, l), _cross(w, Lp)), _add(_scaled(m, gu), _cross(gw, h)))
+        _put(y, 6, t, _add(_three(y, 6, t), top))
+        _put(y, 9, t, _add(_three(y, 9, t), low))
+        # by a
+        _put(y, 12, t, _add(_three(y, 12, t), _add(_sym(J, sw), _cross(h, su))))
+        _put(y, 15, t, _add(_three(y, 15, t), _add(_scaled(m, su), _cross(sw, h))))
+
+
+def differences(
+    who: Character, frame: tuple[np.ndarray, ...], steps: tuple[tuple[float, float], ...]
+) -> list[np.ndarray]:
+    """Weighted differences: sum over (h, weight) of weight f(x + h e_j), plus what makes the weights sum to zero."""
+    T, zero = tables_of(who), np.zeros((1, 3))
+    out = [np.zeros((FRAMES, 6, who.nv)) for _ in range(3)]
+    F = np.empty((FRAMES, 6))
+    rest = -sum(weight for _, weight in steps)
+    if abs(rest) > 1e-9:
+        aggregate_force_batch(T, *frame, zero, F)
+        for slopes in out:
+            slopes += rest * F[:, :, None]
+    for j in range(who.nv):
+        unit = np.eye(who.nv)[j]
+        for k, slopes in enumerate(out):
+            for h, weight in steps:
+                moved = list(frame)
+                moved[k] = who.integrate(frame[0], np.tile(h * unit, (FRAMES, 1))) if k == 0 else frame[k] + h * unit
+                aggregate_force_batch(T, *moved, zero, F)
+                slopes[:, :, j] += weight * F
+    return out
+
+
+def central(h: float, share: float = 1.0) -> tuple[tuple[float, float], ...]:
+    return (h, share / (2 * h)), (-h, -share / (2 * h))
+
+
+def table(who: Character, rounds: int) -> dict[str, Any]:
+    """The paper's figure 5: time per frame and mean error of five ways to differentiate."""
+    frame = motion(who)
+    T, zero, F = tables_of(who), np.zeros((1, 3)), np.empty((FRAMES, 6))
+    D = [np.empty((FRAMES, 6, who.nv)) for _ in range(3)]
+
+    def ours() -> list[np.ndarray]:
+        aggregate_batch(T, *frame, zero, F, *D)
+        return D
+
+    def directly() -> list[np.ndarray]:
+        direct(T, *frame, zero, F, *D)
+        return D
+
+    h = 0.02  # Richardson: three central differences, errors of order 2 and 4 cancelled
+    ways: dict[str, Callable[[], list[np.ndarray]]] = {
+        "ours": ours,
+        "direct": directly,
+        "forward": lambda: differences(who, frame, ((1e-7, 1e7),)),
+        "central": lambda: differences(who, frame, central(1e-5)),
+        "Richardson": lambda: differences(
+            who, frame, (*central(h, 1 / 45), *central(h / 2, -20 / 45), *central(h / 4, 64 / 45))
+        ),
+    }
+    m, some = who.model, (0, 1)
+    exact = [np.empty((len(some), 6, who.nv)) for _ in range(3)]
+    for t in some:
+        q, v, a = (x[t] for x in frame)
+        for j, d in enumerate(1j * TINY * np.eye(who.nv)):
+            exact[0][t, :, j] = plain_force(m, step_pose(m, q, d), v, a).imag / TINY
+            exact[1][t, :, j] = plain_force(m, q, v + d, a).imag / TINY
+            exact[2][t, :, j] = plain_force(m, q, v, a + d).imag / TINY
+    out = {}
+    for name, way in ways.items():
+        got = way()
+        wrong = sum(np.abs(mine[: len(some)] - true).sum() for mine, true in zip(got, exact, strict=True))
+        out[name] = {"percent error": float(100.0 * wrong / sum(np.abs(true).sum() for true in exact))}
+    best = quickest({"ours": ways["ours"], "direct": ways["direct"]}, 10 * rounds)
+    best |= quickest({name: ways[name] for name in ("forward", "central", "Richardson")}, 3)
+    for name, seconds in best.items():
+        out[name] |= {"us": 1e6 * seconds / FRAMES, "times ours": seconds / best["ours"]}
+    return out
+
+
+# -- 4. torques at K joints -----------------------------------------------------------------------------------------
+def torques(who: Character, rounds: int) -> dict[str, Any]:
+    """Microseconds per frame for K degrees of freedom, beside Pinocchio's derivatives of all of them."""
+    import pinocchio as pin
+    from pinocchio_twin import Twin
+
+    q, v, a = motion(who)
+    T, near = tables_of(who), np.ascontiguousarray(q[:, :3])
+    twin = Twin(who.model)
+    theirs = [(twin.q(q[t]), twin.T(q[t]) @ v[t], a[t].copy()) for t in range(FRAMES)]
+    none, no_wrench = np.zeros(0, np.int64), np.zeros((FRAMES, 0, 6))
+    work: dict[str, Callable[[], object]] = {}
+    for K in (1, 3, 10, 20, who.nv):
+        chosen = np.linspace(0, who.nv - 1, K).astype(np.int64)
+        out = (np.empty((FRAMES, K)), np.empty((FRAMES, K, 6)), *(np.empty((FRAMES, K, who.nv)) for _ in range(3)))
+        work[f"K = {K}"] = lambda chosen=chosen, out=out: torques_batch(  # type: ignore[misc]
+            T, q, v, a, near, chosen, none, no_wrench, *out, True
+        )
+
+    def pinocchio() -> None:
+        for frame in theirs:
+            pin.computeRNEADerivatives(twin.model, twin.data, *frame)
+
+    work["Pinocchio, all"] = pinocchio
+    return {name: 1e6 * seconds / FRAMES for name, seconds in quickest(work, 5 * rounds).items()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    who = character("human")
+    found: dict[str, Any] = {"growth": growth(options.rounds), "table": table(who, options.rounds)}
+    try:
+        found["pinocchio"] = beside_pinocchio(who, options.rounds)
+        found["torques"] = torques(who, options.rounds)
+    except ImportError:
+        print("Pinocchio is not installed: its columns are left out", file=sys.stderr)
+    if options.json:
+        print(json.dumps(found, indent=1))
+    else:
+        show(found)
+    fine = all(0.9 <= found["growth"][kind]["exponent"] <= 1.1 for kind in ("chain", "tree"))
+    fine &= "pinocchio" not in found or found["pinocchio"]["ratio"]["ours, same answers"] <= 0.35
+    return 0 if fine else 1
+
+
+def show(found: dict[str, Any]) -> None:
+    """All figures as plain tables."""
+    print("microseconds per frame, all derivatives")
+    print("D         " + "".join(f"{D:>9}" for D in SIZES) + "   exponent for D >= 80 (1.0 +- 0.1)")
+    for kind, row in found["growth"].items():
+        print(f"{kind:10}" + "".join(f"{us:9.2f}" for us in row["us"].values()) + f"   {row['exponent']:.3f}")
+    if "pinocchio" in found:
+        beside = found["pinocchio"]
+        print(f"\nhuman, {beside['dof']} degrees of freedom           us/frame   x Pinocchio (at most 0.35)")
+        for name, us in beside["us"].items():
+            ratio = f"{beside['ratio'][name]:10.3f}" if name in beside["ratio"] else ""
+            print(f"{name:36}{us:10.2f}{ratio}")
+        print(f"same answers, Pinocchio's call not counted    {beside['ratio without the call']:10.3f}")
+    print("\ntechnique            us/frame   x ours     % error")
+    for name, row in found["table"].items():
+        print(f"{name:18}{row['us']:11.2f}{row['times ours']:9.1f}{row['percent error']:12.1e}")
+    if "torques" in found:
+        print("\ntorques of K degrees of freedom and derivatives, us/frame")
+        for name, us in found["torques"].items():
+            print(f"{name:18}{us:11.2f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

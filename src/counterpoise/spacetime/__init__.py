@@ -1,0 +1,41 @@
+"""A whole motion from keyframes, contacts and physics; and whether a motion is physically possible."""
+
+from counterpoise.spacetime.aggregate import (
+    AggregateForce,
+    Momentum,
+    aggregate_force,
+    aggregate_force_derivatives,
+    momentum,
+    momentum_derivatives,
+)
+from counterpoise.spacetime.asks import (
+    Apex,
+    Cycle,
+    Effort,
+    Facing,
+    Key,
+    Place,
+    Taste,
+    TorqueLimit,
+    Touch,
+)
+from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
+from counterpoise.spacetime.moments import Moment
+from counterpoise.spacetime.optimize import (
+    Progress,
+    Result,
+    Violation,
+    optimize_motion,
+    solve_motion,
+)
+from counterpoise.spacetime.places import Places, Turns, point_jacobians, turn_jacobians
+from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
+from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
+
+__all__ = [
+    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Cycle", "Effort", "Facing", "JointTorques", "Key",
+    "Moment", "Momentum", "MotionProblem", "Place", "Places", "Progress", "Result", "Taste", "TorqueLimit", "Touch",
+    "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion",
+    "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "optimize_motion",
+    "point_jacobians", "solve_motion", "turn_jacobians",
+]  # fmt: skip
