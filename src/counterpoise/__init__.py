@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from counterpoise.spacetime import Apex as Apex
     from counterpoise.spacetime import CheckReport as CheckReport
     from counterpoise.spacetime import CheckTuning as CheckTuning
+    from counterpoise.spacetime import Clear as Clear
     from counterpoise.spacetime import Cycle as Cycle
     from counterpoise.spacetime import Effort as Effort
     from counterpoise.spacetime import Facing as Facing
@@ -166,8 +167,8 @@ _HOMES = {
         "Platform", "Push", "Recording", "Sine", "Spring", "World", "push_schedule", "random_pushes", "replay",
     ),
     "spacetime": (
-        "Apex", "CheckReport", "CheckTuning", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem", "Place",
-        "Result", "Taste", "TorqueLimit", "Touch", "aggregate_force", "aggregate_force_derivatives",
+        "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem",
+        "Place", "Result", "Taste", "TorqueLimit", "Touch", "aggregate_force", "aggregate_force_derivatives",
         "build_motion_problem", "check_motion", "joint_torque_derivatives", "joint_torques", "optimize_motion",
         "solve_motion",
     ),

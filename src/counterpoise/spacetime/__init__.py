@@ -10,6 +10,7 @@ from counterpoise.spacetime.aggregate import (
 )
 from counterpoise.spacetime.asks import (
     Apex,
+    Clear,
     Cycle,
     Effort,
     Facing,
@@ -33,7 +34,7 @@ from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
 
 __all__ = [
-    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Cycle", "Effort", "Facing", "JointTorques", "Key",
+    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "JointTorques", "Key",
     "Moment", "Momentum", "MotionProblem", "Place", "Places", "Progress", "Result", "Taste", "TorqueLimit", "Touch",
     "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion",
     "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "optimize_motion",

@@ -150,13 +150,18 @@ class Apex:
 
 @dataclass(frozen=True, eq=False)
 class Clear:
-    """Points of bodies stay above a surface, or out of a box (centre, half sizes) they must pass over."""
+    """The far ends of bodies (a foot's points) stay above `height` [m] from `start` to `end`: over a box, a hurdle."""
 
     bodies: Sequence[str]
-    height: float = 0.0  # [m] of the level plane to stay above
-    start: Time | None = None
-    end: Time | None = None
+    height: float
+    start: Time = 0.0
+    end: Time | None = None  # None: to the end
     name: str = ""
+
+    def __post_init__(self) -> None:
+        _check_time(self.start, "the start of a clearance")
+        if self.end is not None:
+            _check_time(self.end, "the end of a clearance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +171,11 @@ class TorqueLimit:
     joints: Sequence[str]
     limit: float | None = None
     share: float = 1.0
-    name: str = ""
+
+    def __post_init__(self) -> None:
+        for label, value in (("limit", self.limit), ("share", self.share)):
+            if value is not None and not (np.isfinite(value) and value > 0.0):
+                raise BadValue(f"a torque's {label} is a positive number; got {value!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,13 +185,20 @@ class Effort:
     joints: Sequence[str]
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.weight) and self.weight > 0.0):
+            raise BadValue(f"an effort's weight is a positive number; got {self.weight!r}")
+
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """The end is the beginning again, moved on by `travel` (x, y) [m] and turned by `turn` [rad]."""
+    """The end is the beginning again, moved on by `travel` (x, y) [m]; velocities agree too."""
 
     travel: Sequence[float | None] = (None, None)  # None: as far as it likes
-    mirrored: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.travel) != 2:
+            raise BadValue(f"a cycle's travel is (x, y) [m], None where free; got {self.travel!r}")
 
 
 Wish: TypeAlias = Place | Facing | Apex | Clear | TorqueLimit | Effort | Cycle

@@ -86,7 +86,8 @@ def curve_of(problem: MotionProblem, x: Array) -> OptimizedCurve:
     """The curve that a candidate describes."""
     c, nv = problem.layout.coefficients, problem.character.nv
     held = {p for h in problem.holds for p in range(h.first, h.last)}
-    flights = tuple(p.index for p in problem.timeline.phases if p.index not in held)
+    free = problem.character.floating
+    flights = tuple(p.index for p in problem.timeline.phases if free and p.index not in held)
     return OptimizedCurve(
         problem.timeline, problem.layout.times(x), x[: c * nv].reshape(c, nv).copy(), problem.guess, flights
     )

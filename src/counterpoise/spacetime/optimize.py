@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ipyopt
@@ -20,9 +20,11 @@ from counterpoise.spacetime.asks import Key, Taste, Touch, Wish
 from counterpoise.spacetime.curve import OptimizedCurve, curve_of
 from counterpoise.spacetime.moments import Time
 from counterpoise.spacetime.problem import RATE, MotionProblem, build_motion_problem, watch
+from counterpoise.spacetime.rows import Block
 
 Array = NDArray[np.float64]
 NEARLY = 0.1  # violation from which a motion is worth making exact
+HOPELESS = 20  # iterations without getting nearer after which the search gives up
 SETTLE = 8  # iterations at least before that
 CLOSE = 1e-3  # violation from which hard walls do
 STEPS = 4  # iterations of a stride
@@ -33,6 +35,8 @@ CAREFUL = 4.0  # times the Hessian in the search: makes up for second derivative
 FIRM = 10.0  # and while a motion is made exact
 LOOSE = 2.0  # and on a stride downhill
 ROUNDS = 4  # of adding limits that turned out to matter
+DUST = 1e-2  # share of the worst below which a violation tells nothing
+SLIGHT = 1e-4  # [m, rad] what gives way by less than this is not in conflict
 GOOD = 1e-6  # largest violation (scaled) of a motion that counts as solved
 STATUS = {
     0: "solved", 1: "solved", 2: "infeasible", 3: "search direction too small", 4: "diverging", 5: "stopped",
@@ -100,7 +104,8 @@ class Result:
     seconds: float
     between: dict[str, float]  # what physics misses between the knots
     times: dict[str, float]  # of moments that were free [s]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what was changed to make sense of it
+    conflicts: tuple[str, ...]  # what was seen beforehand to contradict itself, and gave way
     problem: MotionProblem = field(repr=False)
     x: Array = field(repr=False)
 
@@ -111,6 +116,7 @@ class Result:
     def report(self) -> str:
         """What a user wants to read."""
         lines = [f"{self.status}: {self.iterations} iterations, {self.seconds:.2f} s, worst violation {self.worst:.1e}"]
+        lines += [f"  conflict: {c}" for c in self.conflicts]
         lines += [f"  {v}" for v in self.violations]
         lines += [f"  note: {n}" for n in self.notes]
         lines.append("  between the knots: " + ", ".join(f"{k} {v:.2%}" for k, v in self.between.items()))
@@ -132,6 +138,8 @@ class _Solve:
         self.spans = np.cumsum([0, *(len(r) for r, _ in patterns)])
         self.low = np.concatenate([b.low for b in self.blocks])
         self.high = np.concatenate([b.high for b in self.blocks])
+        self._all, self._slopes = np.empty(len(self.low)), np.empty(len(self.rows))
+        self._drop_idle(problem)
         self.seen = np.full(problem.variables, np.nan)
         self.last = problem.start.copy()
         self.best: tuple[float, Array] | None = None
@@ -139,6 +147,23 @@ class _Solve:
         self.stopped, self.settled = False, False
         self.near: Array | None = None  # the motion to stay near, once a good one is found
         self.worst = np.inf
+
+    def _drop_idle(self, problem: MotionProblem) -> None:
+        """Rows nothing can change (a planar figure's sideways balance) are no business of the solver's."""
+        moved = np.zeros(len(self.low), bool)
+        rng = np.random.default_rng(0)
+        self.used, self.entries = np.arange(len(self.low)), np.arange(len(self.rows))
+        self.seen = np.full(problem.variables, np.nan)
+        for size in (0.0, 1e-2):
+            x = problem.start + size * rng.normal(size=problem.variables)
+            self.look(x)
+            for b, s, t in zip(self.blocks, self.spans[:-1], self.spans[1:], strict=True):
+                b.derivatives(problem.evaluation, x, self._slopes[s:t])
+            moved[self.rows[np.abs(self._slopes) > 1e-12]] = True
+        self.used = np.flatnonzero(moved)
+        self.entries = np.flatnonzero(moved[self.rows])
+        number = np.cumsum(moved) - 1
+        self.given = (number[self.rows[self.entries]], self.cols[self.entries])
 
     def look(self, x: Array) -> None:
         if not np.array_equal(x, self.seen):
@@ -181,16 +206,23 @@ class _Solve:
         self.p.objective.gradient(self.p.evaluation, x, out)
         return out
 
-    def g(self, x: Array, out: Array) -> Array:
+    def _values(self, x: Array) -> Array:
         self.look(x)
         for b, s in zip(self.blocks, self.starts, strict=False):
-            out[s : s + len(b)] = b.values(self.p.evaluation, x)
+            self._all[s : s + len(b)] = b.values(self.p.evaluation, x)
+        return self._all
+
+    def g(self, x: Array, out: Array) -> Array:
+        """Values of the rows the solver sees."""
+        out[:] = self._values(x)[self.used]
         return out
 
     def jac(self, x: Array, out: Array) -> Array:
+        """Their derivatives."""
         self.look(x)
         for b, s, t in zip(self.blocks, self.spans[:-1], self.spans[1:], strict=True):
-            b.derivatives(self.p.evaluation, x, out[s:t])
+            b.derivatives(self.p.evaluation, x, self._slopes[s:t])
+        out[:] = self._slopes[self.entries]
         return out
 
     def hess(self, x: Array, lam: Array, factor: float, out: Array) -> Array:
@@ -203,8 +235,7 @@ class _Solve:
         return out
 
     def violation(self, x: Array) -> Array:
-        values = np.empty(len(self.low))
-        self.g(x, values)
+        values = self._values(x)
         return np.maximum(np.maximum(self.low - values, values - self.high), 0.0)
 
     def watch(self, *state: Any) -> bool:
@@ -234,6 +265,8 @@ class _Solve:
         """Nearly possible and no longer getting much better; when making it exact: exact."""
         if self.near is not None:
             return len(self.history) > self.least and self.history[-1][1] < self.aim
+        if len(self.history) > HOPELESS and self.history[-1][1] > 0.9 * min(v for _, v in self.history[:-HOPELESS]):
+            return True
         return len(self.history) > SETTLE and max(v for _, v in self.history[-2:]) < NEARLY
 
     def exact(self, x: Array) -> tuple[Array, int]:
@@ -251,16 +284,17 @@ class _Solve:
         """A stride downhill, nearly exact."""
         self.anchor(x, STRIDE)
         self.least, self.aim = STEPS, np.inf
-        return self.run(x, PROJECT)[0]
+        self.run(x, PROJECT)
+        return self.last
 
     def run(self, x: Array, options: Mapping[str, Any]) -> tuple[Array, int]:
         """One run of the solver from x; the best it saw, and its status."""
         p, o = self.p, self.p.objective
-        n, m = p.variables, len(self.low)
+        n, m = p.variables, len(self.used)
         self.best, self.history, self.settled = None, [], False
         nlp = ipyopt.Problem(
-            n, p.low, p.high, m, self.low, self.high, (self.rows, self.cols), (o.rows, o.cols), self.f, self.grad,
-            self.g, self.jac, self.hess, self.watch, ipopt_options={**OPTIONS, **options},
+            n, p.low, p.high, m, self.low[self.used], self.high[self.used], self.given, (o.rows, o.cols), self.f,
+            self.grad, self.g, self.jac, self.hess, self.watch, ipopt_options={**OPTIONS, **options},
         )  # fmt: skip
         found, _, status = nlp.solve(
             np.clip(x, p.low, p.high), mult_g=np.zeros(m), mult_x_L=np.zeros(n), mult_x_U=np.zeros(n)
@@ -338,6 +372,8 @@ def solve_motion(
         search = False
     off = solve.violation(x)
     worst = float(off.max(initial=0.0))
+    if worst > GOOD and not solve.stopped and not problem.gives:
+        return _least_violating(problem, callback, began, iterations)
     word = "solved" if worst <= GOOD else "stopped" if solve.stopped else STATUS.get(status, f"status {status}")
     if worst > GOOD and word == "solved":
         word = "infeasible"
@@ -355,7 +391,32 @@ def solve_motion(
     return Result(
         motion=curve.motion(), curve=curve, status=word, ok=word == "solved", violations=named, worst=worst,
         objective=solve.f(x), iterations=iterations, seconds=clock.perf_counter() - began, between=curve.between(),
-        times=free, notes=(*problem.notes, *problem.conflicts), problem=problem, x=x,
+        times=free, notes=problem.notes, conflicts=problem.conflicts, problem=problem, x=x,
+    )  # fmt: skip
+
+
+def _least_violating(
+    problem: MotionProblem, callback: Callable[[Progress], bool | None] | None, began: float, before: int
+) -> Result:
+    """What was asked for cannot all hold: the motion that keeps to the physics and gives up the least of it."""
+    soft = problem.elastic()
+    found = solve_motion(soft, callback=callback)
+    kept, x = [], found.x
+    f, times = soft.frames, soft.layout.times(found.x)
+    for give in soft.gives:
+        own = np.abs(x[give.first : give.first + len(give)])
+        if own.max(initial=0.0) > SLIGHT:
+            r = int(np.argmax(own))
+            i = int(give.frame[r])
+            t = float(times[f.phase[i]] + f.s[i] * (times[f.phase[i] + 1] - times[f.phase[i]]))
+            kept.append(Violation(_row_label(give, r), t, float(own[r])))
+    found_all = sorted((*kept, *found.violations), key=lambda v: -v.amount)
+    named = tuple(v for v in found_all if v.amount > DUST * found_all[0].amount)
+    worst = max((v.amount for v in named), default=0.0)
+    status = "stopped" if found.status == "stopped" else "infeasible" if named else "solved"
+    return replace(
+        found, status=status, ok=False, violations=named, worst=worst, iterations=before + found.iterations,
+        seconds=clock.perf_counter() - began,
     )  # fmt: skip
 
 
@@ -389,7 +450,11 @@ def _named(problem: MotionProblem, solve: _Solve, off: Array) -> tuple[Violation
             r = int(np.argmax(own))
             i = int(b.frame[r])
             t = float(times[f.phase[i]] + f.s[i] * (times[f.phase[i] + 1] - times[f.phase[i]]))
-            kinds = getattr(b, "labels", ())
-            kind = kinds[r] if kinds else (b.kinds[r % len(b.kinds)] if b.kinds else "")
-            out.append(Violation(f"{b.name} {kind}".strip(), t, float(own[r])))
+            out.append(Violation(_row_label(b, r), t, float(own[r])))
     return tuple(sorted(out, key=lambda v: -v.amount))
+
+
+def _row_label(block: Block, row: int) -> str:
+    labels = getattr(block, "labels", ())
+    kind = labels[row] if labels else (block.kinds[row % len(block.kinds)] if block.kinds else "")
+    return f"{block.name} {kind}".strip()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +15,36 @@ from counterpoise.character.roles import ContactPoint
 from counterpoise.errors import BadValue
 from counterpoise.motion._poses import layout_of
 from counterpoise.motion.motion import Motion
-from counterpoise.spacetime.asks import Apex, Clear, Facing, Key, Place, Taste, Touch, Wish
+from counterpoise.spacetime.asks import Apex, Clear, Cycle, Facing, Key, Place, Taste, Touch, Wish
+from counterpoise.spacetime.cycle_rows import SamePose, SameSpeed
 from counterpoise.spacetime.frames import WIDTH, Evaluation, Frames, base_of, make_frames
 from counterpoise.spacetime.guess import bring_on, first_guess, place_of
 from counterpoise.spacetime.holds import Hold, make_hold, points_of
 from counterpoise.spacetime.moments import Moment, Time, Timeline, make_timeline, seconds
 from counterpoise.spacetime.objective import Objective
-from counterpoise.spacetime.rows import Block, Contact, Layout, Limits, Linear, Physics, Rest, Seam, Spot, moved_by
+from counterpoise.spacetime.rows import (
+    Block,
+    Contact,
+    Elastic,
+    Layout,
+    Limits,
+    Linear,
+    Physics,
+    Rest,
+    Seam,
+    Spot,
+    moved_by,
+)
+from counterpoise.spacetime.torque_rows import Torques, plan_torques
 from counterpoise.spacetime.wish_rows import make_wish
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 RATE = 30.0  # knots a second
 WATCH = 10.0  # [rad] limits nearer than this at the start are constraints from the start: all of them
+GIVEN_UP = 1e3  # weight of a key that could not be exact
+SHORTEST = 0.1  # [s] no motion is shorter
+PRICE = 1e6  # of what was asked for and gives way [per m^2, rad^2]
 WATCH_HEIGHT = 0.3  # [m] points nearer to the ground than this likewise
 
 
@@ -50,6 +68,16 @@ class MotionProblem:
     conflicts: tuple[str, ...]  # what cannot hold together, known before solving
     guess: Motion
     clear: list[tuple[ContactPoint, int]]  # points to keep off the ground, and which of the evaluation's they are
+    gives: list[Elastic] = field(default_factory=list)  # blocks that may give way
+    asked_for: tuple[Any, ...] = ()
+
+    def elastic(self) -> MotionProblem:
+        """The same problem, in which what was asked for may give way at a price."""
+        who, keys, contacts, duration, wishes, reference, taste, rate, clear = self.asked_for
+        return build_motion_problem(
+            who, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, clear=clear,
+            elastic=True,
+        )  # fmt: skip
 
     @property
     def variables(self) -> int:
@@ -87,18 +115,28 @@ def build_motion_problem(
     taste: Taste | None = None,
     rate: float = RATE,
     clear: Sequence[str] | None = None,
+    elastic: bool = False,
 ) -> MotionProblem:
-    """Put together what `optimize_motion` solves; see there."""
+    """Put together what `optimize_motion` solves; see there.
+
+    With `elastic`, keys, contacts and wishes may give way at a high price: what then gives way is what is impossible.
+    """
     taste = taste or Taste()
+    asked_for = (character, keys, contacts, duration, wishes, reference, taste, rate, clear)
     _check(character, keys, contacts, wishes, reference)
     inner = [seconds(k.time) for k in keys if not isinstance(k.time, Moment)]
     events: list[Time] = [t for c in contacts for t in (c.start, c.end)]
-    timeline = make_timeline(duration, events, rate, inner)
-    holds = [make_hold(character, c, timeline) for c in contacts]
-    _no_double(holds)
     notes: list[str] = []
     conflicts: list[str] = []
-    keys = tuple(_settled(character, key, timeline, holds, keys, notes, conflicts) for key in keys)
+    if seconds(duration) < SHORTEST:
+        conflicts.append(f"a duration of {seconds(duration):g} s leaves no time to move; {SHORTEST:g} s were taken")
+        duration = SHORTEST
+    timeline = make_timeline(duration, events, rate, inner)
+    holds = _without_double([make_hold(character, c, timeline) for c in contacts], timeline, conflicts)
+    settled: list[Key] = []
+    for key in keys:
+        settled.append(_settled(character, key, timeline, holds, settled, notes, conflicts))
+    keys = tuple(settled)
     guess = reference if reference is not None else first_guess(character, keys, timeline)
     asked = [timeline.locate(w.time) for w in wishes if isinstance(w, (Place, Facing, Apex))]
     others = [*asked]
@@ -141,7 +179,7 @@ def build_motion_problem(
         for h in holds
     ]
     turn_at = [turn(h.body) for h in holds]
-    names = [f.name for f in character.feet] if clear is None else list(clear)
+    names = list(clear or ()) if clear is not None or not character.floating else [f.name for f in character.feet]
     kept = points_of(character, names)
     clear_at = [(p, point(character.body_id(p.body), np.asarray(p.position))) for p in kept]
     for w in wishes:
@@ -149,12 +187,16 @@ def build_motion_problem(
             point(character.body_id(w.body), np.asarray(w.point, float))
         if isinstance(w, Facing):
             turn(character.body_id(w.body or character.root))
+        if isinstance(w, Clear):
+            for spot in points_of(character, w.bodies):
+                point(character.body_id(spot.body), np.asarray(spot.position, float))
         if isinstance(w, (Place, Apex)):
             for b in range(1, character.model.nbody):
                 if isinstance(w, Apex) or w.body == "com":
                     point(b, np.array(character.model.body_ipos[b]))
 
-    layout = _lay_out(character, timeline, holds, frames)
+    torques = plan_torques(character, wishes)
+    layout = _lay_out(character, timeline, holds, frames, 0 if torques is None else len(torques.dofs))
     at = guess.sample(np.clip(_times_of(timeline, frames), guess.start, guess.end))
     about = np.ascontiguousarray(at.q[: frames.knots, :3]) if character.floating else np.zeros((frames.knots, 3))
     e = Evaluation(
@@ -171,7 +213,14 @@ def build_motion_problem(
     )  # fmt: skip
     problem.look(x)
 
-    blocks: list[Block] = [Physics(e, layout, holds, force_at)]
+    physics = Physics(e, layout, holds, force_at)
+    blocks: list[Block] = [physics] if character.floating else []
+    if torques is not None:
+        held = Torques(e, layout, torques, physics.holds)
+        blocks.append(held)
+        most = np.tile(torques.bound, frames.knots)
+        low[layout.torques :], high[layout.torques :] = -most, most
+        x[layout.torques :] = np.clip(held.values(e, x), -most, most)
     if len(timeline.phases) > 1:
         edge = np.cumsum([len(p.breaks) for p in timeline.phases])
         blocks.append(Seam(e, layout, (edge[:-1] - 1).astype(np.int64), edge[:-1].astype(np.int64)))
@@ -211,15 +260,36 @@ def build_motion_problem(
     for w, (p, s) in zip([w for w in wishes if isinstance(w, (Place, Facing, Apex))], asked, strict=True):
         frame = knots + asked.index((p, s))
         blocks.append(make_wish(e, layout, w, frame, points, turns))
+    for w in wishes:
+        if isinstance(w, Cycle):
+            blocks += [SamePose(e, layout, w, 0, knots - 1), SameSpeed(e, layout, 0, knots - 1)]
+        if isinstance(w, Clear):
+            blocks += _clear_rows(e, layout, w, timeline, frames, points)
     blocks += _time_rows(timeline, layout)
     weights, near = _weights(character, taste)
     goal = _coordinates(character, e, at.q[:knots])
+    if elastic:
+        for i, block in enumerate(blocks):
+            if block is physics or isinstance(block, (Seam, Torques, _Spans)) or block.name.startswith("above"):
+                continue
+            blocks[i] = give = Elastic(block, layout.size)
+            problem.gives.append(give)
+            layout.size += len(block)
+        more = layout.size - len(x)
+        problem.start = x = np.concatenate([x, np.zeros(more)])
+        problem.low, problem.high = (np.concatenate([b, np.full(more, v)]) for b, v in ((low, -np.inf), (high, np.inf)))
     problem.blocks = blocks
+    problem.asked_for = asked_for
     multipliers = np.zeros(layout.size)
+    if elastic:
+        multipliers[-more:] = PRICE
     c = layout.coefficients * character.nv
     if holds:
         multipliers[min(layout.forces) : layout.torques] = taste.force
     multipliers[c + len(timeline.free) :] = np.maximum(multipliers[c + len(timeline.free) :], 1e-8)
+    if torques is not None:
+        share = np.tile(torques.effort, frames.knots) * np.repeat(_shares(timeline, frames), len(torques.dofs))
+        multipliers[layout.torques : layout.torques + len(share)] = np.maximum(share, 1e-6)
     problem.objective = Objective(e, layout, taste, weights, goal, near, soft, multipliers)
     watch(problem, WATCH, WATCH_HEIGHT)
     return problem
@@ -292,8 +362,6 @@ def _check(
     wishes: Sequence[Wish],
     reference: Motion | None,
 ) -> None:
-    if not character.floating:
-        raise BadValue(f"a motion is optimised for a figure with a free root; {character.name!r} is fixed to the world")
     if reference is not None and reference.character.joint_names != character.joint_names:
         raise BadValue(f"the reference is for {reference.character.name!r}: retarget it to {character.name!r} first")
     if reference is None and not keys:
@@ -313,14 +381,26 @@ def _check(
             character.body_id(touch.part)
 
 
-def _no_double(holds: list[Hold]) -> None:
-    for i, a in enumerate(holds):
-        for b in holds[:i]:
-            if a.body == b.body and a.first < b.last and b.first < a.last:
-                raise BadValue(
-                    f"{a.label!r} and {b.label!r} hold the same part at the same time; end the one where the other "
-                    "starts, with the same moment"
-                )
+def _without_double(holds: list[Hold], timeline: Timeline, conflicts: list[str]) -> list[Hold]:
+    """No part is held twice at a time: of two holds the later asked for gives way, and this is said."""
+    kept: list[Hold] = []
+    for hold in holds:
+        free = [p for p in range(hold.first, hold.last) if not any(_clash(hold, k, p) for k in kept)]
+        if len(free) == hold.last - hold.first:
+            kept.append(hold)
+            continue
+        other = next(k for k in kept for p in range(hold.first, hold.last) if _clash(hold, k, p))
+        t = timeline.times[max(hold.first, other.first)]
+        conflicts.append(f"{hold.label} and {other.label} hold the same part at once, at {t:g} s")
+        if free:
+            last = next((p for p in range(free[0], hold.last) if p not in free), hold.last)
+            kept.append(replace(hold, first=free[0], last=last))
+    return kept
+
+
+def _clash(a: Hold, b: Hold, phase: int) -> bool:
+    parts = {b.body, *(body for body, _ in b.level)}
+    return b.first <= phase < b.last and (a.body in parts or any(body in parts for body, _ in a.level))
 
 
 def _times_of(timeline: Timeline, frames: Frames) -> Array:
@@ -338,28 +418,67 @@ def _frame_of(timeline: Timeline, time: Time, frames: Frames) -> int:
 
 
 def _settled(
-    character: Character, key: Key, timeline: Timeline, holds: list[Hold], keys: Sequence[Key], notes: list[str],
+    character: Character, key: Key, timeline: Timeline, holds: list[Hold], before: list[Key], notes: list[str],
     conflicts: list[str],
 ) -> Key:  # fmt: skip
-    """An exact whole key put onto the contacts it stands on, with the least change."""
-    if not key.whole:
+    """An exact key inside the limits and, if it is a whole pose, on the contacts it stands on, with the least change.
+
+    What cannot be is said in `conflicts`, and the key gives way: its joints to their limits, a pose whose foot is held
+    elsewhere to a wish.
+    """
+    if key.soft is not None:
         return key
+    pose = np.asarray(key.pose, float)
+    pose = _inside_limits(character, key, pose, conflicts)
+    if not key.whole:
+        return replace(key, pose=pose)
     p, s = timeline.locate(key.time)
     active = [h for h in holds if h.first <= p < h.last or (s == 0.0 and h.last == p)]
-    pose, moved, left = bring_on(character, np.asarray(key.pose, float), active, seconds(key.time))
+    asked = pose
+    pose, moved, left = bring_on(character, pose, active, seconds(key.time))
+    inside = character.limits.clamp(pose)
+    if np.abs(character.difference(pose, inside)).max(initial=0.0) > 1e-9:
+        pose, moved, left = bring_on(character, inside, active, seconds(key.time))
     if left > 1e-6:
-        conflicts.append(
-            f"{key.label} cannot be brought onto {', '.join(h.label for h in active)}: {left:.3g} m or rad left"
-        )
-    elif moved > 1e-4:
+        where = ", ".join(h.label for h in active)
+        conflicts.append(f"{key.label} cannot be brought onto {where}: {left:.3g} m or rad are missing")
+        return replace(key, pose=asked, soft=GIVEN_UP)
+    if moved > 1e-4:
         notes.append(f"{key.label} was moved by up to {moved:.3g} rad or m to stand on its contacts")
-    name, worst = character.limits.worst(pose)
-    if worst > 1e-3:
-        conflicts.append(f"{key.label} lies outside the joint limits: {name} by {np.degrees(worst):.1f} deg")
-    return Key(key.time, pose, key.only, key.root, key.soft, key.rest, key.name)
+    for hold in active:
+        here = place_of(character, hold, pose, seconds(key.time))
+        for other in before:
+            q, t = timeline.locate(other.time)
+            if not other.whole or not (hold.first <= q < hold.last or (t == 0.0 and hold.last == q)):
+                continue
+            there = place_of(character, hold, np.asarray(other.pose, float), seconds(other.time))
+            gap = float(np.abs(here[:3] - there[:3]).max())
+            if gap > 1e-3:
+                conflicts.append(
+                    f"{other.label} and {key.label} have {hold.label}, which is held from one to the other, "
+                    f"{gap:.3g} m apart"
+                )
+                return replace(key, pose=pose, soft=GIVEN_UP)
+    return replace(key, pose=pose)
 
 
-def _lay_out(character: Character, timeline: Timeline, holds: list[Hold], frames: Frames) -> Layout:
+def _inside_limits(character: Character, key: Key, pose: Array, conflicts: list[str]) -> Array:
+    """The pose with the joints a key speaks of brought inside their limits; which were outside is said."""
+    inside = character.limits.clamp(pose)
+    gap = character.difference(pose, inside)
+    out = pose.copy()
+    for joint in character.joints:
+        if joint.kind == "free" or (key.only is not None and joint.name not in key.only):
+            continue
+        size = float(np.linalg.norm(gap[joint.dofs]))
+        if size > 1e-3:
+            conflicts.append(f"{key.label} has {joint.name} outside its limits by {np.degrees(size):.1f} deg")
+        if size > 0.0:
+            out[joint.qpos] = inside[joint.qpos]
+    return out
+
+
+def _lay_out(character: Character, timeline: Timeline, holds: list[Hold], frames: Frames, torques: int) -> Layout:
     c, nv = timeline.coefficients, character.nv
     at = c * nv
     moments = np.full(len(timeline.moments), -1, np.int64)
@@ -375,7 +494,7 @@ def _lay_out(character: Character, timeline: Timeline, holds: list[Hold], frames
         on = (frames.phase[: frames.knots] >= hold.first) & (frames.phase[: frames.knots] < hold.last)
         forces.append(at)
         at += int(on.sum()) * hold.multipliers
-    return Layout(nv, c, moments, timeline.times, places, forces, at, at)
+    return Layout(nv, c, moments, timeline.times, places, forces, at, at + frames.knots * torques)
 
 
 def _fit(character: Character, timeline: Timeline, frames: Frames, layout: Layout, q: Array) -> Array:
@@ -420,7 +539,7 @@ def _bounds(character: Character, layout: Layout, timeline: Timeline, holds: lis
         if var >= 0:
             low[var], high[var] = timeline.low[k], timeline.high[k]
     weight = character.mass * 9.81
-    ends = [*layout.forces[1:], layout.torques]
+    ends = [*layout.forces[1:], layout.torques][: len(holds)]
     for hold, start, end in zip(holds, layout.forces, ends, strict=True):
         a, b = hold.bounds(weight)
         times = (end - start) // hold.multipliers
@@ -438,7 +557,7 @@ def _start_contacts(
         for p in range(hold.first, hold.last):
             weight_at[p] = weight_at.get(p, 0) + 1
     for hold, var, lam, end in zip(
-        holds, layout.places, layout.forces, [*layout.forces[1:], layout.torques], strict=True
+        holds, layout.places, layout.forces, [*layout.forces[1:], layout.torques][: len(holds)], strict=True
     ):
         anchor = None
         for key in keys:
@@ -557,6 +676,46 @@ class _Spans(Block):
 
     def derivatives(self, e: Evaluation, x: Array, out: Array) -> None:
         out[:] = np.tile([-1.0, 1.0], len(self.pairs))
+
+
+def _shares(timeline: Timeline, frames: Frames) -> Array:
+    """Seconds each knot stands for."""
+    out = np.zeros(frames.knots)
+    span = np.diff(timeline.times)
+    for p in timeline.phases:
+        at = np.flatnonzero(frames.phase[: frames.knots] == p.index)
+        h = np.diff(p.breaks) * span[p.index]
+        out[at[:-1]] += 0.5 * h
+        out[at[1:]] += 0.5 * h
+    return out
+
+
+def _clear_rows(
+    e: Evaluation, layout: Layout, wish: Clear, timeline: Timeline, frames: Frames, points: list[tuple[int, Array]]
+) -> list[Block]:
+    """Rows that keep points above a height at the knots of a stretch of time."""
+    t = _times_of(timeline, frames)[: frames.knots]
+    start, end = seconds(wish.start), np.inf if wish.end is None else seconds(wish.end)
+    on = np.flatnonzero((t >= start - 1e-9) & (t <= end + 1e-9)).astype(np.int64)
+    out: list[Block] = []
+    for p in points_of(e.character, wish.bodies):
+        body, local = e.character.body_id(p.body), np.asarray(p.position, float)
+        at = next(i for i, (b, q) in enumerate(points) if b == body and np.array_equal(q, local))
+        n = len(on)
+        out.append(
+            Spot(
+                e,
+                layout,
+                wish.name or f"{p.name} above {wish.height:g} m",
+                on,
+                np.full(n, at),
+                np.tile([0.0, 0.0, 1.0], (n, 1)),
+                np.full(n, wish.height),
+                np.full(n, np.inf),
+                (p.name,) * n,
+            )
+        )
+    return out
 
 
 def _time_rows(timeline: Timeline, layout: Layout) -> list[Block]:

@@ -186,6 +186,7 @@ class _Support:
         self.S, self.O = np.array([s.rotation for s in at]), np.array([s.origin for s in at])
         self.gens = np.einsum("nij,mgj->nmgi", self.S, hold.generators)
         self.given = hold.offsets is not None
+        self.bodies = hold.force_bodies
 
     def forces(self, x: Array) -> tuple[Array, Array]:
         """Force at each point (n, m, 3) and torque (n, 3), in body weights."""
@@ -360,6 +361,32 @@ class Rest(_Speeds):
         self.labels = tuple(np.array(dof_names(e.character))[dofs])
 
 
+class Elastic(Block):
+    """A block whose rows may give way, each by a variable of its own that costs: low <= g(x) - s <= high."""
+
+    def __init__(self, block: Block, first: int) -> None:
+        self.block, self.first = block, first
+        self.name, self.frame, self.low, self.high, self.kinds = (
+            block.name, block.frame, block.low, block.high, block.kinds,
+        )  # fmt: skip
+        labels = getattr(block, "labels", None)
+        if labels is not None:
+            self.labels = labels
+
+    def pattern(self) -> tuple[Indices, Indices]:
+        rows, cols = self.block.pattern()
+        n = np.arange(len(self.low))
+        return np.concatenate([rows, n]), np.concatenate([cols, self.first + n])
+
+    def values(self, e: Evaluation, x: Array) -> Array:
+        return self.block.values(e, x) - x[self.first : self.first + len(self.low)]
+
+    def derivatives(self, e: Evaluation, x: Array, out: Array) -> None:
+        n = len(self.low)
+        self.block.derivatives(e, x, out[:-n])
+        out[-n:] = -1.0
+
+
 def dof_names(character: Character) -> tuple[str, ...]:
     """A name for every degree of freedom: `knee_left`, `hip_left y`."""
     out: list[str] = []
@@ -378,6 +405,7 @@ class Linear(Block):
         self.frame = np.full(len(dofs), frame, np.int64)
         self.dofs = dofs
         self.low = self.high = np.asarray(target, float)
+        self.labels = tuple(np.array(dof_names(e.character))[dofs])
         self.cols = e.columns(np.array([frame]), dofs)[0]  # (dofs, W)
         self.B = e.frames.B[frame, 0]
 
