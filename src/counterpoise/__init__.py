@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from counterpoise.simulate import Platform as Platform
     from counterpoise.simulate import Push as Push
     from counterpoise.simulate import Recording as Recording
+    from counterpoise.simulate import Session as Session
     from counterpoise.simulate import Sine as Sine
     from counterpoise.simulate import Spring as Spring
     from counterpoise.simulate import World as World
@@ -164,7 +165,7 @@ _HOMES = {
     "pose.planar": ("PlanarDrag", "solve_planar"),
     "render": ("Camera", "filmstrip", "still", "video"),
     "simulate": (
-        "Platform", "Push", "Recording", "Sine", "Spring", "World", "push_schedule", "random_pushes", "replay",
+        "Platform", "Push", "Recording", "Session", "Sine", "Spring", "World", "push_schedule", "random_pushes", "replay",
     ),
     "spacetime": (
         "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem",

@@ -185,7 +185,7 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path):
 def test_ctrl_c_at_an_awkward_moment_still_replays(when: str, monkeypatch: pytest.MonkeyPatch):
     from counterpoise.simulate import loop
 
-    original, calls = getattr(loop._Run, when), []
+    original, calls = getattr(loop.Run, when), []
 
     def interrupted(self: Any, *arguments: Any) -> Any:
         calls.append(1)
@@ -193,7 +193,7 @@ def test_ctrl_c_at_an_awkward_moment_still_replays(when: str, monkeypatch: pytes
             raise KeyboardInterrupt
         return original(self, *arguments)
 
-    monkeypatch.setattr(loop._Run, when, interrupted)
+    monkeypatch.setattr(loop.Run, when, interrupted)
     push = Push("thorax", (10.0, 0.0, 0.0), 0.0, 1.0)
     recording = simulate(character("human"), Passive(), 0.2, disturbances=[push])
     assert recording.status == "interrupted"

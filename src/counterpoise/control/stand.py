@@ -183,6 +183,10 @@ class Stand:
             character.check_pose(self.reference, "reference")
         return StandMemory()
 
+    def carry(self, memory: StandMemory, character: Character) -> StandMemory:
+        """What to remember when the body itself has changed: where in the reference it was, and how alarmed."""
+        return replace(memory, solver=WholeBodyMemory(), rehearsal=self.begin(character).rehearsal)
+
     def ready(self, character: Character) -> State:
         """The state to start in: the reference's first pose, moving as it does, but with a CoM that can be stood.
 

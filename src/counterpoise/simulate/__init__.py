@@ -5,11 +5,12 @@ from counterpoise.simulate.disturbances import Disturbance, Push, push_schedule,
 from counterpoise.simulate.loop import simulate
 from counterpoise.simulate.recording import Contacts, Recording
 from counterpoise.simulate.replay import ReplayReport, replay
+from counterpoise.simulate.session import Session
 from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.world import Platform, Sine, World
 
 __all__ = [
-    "Contacts", "Disturbance", "Platform", "Push", "Recording", "ReplayReport", "Sine", "Spring",
+    "Contacts", "Disturbance", "Platform", "Push", "Recording", "ReplayReport", "Session", "Sine", "Spring",
     "World", "push_schedule", "random_pushes", "replay", "simulate",
 ]  # fmt: skip
 

@@ -59,7 +59,7 @@ def simulate(
     place = world if world is not None else World()
     stage = build_stage(place, figures)
     states = _starts(start, figures, place)
-    return _Run(stage, controllers, disturbances, states, seconds, seed).run(progress)
+    return Run(stage, controllers, disturbances, states, seconds, seed).run(progress)
 
 
 @dataclass
@@ -109,7 +109,9 @@ class _Placed:
 _ROOM = 1024  # contacts kept before longer lists are made
 
 
-class _Run:
+class Run:
+    """One stretch of simulation: a stage, its controllers and disturbances, stepped and recorded."""
+
     def __init__(
         self,
         stage: Stage,
@@ -118,6 +120,7 @@ class _Run:
         states: Sequence[State],
         seconds: float,
         seed: int,
+        memories: Sequence[Any] | None = None,
     ) -> None:
         self.stage, self.seed = stage, seed
         self.model, self.data = stage.model, mujoco.MjData(stage.model)
@@ -125,8 +128,13 @@ class _Run:
         self.dt = float(stage.model.opt.timestep)
         self.steps = max(1, round(seconds / self.dt))
         self.drivers = [
-            _Driver(figure, control, _every(control.rate, self.dt), control.begin(figure), np.zeros(figure.nv))
-            for figure, control in zip(stage.figures, controllers, strict=True)
+            _Driver(figure, control, _every(control.rate, self.dt), memory, np.zeros(figure.nv))
+            for figure, control, memory in zip(
+                stage.figures,
+                controllers,
+                [c.begin(f) for f, c in zip(stage.figures, controllers, strict=True)] if memories is None else memories,
+                strict=True,
+            )
         ]
         for place, state in zip(stage.places, states, strict=True):
             self.data.qpos[place.qpos] = state.q
@@ -142,6 +150,7 @@ class _Run:
         self.begun = -1  # the last row whose state was written
 
     def run(self, progress: Progress | None) -> Recording:
+        """Step to the end, or until it diverges or is interrupted."""
         status, done = "finished", 0
         try:
             for k in range(self.steps):

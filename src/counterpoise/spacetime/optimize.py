@@ -47,7 +47,7 @@ STATUS = {
 OPTIONS: dict[str, Any] = {
     "print_level": 0, "sb": "yes", "tol": 1e-4, "constr_viol_tol": 1e-8, "dual_inf_tol": 1e3, "compl_inf_tol": 1e-3,
     "acceptable_iter": 0, "bound_relax_factor": 1e-9, "fixed_variable_treatment": "make_parameter",
-    "nlp_scaling_method": "none", "honor_original_bounds": "yes",
+    "nlp_scaling_method": "none", "honor_original_bounds": "yes", "mumps_permuting_scaling": 0,
 }  # fmt: skip
 SEARCH: dict[str, Any] = {
     "mu_strategy": "monotone", "mu_init": 1.0, "max_iter": 60, "bound_push": 0.05, "bound_frac": 0.05,
