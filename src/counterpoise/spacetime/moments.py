@@ -129,8 +129,21 @@ class Timeline:
         return p, float((t - times[p]) / (times[p + 1] - times[p]))
 
 
-def make_timeline(duration: Time, events: Sequence[Time], rate: float, inner: Sequence[float] = ()) -> Timeline:
-    """The phases that contact changes cut a motion into, with `rate` knots a second and one at each `inner` time."""
+def make_timeline(
+    duration: Time,
+    events: Sequence[Time],
+    rate: float,
+    inner: Sequence[float] = (),
+    fine: Sequence[tuple[float, float, float]] = (),
+) -> Timeline:
+    """The phases that contact changes cut a motion into, with `rate` knots a second and one at each `inner` time.
+
+    `fine` are stretches (start, end, knots a second) that have a rate of their own.
+    """
+    for stretch in fine:
+        if len(stretch) != 3 or not (np.isfinite(stretch).all() and stretch[0] < stretch[1] and stretch[2] > 0.0):
+            raise BadValue(f"a fine stretch is (start, end, knots a second), start < end; got {stretch!r}")
+    inner = [*inner, *(t for start, stop, _ in fine for t in (start, stop))]
     end = seconds(duration)
     if not end >= LEAST:
         raise BadValue(f"a motion lasts at least {LEAST} s; got a duration of {end!r} s", duration=end)
@@ -169,9 +182,11 @@ def make_timeline(duration: Time, events: Sequence[Time], rate: float, inner: Se
     for k, gap in enumerate(gaps):
         marks = [(t - times[k]) / gap for t in inner if times[k] + 1e-3 < t < times[k + 1] - 1e-3]
         cuts = _apart(np.unique([0.0, *marks, 1.0]), 1e-3 / gap)
-        parts = [
-            np.linspace(a, b, max(1, int(np.ceil((b - a) * gap * rate - 1e-9))) + 1)[:-1] for a, b in pairwise(cuts)
-        ]
+        parts = []
+        for a, b in pairwise(cuts):
+            middle = times[k] + 0.5 * (a + b) * gap
+            here = next((r for start, stop, r in fine if start <= middle <= stop), rate)
+            parts.append(np.linspace(a, b, max(1, int(np.ceil((b - a) * gap * here - 1e-9))) + 1)[:-1])
         breaks = np.append(np.concatenate(parts), 1.0)
         phase = Phase(k, breaks if len(breaks) > 2 else np.array([0.0, 0.5, 1.0]), first)
         phases.append(phase)

@@ -317,6 +317,7 @@ def optimize_motion(
     reference: Motion | None = None,
     taste: Taste | None = None,
     rate: float = RATE,
+    fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
     callback: Callable[[Progress], bool | None] | None = None,
     warm: Result | None = None,
@@ -324,13 +325,15 @@ def optimize_motion(
     """A physically valid motion through `keys`, held by the world where `contacts` say, `duration` seconds long.
 
     `wishes` are further constraints and costs; `reference` is a motion to start from and, with `taste.near`, to stay
-    near; without it the keys are interpolated. `rate` is knots a second. `clear` names bodies that stay above the
-    ground (default: the feet). `callback` sees every iteration and stops the search by returning False; the best
-    motion so far is kept. `warm` is an earlier result to start from, as after moving one key.
+    near; without it the keys are interpolated. `rate` is knots a second, `fine` stretches (start, end, rate) with a
+    rate of their own. `clear` names bodies that stay above the ground (default: the feet). `callback` sees every
+    iteration and stops the search by returning False; the best motion so far is kept. `warm` is an earlier result to
+    start from, as after moving one key.
     """
     problem = build_motion_problem(
-        character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, clear=clear
-    )
+        character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
+        clear=clear,
+    )  # fmt: skip
     return solve_motion(problem, callback=callback, warm=warm)
 
 

@@ -73,10 +73,10 @@ class MotionProblem:
 
     def elastic(self) -> MotionProblem:
         """The same problem, in which what was asked for may give way at a price."""
-        who, keys, contacts, duration, wishes, reference, taste, rate, clear = self.asked_for
+        who, keys, contacts, duration, wishes, reference, taste, rate, fine, clear = self.asked_for
         return build_motion_problem(
-            who, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, clear=clear,
-            elastic=True,
+            who, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
+            clear=clear, elastic=True,
         )  # fmt: skip
 
     @property
@@ -114,6 +114,7 @@ def build_motion_problem(
     reference: Motion | None = None,
     taste: Taste | None = None,
     rate: float = RATE,
+    fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
     elastic: bool = False,
 ) -> MotionProblem:
@@ -122,7 +123,7 @@ def build_motion_problem(
     With `elastic`, keys, contacts and wishes may give way at a high price: what then gives way is what is impossible.
     """
     taste = taste or Taste()
-    asked_for = (character, keys, contacts, duration, wishes, reference, taste, rate, clear)
+    asked_for = (character, keys, contacts, duration, wishes, reference, taste, rate, fine, clear)
     _check(character, keys, contacts, wishes, reference)
     inner = [seconds(k.time) for k in keys if not isinstance(k.time, Moment)]
     events: list[Time] = [t for c in contacts for t in (c.start, c.end)]
@@ -131,7 +132,7 @@ def build_motion_problem(
     if seconds(duration) < SHORTEST:
         conflicts.append(f"a duration of {seconds(duration):g} s leaves no time to move; {SHORTEST:g} s were taken")
         duration = SHORTEST
-    timeline = make_timeline(duration, events, rate, inner)
+    timeline = make_timeline(duration, events, rate, inner, fine)
     holds = _without_double([make_hold(character, c, timeline) for c in contacts], timeline, conflicts)
     settled: list[Key] = []
     for key in keys:
