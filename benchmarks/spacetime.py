@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import time
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -22,13 +23,19 @@ FEET = ("foot_left", "foot_right")
 MOST = 200  # iterations of the peers
 
 
-def jump(distance: float) -> cp.MotionProblem:
+@cache
+def figure() -> tuple[cp.Character, np.ndarray]:
     who = cp.character("human")
     squat = cp.reference_motion("squat", who)
+    return who, squat.sample(0.5 * squat.duration).q
+
+
+def jump(distance: float) -> cp.MotionProblem:
+    who, crouch = figure()
     end = who.neutral.copy()
     end[0] += distance
     keys = [
-        cp.Key(0.0, who.neutral, rest=True), cp.Key(0.35, squat.sample(0.5 * squat.duration).q, soft=10.0),
+        cp.Key(0.0, who.neutral, rest=True), cp.Key(0.35, crouch, soft=10.0),
         cp.Key(1.6, end, rest=True),
     ]  # fmt: skip
     contacts = [cp.Touch(f, 0.0, 0.6) for f in FEET] + [cp.Touch(f, 1.0, 1.6) for f in FEET]

@@ -44,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """How a recording is drawn: from where, and with which paths."""
+    """How a recording (or a take) is drawn: from where, and with which paths."""
 
     recording: str  # its name in the lab
     azimuth: float = -60.0  # [deg]
@@ -57,6 +57,7 @@ class Film:
     camera: Any = "track"
     speed: float = 1.0  # of the video
     overlays: Mapping[str, Any] = field(default_factory=dict)  # of `take_of`
+    take: Any = None  # drawn instead of a recording
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,9 @@ class Outcome:
     plots: Mapping[str, Figure] = field(default_factory=dict)
     film: Film | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)  # numbers behind the claims, for --json
+    films: Mapping[str, Film] = field(default_factory=dict)  # further ones by name
+    pictures: Mapping[str, Any] = field(default_factory=dict)  # finished ones, bytes (height, width, 3)
+    motions: Mapping[str, Any] = field(default_factory=dict)  # to be saved by name
 
     @property
     def holds(self) -> bool:
@@ -257,7 +261,7 @@ def _save_recordings(lab: Lab, home: Path) -> dict[str, Path]:
 
 
 def _draw(outcome: Outcome, lab: Lab, home: Path, video: bool) -> dict[str, Path]:
-    from counterpoise.render.pictures import filmstrip
+    from counterpoise.render.pictures import filmstrip, write_picture
     from counterpoise.render.plots import write_plot
     from counterpoise.render.sources import take_of
     from counterpoise.render.video import video as film_it
@@ -266,21 +270,28 @@ def _draw(outcome: Outcome, lab: Lab, home: Path, video: bool) -> dict[str, Path
     for name, figure in outcome.plots.items():
         files[f"plot {name}"] = home / f"{name}.png"
         write_plot(figure, files[f"plot {name}"])
-    film = outcome.film
-    if film is None:
-        return files
-    recording = lab.recordings[film.recording]
-    take = take_of(recording, **film.overlays)
-    take = dataclasses.replace(take, trails={**take.trails, **film.trails})
-    view: dict[str, Any] = {"azimuth": film.azimuth, "elevation": film.elevation, "camera": film.camera}
-    files["filmstrip"] = home / "filmstrip.png"
-    filmstrip(
-        take, times=film.times, count=film.count, path=files["filmstrip"], size=film.panel, columns=film.columns, **view
-    )
-    if video:
-        files["video"] = home / "video.mp4"
-        film_it(
-            take, files["video"], speed=film.speed, samples=4,
-            progress=lambda done, all_: lab.tell("drawing", done / all_), **view,
-        )  # fmt: skip
+    for name, picture in outcome.pictures.items():
+        files[f"picture {name}"] = home / f"{name}.png"
+        write_picture(picture, files[f"picture {name}"])
+    for name, motion in outcome.motions.items():
+        files[f"motion {name}"] = home / f"{name}_motion.npz"
+        motion.save(files[f"motion {name}"])
+    films = ({"": outcome.film} if outcome.film is not None else {}) | dict(outcome.films)
+    for name, film in films.items():
+        take = film.take
+        if take is None:
+            take = take_of(lab.recordings[film.recording], **film.overlays)
+        take = dataclasses.replace(take, trails={**take.trails, **film.trails})
+        view: dict[str, Any] = {"azimuth": film.azimuth, "elevation": film.elevation, "camera": film.camera}
+        strip, clip = (f"{name}_film", f"{name}_video") if name else ("filmstrip", "video")
+        files[strip] = home / f"{strip}.png"
+        filmstrip(
+            take, times=film.times, count=film.count, path=files[strip], size=film.panel, columns=film.columns, **view
+        )
+        if video:
+            files[clip] = home / f"{clip}.mp4"
+            film_it(
+                take, files[clip], speed=film.speed, samples=4,
+                progress=lambda done, all_: lab.tell("drawing", done / all_), **view,
+            )  # fmt: skip
     return files

@@ -31,53 +31,53 @@ class Settings:
     body: str = setting("pelvis", "", "pushed at its centre of mass")
     direction: float = setting(0.0, "deg", "of the first push, from forward")
     seconds: float = setting(3.0, "s", "to recover in after the last")
-    search: bool = setting(True, "", "find the largest force survived")
-    tolerance: float = setting(50.0, "N", "of that search")
+    search: bool = setting(True, "", "find the largest force survived: all are tried, survival is not monotone")
+    step: float = setting(50.0, "N", "from one force tried to the next")
 
 
 def run(settings: Settings, lab: Lab) -> Outcome:
-    """The thesis's blows; then, by bisection, the largest that are survived."""
+    """The thesis's blows; then all forces below, step by step: which are survived in place, which without a fall."""
     from counterpoise.experiments.plotting import panels
 
     who = character(settings.who)
-    asked = _simulated("asked", who, settings, settings.force, lab)
-    first = _verdict(asked, settings)
-    good, why = (asked, "") if first else (None, first.why)
-    largest, tried = (settings.force, []) if good is not None else (0.0, [settings.force])
-    if good is None and settings.search:
-        low, high = 0.0, settings.force
-        while high - low > settings.tolerance:
-            middle = 0.5 * (low + high)
-            rec = _simulated("largest" if good is None else "trial", who, settings, middle, lab)
-            verdict = _verdict(rec, settings)
-            if verdict:
-                low, good = middle, rec
+    verdicts = {settings.force: _verdict(_simulated("asked", who, settings, settings.force, lab), settings)}
+    asked = lab.recordings["asked"]
+    if settings.search:
+        for force in np.arange(settings.step, settings.force - 1e-9, settings.step):
+            rec = _simulated("trial", who, settings, float(force), lab)
+            verdicts[float(force)] = _verdict(rec, settings)
+            if verdicts[float(force)]:
                 lab.recordings["largest"] = rec
-            else:
-                high, why = middle, verdict.why
-                tried.append(middle)
         lab.recordings.pop("trial", None)
-        largest = low
-    shown = "asked" if largest == settings.force or good is None else "largest"
+    good = [force for force in sorted(verdicts) if verdicts[force]]
+    up = [force for force in sorted(verdicts) if not verdicts[force].fall.fell]
+    largest, standing = max(good, default=0.0), max(up, default=0.0)
+    shown = "largest" if good and largest < settings.force else "asked"
     rec = lab.recordings[shown]
     turn, share = arm_travel(rec), arm_share(rec, settings)
+    missed = [
+        f"{force:.0f} N ({verdicts[force].why})" for force in sorted(verdicts) if force < largest and force not in good
+    ]
+    beyond = [force for force in up if force > largest]
     claims = (
         Claim(
             f"{settings.force:.0f} N blows of {settings.duration:g} s, {settings.interval:g} s apart, are survived",
-            f"{ended(asked)}; largest survived in place here {largest:.0f} N ({settings.pushes} blows at the "
-            f"{settings.body}), feet never more than {100 * _verdict(rec, settings).foot:.1f} cm from their places"
-            + (f"; at {tried[-1]:.0f} N {why}" if tried else ""),
+            f"{ended(asked)}; of {settings.pushes} blows at the {settings.body} the largest survived in place here is "
+            f"{largest:.0f} N, feet never more than {100 * _verdict(rec, settings).foot:.1f} cm from their places"
+            + (f", but not {', '.join(missed)}" if missed else "")
+            + (f"; without a fall {standing:.0f} N ({verdicts[standing].why})" if beyond else ""),
             largest >= settings.force,
         ),
         Claim(
             "windmilling strategies emerge from angular momentum control",
-            f"at {largest if good is not None else settings.force:.0f} N the arms turn by {np.degrees(turn):.0f} deg "
+            f"at {largest if good else settings.force:.0f} N the arms turn by {np.degrees(turn):.0f} deg "
             f"in all and hold {100 * share:.0f} % of the angular momentum, with nothing telling them to",
             turn > np.pi,
         ),
     )
     facts = {
-        "largest": largest, "not survived": tried, "arm_travel": turn, "arm_share": share,
+        "largest": largest, "without a fall": standing, "arm_travel": turn, "arm_share": share,
+        "not survived": {f"{force:.0f}": v.why for force, v in sorted(verdicts.items()) if not v},
         "slip": largest_slip(rec), "foot": _verdict(rec, settings).foot, "last_error": float(joint_errors(rec)[-1]),
     }  # fmt: skip
     begun = 0.3
