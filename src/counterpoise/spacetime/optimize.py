@@ -343,14 +343,16 @@ def solve_motion(
     callback: Callable[[Progress], bool | None] | None = None,
     warm: Result | None = None,
     options: Mapping[str, Any] | None = None,
+    since: tuple[float, int] | None = None,
 ) -> Result:
     """Solve a built problem: first for a good motion, nearly possible; then for the nearest to it that is exact.
 
     The second step's multipliers are small, so that it converges in a few iterations although second derivatives of
-    the constraints are left out; the first would creep. `warm` (of the same shape) skips the first.
+    the constraints are left out; the first would creep. `warm` (of the same shape) skips the first. `since` is when an
+    earlier attempt began, and its iterations.
     """
-    began = clock.perf_counter()
-    x, iterations, status = problem.start.copy(), 0, 0
+    began, iterations = (clock.perf_counter(), 0) if since is None else since
+    x, status = problem.start.copy(), 0
     usable = warm is not None and len(warm.x) == len(x)
     if usable:
         assert warm is not None
@@ -403,7 +405,7 @@ def _least_violating(
 ) -> Result:
     """What was asked for cannot all hold: the motion that keeps to the physics and gives up the least of it."""
     soft = problem.elastic()
-    found = solve_motion(soft, callback=callback)
+    found = solve_motion(soft, callback=callback, since=(began, before))
     kept, x = [], found.x
     f, times = soft.frames, soft.layout.times(found.x)
     for give in soft.gives:
@@ -414,12 +416,12 @@ def _least_violating(
             t = float(times[f.phase[i]] + f.s[i] * (times[f.phase[i] + 1] - times[f.phase[i]]))
             kept.append(Violation(_row_label(give, r), t, float(own[r])))
     found_all = sorted((*kept, *found.violations), key=lambda v: -v.amount)
-    named = tuple(v for v in found_all if v.amount > DUST * found_all[0].amount)
+    first = {v.name: v for v in reversed(found_all)}  # the worst of each name
+    named = tuple(v for v in found_all if first[v.name] is v and v.amount > DUST * found_all[0].amount)
     worst = max((v.amount for v in named), default=0.0)
     status = "stopped" if found.status == "stopped" else "infeasible" if named else "solved"
     return replace(
-        found, status=status, ok=False, violations=named, worst=worst, iterations=before + found.iterations,
-        seconds=clock.perf_counter() - began,
+        found, status=status, ok=False, violations=named, worst=worst,
     )  # fmt: skip
 
 

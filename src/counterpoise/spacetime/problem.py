@@ -228,10 +228,12 @@ def build_motion_problem(
     moves = moved_by(e)
     fixed = {_frame_of(timeline, k.time, frames) for k in keys if k.whole}
     fixed |= {f - 1 for f in fixed if f and frames.s[f] == 0.0}
+    closed = {hold.body for hold in holds if hold.first == 0} if any(isinstance(w, Cycle) for w in wishes) else set()
     for h, hold in enumerate(holds):
         inside = (frames.phase[:knots] >= hold.first) & (frames.phase[:knots] < hold.last)
         seam = (frames.s[:knots] == 0.0) & (frames.phase[:knots] > hold.first)  # the same pose as the knot before
-        own = [int(i) for i in np.flatnonzero(inside & ~seam) if int(i) not in fixed] + halves[h]
+        again = {knots - 1} if hold.body in closed else set()  # a cycle's last pose is held by its first
+        own = [int(i) for i in np.flatnonzero(inside & ~seam) if int(i) not in fixed | again] + halves[h]
         moved = moves[hold.body].copy()
         for b, _ in hold.level:
             moved |= moves[b]
