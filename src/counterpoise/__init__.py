@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from counterpoise.spacetime import MotionProblem as MotionProblem
     from counterpoise.spacetime import Place as Place
     from counterpoise.spacetime import Result as Result
+    from counterpoise.spacetime import Stunt as Stunt
     from counterpoise.spacetime import Taste as Taste
     from counterpoise.spacetime import TorqueLimit as TorqueLimit
     from counterpoise.spacetime import Touch as Touch
@@ -131,6 +132,7 @@ if TYPE_CHECKING:
     from counterpoise.spacetime import joint_torque_derivatives as joint_torque_derivatives
     from counterpoise.spacetime import joint_torques as joint_torques
     from counterpoise.spacetime import optimize_motion as optimize_motion
+    from counterpoise.spacetime import read_stunt as read_stunt
     from counterpoise.spacetime import solve_motion as solve_motion
 
 __version__ = "0.1.0"
@@ -165,13 +167,14 @@ _HOMES = {
     "pose.planar": ("PlanarDrag", "solve_planar"),
     "render": ("Camera", "filmstrip", "still", "video"),
     "simulate": (
-        "Platform", "Push", "Recording", "Session", "Sine", "Spring", "World", "push_schedule", "random_pushes", "replay",
+        "Platform", "Push", "Recording", "Session", "Sine", "Spring", "World", "push_schedule", "random_pushes",
+        "replay",
     ),
     "spacetime": (
         "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem",
-        "Place", "Result", "Taste", "TorqueLimit", "Touch", "aggregate_force", "aggregate_force_derivatives",
+        "Place", "Result", "Stunt", "Taste", "TorqueLimit", "Touch", "aggregate_force", "aggregate_force_derivatives",
         "build_motion_problem", "check_motion", "joint_torque_derivatives", "joint_torques", "optimize_motion",
-        "solve_motion",
+        "read_stunt", "solve_motion",
     ),
 }  # fmt: skip
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}

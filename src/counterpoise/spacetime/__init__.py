@@ -31,12 +31,13 @@ from counterpoise.spacetime.optimize import (
 )
 from counterpoise.spacetime.places import Places, Turns, point_jacobians, turn_jacobians
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
+from counterpoise.spacetime.stunt import Stunt, read_stunt
 from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
 
 __all__ = [
     "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "JointTorques", "Key",
-    "Moment", "Momentum", "MotionProblem", "Place", "Places", "Progress", "Result", "Taste", "TorqueLimit", "Touch",
-    "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion",
-    "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "optimize_motion",
-    "point_jacobians", "solve_motion", "turn_jacobians",
+    "Moment", "Momentum", "MotionProblem", "Place", "Places", "Progress", "Result", "Stunt", "Taste", "TorqueLimit",
+    "Touch", "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives", "build_motion_problem",
+    "check_motion", "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "optimize_motion",
+    "point_jacobians", "read_stunt", "solve_motion", "turn_jacobians",
 ]  # fmt: skip

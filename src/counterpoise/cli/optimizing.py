@@ -1,0 +1,172 @@
+"""The verb that makes a motion from a stunt's keys, contacts and wishes: optimize."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from counterpoise.cli.app import Json, app
+from counterpoise.cli.telling import bar, draw, say, say_json
+from counterpoise.phrases import check_targets
+
+if TYPE_CHECKING:
+    from counterpoise.motion.motion import Motion
+    from counterpoise.spacetime.optimize import Progress, Result
+    from counterpoise.spacetime.stunt import Stunt
+
+_PATIENCE = 2.0  # [s] between lines of progress where there is no terminal
+_FRAMES = 60.0  # a second, in files for other programs
+
+
+@app.command()
+def optimize(
+    source: Annotated[Path, typer.Argument(metavar="STUNT", help="A stunt (.toml): keys, contacts, wishes.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the motion: .npz, .bvh, .glb, .gltf, .usd, .csv.")
+    ] = None,
+    video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
+    png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
+    fps: Annotated[
+        float | None, typer.Option(help="Frames a second of the file; 240 for .npz, 60 for others.", min=1.0)
+    ] = None,
+    limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Stop after this long and keep the best.", min=0.0)
+    ] = None,
+    describe: Annotated[bool, typer.Option("--describe", help="Print the problem first: variables, rows.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only the result.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a physically valid motion from a stunt. Ctrl-C stops it and keeps the best motion so far.
+
+    Exit code 0: solved; 1: not (the least-violating motion is still written, and what is in conflict named); 2: the
+    stunt cannot be read.
+    """
+    from counterpoise.motion.files.hub import FORMATS
+    from counterpoise.spacetime.stunt import read_stunt
+
+    writable = tuple(suffix for suffix, entry in FORMATS.items() if entry.writer)
+    check_targets({out: writable, video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    stunt = read_stunt(source)
+    problem = stunt.problem()
+    if describe and not as_json:
+        say(problem.describe())
+    from counterpoise.spacetime.optimize import solve_motion
+
+    with _stoppable() as asked, _progress(quiet or as_json) as show:
+        began = time.monotonic()
+
+        def watch(progress: Progress) -> bool:
+            show(progress)
+            return not (asked() or (limit is not None and time.monotonic() - began > limit))
+
+        result = solve_motion(problem, callback=watch)
+    motion = result.motion.named(stunt.name)
+    if out is not None:
+        _write(motion, out, fps)
+    with bar(quiet or as_json) as tell:
+        draw(motion, video, png, tell)
+    files = {k: str(v) for k, v in {"motion": out, "video": video, "filmstrip": png}.items() if v is not None}
+    if as_json:
+        say_json(_as_json(stunt, result, files))
+    else:
+        _tell(stunt, result)
+        for path in files.values():
+            say(f"wrote {path}")
+    if not result.ok:
+        raise typer.Exit(1)
+
+
+def _write(motion: Motion, out: Path, fps: float | None) -> None:
+    from counterpoise.motion.files.hub import write_motion
+
+    own = out.suffix.lower() == ".npz"
+    write_motion(motion, out, rate=fps if fps is not None else None if own else _FRAMES)
+
+
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """While inside, the first Ctrl-C only asks to stop; a second one leaves at once."""
+    asked = [False]
+
+    def stop(number: int, frame: Any) -> None:
+        asked[0] = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    try:
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not in the main thread: nobody can press Ctrl-C
+        yield lambda: False
+        return
+    try:
+        yield lambda: asked[0]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    """One line that is rewritten at every iteration; where there is no terminal, a line every few seconds."""
+    if quiet:
+        yield lambda progress: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    if console.is_terminal:
+        with Live(Text("setting up"), console=console, transient=True, auto_refresh=False) as live:
+            yield lambda progress: live.update(Text(_line(progress), no_wrap=True, overflow="ellipsis"), refresh=True)
+        return
+    last = [time.monotonic()]
+
+    def show(progress: Progress) -> None:
+        if time.monotonic() - last[0] > _PATIENCE:
+            last[0] = time.monotonic()
+            console.print(_line(progress), soft_wrap=True)
+
+    yield show
+
+
+def _line(p: Progress) -> str:
+    stage = "exact" if p.exact else "searching"
+    head = f"iteration {p.iteration:3d}  {p.seconds:.1f} s  {stage:9}  objective {p.objective:.4g}"
+    return f"{head}  worst violation {p.violation:.0e} {p.worst}"
+
+
+def _as_json(stunt: Stunt, result: Result, files: dict[str, str]) -> dict[str, Any]:
+    return {
+        "stunt": stunt.name, "character": stunt.character.name, "status": result.status, "ok": result.ok,
+        "iterations": result.iterations, "seconds": result.seconds, "objective": result.objective,
+        "worst": result.worst,
+        "violations": [{"name": v.name, "time": v.time, "amount": v.amount} for v in result.violations],
+        "conflicts": list(result.conflicts), "notes": list(result.notes), "moments": result.times,
+        "between": result.between, "duration": result.motion.duration, "files": files,
+    }  # fmt: skip
+
+
+def _tell(stunt: Stunt, result: Result) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    mark = "[green]solved[/]" if result.ok else f"[bold red]{escape(result.status)}[/]"
+    say(f"{escape(stunt.name)}: {mark} in {result.iterations} iterations, {result.seconds:.2f} s")
+    for conflict in result.conflicts:
+        say(f"in conflict: {escape(conflict)}")
+    if not result.ok and result.violations:
+        table = Table("does not hold", "when [s]", "by (body weights, m, rad)")
+        for v in result.violations:
+            table.add_row(escape(v.name), f"{v.time:.3f}", f"{v.amount:.2g}")
+        say(table)
+    for note in result.notes:
+        say(f"note: {escape(note)}")
+    if result.times:
+        say("moments: " + escape(", ".join(f"{k} at {v:.3f} s" for k, v in result.times.items())))
+    if result.between:
+        say("missed between the knots: " + escape(", ".join(f"{k} {v:.2%}" for k, v in result.between.items())))

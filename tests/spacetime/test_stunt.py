@@ -1,0 +1,273 @@
+"""A stunt read from TOML says what it says: figures, poses, times, contacts, wishes; and every mistake has its line."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from counterpoise import spatial
+from counterpoise.character.library import character
+from counterpoise.errors import BadFile, CounterpoiseError
+from counterpoise.motion import Motion, reference_motion
+from counterpoise.spacetime.asks import Apex, Clear, Cycle, Effort, Facing, Place, TorqueLimit
+from counterpoise.spacetime.moments import Moment, seconds
+from counterpoise.spacetime.stunt import read_stunt
+from counterpoise.spacetime.stunt_lines import lines_of
+
+STUNTS = sorted((Path(__file__).resolve().parents[2] / "examples" / "stunts").glob("*.toml"))
+START = "duration = 1.0\n[[key]]\ntime = 0\nrest = true\n"
+
+
+def only_key(text: str) -> np.ndarray:
+    stunt = read_stunt(f"duration = 1.0\n[[key]]\ntime = 0.5\n{text}\n")
+    (key,) = stunt.keys
+    return np.array(key.pose)
+
+
+def sole(who, q):
+    shot = who.snapshot(who.state(q))
+    points = [shot.position(p.body, p.position) for p in who.contact_points]
+    return np.mean(points, axis=0)
+
+
+# ------------------------------------------------------------------------------------------------------------- lines
+
+
+@pytest.mark.parametrize("path", STUNTS, ids=lambda p: p.stem)
+def test_every_entry_of_an_example_has_the_line_it_stands_in(path: Path):
+    text = path.read_text()
+    lines, rows = lines_of(text), text.splitlines()
+
+    def walk(value, at):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                path = (*at, key)
+                assert key in rows[lines[path] - 1], f"{path} is not in line {lines[path]}"
+                walk(inner, path)
+        elif isinstance(value, list):
+            for i, inner in enumerate(value):
+                if isinstance(inner, dict):
+                    assert lines[(*at, i)] > 0
+                walk(inner, (*at, i))
+
+    walk(tomllib.loads(text), ())
+
+
+def test_lines_survive_all_that_toml_allows():
+    text = (
+        "a = 1 # [not] = a table\n"  # 1
+        '\'b c\'.d = """x\n[[no]]\ny = 2\n""""\n'  # 2-5
+        "list = [ 1, # one\n  { x = 1, y = [2,\n 3] },\n]\n"  # 6-9
+        "[ t . u ]\n"  # 10
+        'v = "say \\"hi\\" # no"\n'  # 11
+        "[[many]]\nz = 1\n[[many]]\n[many.inner]\nw = '''\n'\n'''\n[[many.more]]\nk = 2024-01-01\n"  # 12-19
+    )
+    data, lines = tomllib.loads(text), lines_of(text)
+    assert data["many"][1]["more"][0]["k"].year == 2024
+    expected = {
+        ("a",): 1, ("b c", "d"): 2, ("list",): 6, ("list", 0): 6, ("list", 1): 7, ("list", 1, "x"): 7,
+        ("list", 1, "y", 1): 8, ("t", "u"): 10, ("t", "u", "v"): 11, ("many", 0): 12, ("many", 0, "z"): 13,
+        ("many", 1): 14, ("many", 1, "inner"): 15, ("many", 1, "inner", "w"): 16, ("many", 1, "more", 0, "k"): 20,
+    }  # fmt: skip
+    assert {k: lines.get(k) for k in expected} == expected
+
+
+# ----------------------------------------------------------------------------------------------------------- reading
+
+
+def test_a_figure_is_named_with_its_size_or_read_from_a_file(tmp_path):
+    assert read_stunt(START).character is character("human")
+    small = read_stunt("character = { name = 'human', height = 1.5, mass = 50 }\n" + START).character
+    assert small.height == pytest.approx(1.5, rel=0.01) and small.mass == pytest.approx(50.0)
+    (tmp_path / "body.xml").write_text(character("human").to_mjcf())
+    (tmp_path / "s.toml").write_text("character = 'body.xml'\n" + START)
+    assert read_stunt(tmp_path / "s.toml").character.joint_names == character("human").joint_names
+    assert read_stunt(tmp_path / "s.toml").name == "s"
+
+
+def test_joints_are_degrees_and_a_name_without_a_side_means_both():
+    who = character("human")
+    q = only_key("joints = { knee_left = 60, elbow = 90, hip = [10, -20, 5], wrist_right_roll = 12 }")
+    assert q[who.joint("knee_left").qpos] == pytest.approx(np.radians(60))
+    assert q[who.joint("knee_right").qpos] == pytest.approx(who.neutral[who.joint("knee_right").qpos])
+    assert q[who.joint("elbow_right").qpos] == pytest.approx(np.radians(90))
+    left, right = q[who.joint("hip_left").qpos], q[who.joint("hip_right").qpos]
+    assert np.allclose(spatial.log(left), np.radians([10, -20, 5]))
+    assert np.allclose(spatial.log(right), np.radians([-10, -20, -5]))  # the mirror image
+    assert q[who.joint("wrist_right").qpos][1] == pytest.approx(np.radians(12))
+
+
+def test_a_pose_is_put_where_asked():
+    who = character("human")
+    assert np.allclose(sole(who, only_key("feet = [0.7, 0.2]\npose = 'crouch'")), (0.7, 0.2, 0.0), atol=1e-3)
+    assert np.allclose(only_key("place = [1.0, 2.0, 1.5]")[:3], (1, 2, 1.5))
+    assert np.allclose(only_key("place = [1.0, 2.0]")[:3], (1, 2, who.neutral[2]))
+    q = only_key("com = [0.1, 0.2, 1.3]\nfacing = 90")
+    shot = who.snapshot(who.state(q))
+    assert np.allclose(shot.com, (0.1, 0.2, 1.3))
+    forward = shot.body_rotation[who.body_id(who.root)][:, 0]
+    assert forward[1] > 0.99
+    q = only_key("pose = 'hang'\nturn = { axis = 'y', degrees = 90 }\nhands = [0, 0, 2.6]")
+    shot = who.snapshot(who.state(q))
+    assert abs(shot.position("hand_left")[2] - 2.6) < 0.05
+    assert shot.position("foot_left")[0] < -1.5  # turned forward over: the feet are behind the bar
+    assert np.allclose(only_key("turn = [0, 30, 0]"), only_key("turn = { axis = [0, 2, 0], degrees = 30 }"))
+
+
+def test_poses_come_from_motions_files_and_the_files_own_names(tmp_path):
+    who = character("human")
+    squat = reference_motion("squat", who)
+    assert np.allclose(only_key("pose = 'squat@0.5'"), squat.sample(0.5 * squat.duration).q)
+    squat.save(tmp_path / "m.npz")
+    (tmp_path / "s.toml").write_text(START + "pose = 'm.npz@1.0'\n[[key]]\ntime = 1\npose = 'm.npz'\n")
+    first, last = read_stunt(tmp_path / "s.toml").keys
+    assert np.allclose(first.pose, squat.sample(1.0).q) and np.allclose(last.pose, squat.sample(squat.end).q)
+    text = "duration = 1\n[pose.low]\nlike = 'crouch'\njoints = { elbow = 45 }\n[[key]]\ntime = 0\npose = 'low'\n"
+    (key,) = read_stunt(text + "mirror = true\n").keys
+    assert np.asarray(key.pose)[who.joint("elbow_left").qpos] == pytest.approx(np.radians(45))
+
+
+def test_moments_are_shared_and_contacts_fan_out():
+    stunt = read_stunt(
+        START
+        + "[[contact]]\npart = 'feet'\nto = 'off'\nfriction = 0.5\n"
+        + "[[contact]]\npart = ['hand_left', 'hand_right']\nfrom = 'off'\nheight = 0.9\n"
+        + "place = [[0.5, 0.2], [0.5, -0.2]]\n"
+        + "[moments]\noff = { at = 0.4, between = [0.3, 0.5] }\n"
+    )
+    a, b, c, d = stunt.contacts
+    assert isinstance(a.end, Moment) and a.end is b.end is c.start is d.start
+    assert (a.end.low, a.end.high, seconds(a.end)) == (0.3, 0.5, 0.4)
+    assert a.how == "flat" and c.how == "point" and a.friction == 0.5 and d.end == 1.0
+    assert list(c.place) == [0.5, 0.2] and np.allclose(c.surface.origin, (0, 0, 0.9))
+    slope = read_stunt(START + "[[contact]]\npart = 'feet'\nslope = 10\ntowards = 90\n").contacts[0].surface
+    assert slope.normal[1] == pytest.approx(-np.sin(np.radians(10))) and slope.normal[0] == pytest.approx(
+        0.0, abs=1e-12
+    )
+    moving = read_stunt(START + "[[contact]]\npart = 'feet'\nvelocity = [0.5, 0, 0]\n").contacts[0].surface
+    assert np.allclose(moving(2.0).origin, (1.0, 0, 0)) and np.allclose(moving(2.0).velocity, (0.5, 0, 0))
+
+
+def test_every_kind_of_wish_is_read():
+    stunt = read_stunt(
+        START
+        + "[[wish]]\nkind = 'apex'\ntime = 0.5\nheight = 1.4\nsense = 'at least'\n"
+        + "[[wish]]\nkind = 'place'\ntime = 0.5\nbody = 'hand_left'\nz = 1.8\nwithin = 0.02\n"
+        + "[[wish]]\nkind = 'facing'\ntime = 1.0\ndegrees = 90\n"
+        + "[[wish]]\nkind = 'clear'\nbodies = 'feet'\nheight = 0.3\nfrom = 0.4\nto = 0.6\n"
+        + "[[wish]]\nkind = 'torque'\njoints = 'knee'\nshare = 0.8\n"
+        + "[[wish]]\nkind = 'effort'\njoints = ['elbow_left']\nweight = 2\n"
+        + "[[wish]]\nkind = 'cycle'\ntravel = [0.4, 'free']\n"
+        + "[taste]\nnear = 2\nheft = 0\njoints = { neck = 4, knee = 0.5 }\n"
+    )
+    apex, place, facing, clear, torque, effort, cycle = stunt.wishes
+    assert isinstance(apex, Apex) and apex.sense == "at least" and apex.height == 1.4
+    assert isinstance(place, Place) and list(place.position) == [None, None, 1.8] and place.within == 0.02
+    assert isinstance(facing, Facing) and facing.yaw == pytest.approx(np.pi / 2)
+    assert isinstance(clear, Clear) and list(clear.bodies) == ["foot_left", "foot_right"]
+    assert isinstance(torque, TorqueLimit) and list(torque.joints) == ["knee_left", "knee_right"]
+    assert isinstance(effort, Effort) and effort.weight == 2.0
+    assert isinstance(cycle, Cycle) and list(cycle.travel) == [0.4, None]
+    assert stunt.taste.near == 2.0 and stunt.taste.joints == {"neck": 4.0, "knee_left": 0.5, "knee_right": 0.5}
+
+
+# ---------------------------------------------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "cure"),
+    [
+        ("duration = 1.0\nspeed = 2\n" + START[15:], 2, "no entry 'speed'"),
+        (START + "pos = 'neutral'\n", 5, "did you mean 'pose'"),
+        (START + "pose = 'crouhc'\n", 5, "did you mean 'crouch'"),
+        (START + "pose = 'squat@2'\n", 5, "from 0 to 1"),
+        (START + "pose = 'gone.npz@1'\n", 5, "no file"),
+        (START + "joints = { knee_lft = 3 }\n", 5, "did you mean 'knee_left'"),
+        (START + "joints = { knee_left = 'bent' }\n", 5, "degrees"),
+        (START + "feet = [0, 0]\nplace = [1, 1]\n", 5, "keep one"),
+        (START + "facing = 'left'\n", 5, "facing is degrees"),
+        (START + "turn = { axis = 'w', degrees = 3 }\n", 5, '"x", "y", "z"'),
+        (START + "[[key]]\npose = 'T'\n", 5, "has no time"),
+        (START + "[[key]]\ntime = 1.5\n", 6, "runs from 0 to 1 s"),
+        (START + "[[key]]\ntime = 'off'\n", 6, "no moment 'off'"),
+        (START + "[[key]]\ntime = 0.0\n", 5, "line 2 are both exact at 0 s"),
+        (START + "[[key]]\ntime = 1\nturn = [0, 0, 300]\n", 7, "more than 180 degrees"),
+        (START + "soft = -1\n", 5, "positive weight"),
+        (START + "rest = 'yes'\n", None, "overwrite"),
+        (START + "only = ['knees']\n", 5, "did you mean 'knee'"),
+        (START + "[[contact]]\npart = 'left_foot'\n", 6, "did you mean 'foot_left'"),
+        (START + "[[contact]]\npart = 'hand_left'\nhow = 'flat'\n", 7, "no foot 'hand_left'"),
+        (START + "[[contact]]\npart = 'feet'\nhow = 'flta'\n", 7, "did you mean 'flat'"),
+        (START + "[[contact]]\npart = 'feet'\nfrom = 0.6\nto = 0.4\n", 8, "ends after it begins"),
+        (START + "[[contact]]\npart = 'feet'\nto = 3\n", 7, "lies outside"),
+        (START + "[[contact]]\npart = 'hands'\nhow = 'bar'\n", 5, "needs place"),
+        (START + "[[contact]]\npart = 'feet'\nplace = [0, 0]\n", 7, "for each of"),
+        (START + "[[contact]]\npart = 'foot_left'\nplace = [0]\n", 7, "[x, y]"),
+        (START + "[[contact]]\npart = 'feet'\naxis = 'y'\n", 7, "is for contacts that are bar"),
+        (START + "[[contact]]\npart = 'feet'\nfriction = -1\n", 7, "0 or more"),
+        (START + "[[contact]]\npart = 'foot_left'\nto = 0.5\n[[contact]]\npart = 'foot_right'\nfrom = 0.51\n",
+         10, "0.02 s"),
+        (START + "[contact]\npart = 'feet'\n", 5, "[[contact]]"),
+        (START + "[[wish]]\nkind = 'apx'\n", 6, "did you mean 'apex'"),
+        (START + "[[wish]]\nkind = 'apex'\ntime = 0.5\n", 5, "has no height"),
+        (START + "[[wish]]\nkind = 'place'\ntime = 0.5\nbody = 'com'\n", 5, "at least one of x, y, z"),
+        (START + "[[wish]]\nkind = 'torque'\njoints = 'knee'\nlimit = 0\n", 5, "positive"),
+        (START + "[taste]\nsmoth = 1\n", 6, "did you mean 'smooth'"),
+        (START + "[taste]\njoints = { nek = 1 }\n", 6, "did you mean 'neck'"),
+        (START + "[moments]\noff = { at = 0.4, between = [0.5, 0.6] }\n", 6, "low <= at <= high"),
+        (START + "[moments]\noff = 0.4\n", 6, "no contact begins or ends"),
+        (START + "[moments]\noff = 4\n", 6, "lies outside"),
+        ("duration = 0\n" + START[15:], 1, "at least 0.02 s"),
+        ("duration = -1\n" + START[15:], 1, "at least 0.02 s"),
+        ("duration = 'long'\n" + START[15:], 1, "no moment 'long'"),
+        ("[[key]]\ntime = 0\n", 1, "has no duration"),
+        ("duration = 1.0\n", 1, "at least one [[key]]"),
+        ("character = 'humn'\n" + START, 1, "did you mean 'human'"),
+        ("character = { name = 'human', hight = 2 }\n" + START, 1, "did you mean 'height'"),
+        ("character = { name = 'human', height = -2 }\n" + START, 1, "positive number"),
+        ("reference = 'squatt'\n" + START, 1, "did you mean 'squat'"),
+        ("clear = ['hnd_left']\n" + START, 1, "did you mean 'hand_left'"),
+        (START + "pose = \n", 5, "invalid value"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_with_its_line_and_its_cure(text: str, line: int | None, cure: str):
+    with pytest.raises(BadFile) as told:
+        read_stunt(text)
+    message = str(told.value)
+    assert cure in message
+    assert message.startswith(f"stunt:{line}: ") if line is not None else "stunt:5" in message
+
+
+def test_a_file_that_is_none_says_so(tmp_path):
+    with pytest.raises(BadFile, match="no file"):
+        read_stunt(tmp_path / "no.toml")
+    (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadFile, match="is not text"):
+        read_stunt(tmp_path / "b.toml")
+    (tmp_path / "c.toml").write_text("duration = 1\n\n[[kee]]\n")
+    with pytest.raises(BadFile, match=r"c\.toml:3: no entry 'kee' in the file; did you mean 'key'"):
+        read_stunt(tmp_path / "c.toml")
+
+
+def test_any_cut_of_a_file_is_read_or_refused_politely():
+    """Whatever is left out, what comes back is a stunt or an error with a line, never a stumble."""
+    text = next(p for p in STUNTS if p.stem == "vault").read_text()
+    rows = text.splitlines()
+    for k in range(len(rows)):
+        cut = "\n".join(rows[:k] + rows[k + 1 :])
+        try:
+            read_stunt(cut + "\n")
+        except CounterpoiseError as error:
+            assert "line" in error.evidence or "stunt:" in str(error)
+
+
+@pytest.mark.parametrize("path", STUNTS, ids=lambda p: p.stem)
+def test_every_example_is_read_and_its_problem_built(path: Path):
+    stunt = read_stunt(path)
+    problem = stunt.problem()
+    assert problem.variables > 500 and not problem.conflicts
+    assert isinstance(problem.guess, Motion)
+    assert stunt.name in path.read_text()
