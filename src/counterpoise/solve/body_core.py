@@ -29,6 +29,7 @@ from counterpoise.kernels import swift_kernel
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+LEVEL_RANK = 1e-9  # of a level by itself: what is nearer to dependence would cost the next levels dear
 RANK = 1e-13  # a row shorter than this part of its level's longest row is dependent
 DEPTH = 1e-9  # equalities closer than this to dependence enter the chain one level earlier
 PRICE = 1e-13  # multipliers below this part of the level's gradient are noise
@@ -590,7 +591,7 @@ def solve_core(
                 P[i, j] = A[i, j]
         _to_metric(P, target, size, i0, i0 + ml, n, ne, scale, a_ref, Ve, beta_e, X, centre, wide)
         _rotate_rows(P, i0, i0 + ml, V, beta, 0, used, n)
-        r = _lq_pivoted(P, order, i0, ml, used, n, V, beta, size, now, RANK)
+        r = _lq_pivoted(P, order, i0, ml, used, n, V, beta, size, now, LEVEL_RANK)
         for i in range(i0, i0 + ml):
             s = target[i]
             for j in range(used):
