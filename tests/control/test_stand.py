@@ -277,3 +277,18 @@ def test_captured_clips_are_stood_from_start_to_end(name: str, force: float):
     error = np.abs(HUMAN.difference(poses, motion.sample(rec.notes["clock"][rows]).q)[:, 6:])
     assert np.degrees(np.median(error)) < allowed
     assert rec.ticks[-1] - (rec.notes["clock"][-1] - motion.start) < 1.0  # never far behind
+
+
+@pytest.mark.parametrize("share", [0.7, 0.35])
+def test_a_height_alone_makes_a_crouch_and_one_out_of_reach_is_borne(share: float):
+    """Asked for at once, for two seconds; 0.35 of the standing height is more than joints allow."""
+    who = cp.character("human")
+    here = who.snapshot()
+    standing = float(here.com[2] - here.contact_position[:, 2].min())
+    rec = cp.simulate(who, cp.Stand(height=lambda t: share * standing if 0.2 < t < 2.2 else standing), 5.2)
+    assert not cp.measure.fell(rec)
+    low = min(who.snapshot(rec.state(k)).com[2] for k in range(0, len(rec.time), 100))
+    assert low / standing == pytest.approx(max(share, 0.6), abs=0.03)
+    end = who.snapshot(rec.state(-1))
+    assert end.com[2] / standing == pytest.approx(1.0, abs=0.02)
+    assert np.abs(end.contact_position - here.contact_position).max() < 0.01

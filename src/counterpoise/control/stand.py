@@ -26,6 +26,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, tables_of, take_contact_places, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
+from counterpoise.control.crouch import crouched
 from counterpoise.control.footprint import capture_share, draw_inside, find_support, lowest, mean_error
 from counterpoise.control.rehearsal import Rehearsal, clearance, rehearse
 from counterpoise.control.whole_body import WholeBodyMemory, WholeBodyTuning, solve_whole_body
@@ -51,6 +52,7 @@ _Standing = tuple[Contact, Setpoint, Setpoint, Momentum, Momentum, TrackPose, Jo
 _LOW = 0.35  # of the CoM height: a part lower than this may be about to touch the ground
 NEAR, FAR = 1.0, 1.6  # [rad] an arm this far from home goes there straight, or by the middle of its range
 _NEAR_COSINE = math.cos(0.5 * NEAR)
+CROUCH_STEP = 0.005  # of the standing height: crouches this far apart are kept
 STEADY_STATES = 16  # posture gains are rounded to this many steps between slack and stiff, so that tables are shared
 
 
@@ -66,7 +68,7 @@ class StandTuning:
     com_weight_urgent: float = 3e4  # and when the danger is full
     height_weight: float = 1e3
     asked_height_weight: float = 1e4  # when a height is asked for
-    lowest: float = 0.5  # of its standing height: a figure asked to go lower goes to this
+    lowest: float = 0.6  # of its standing height: a figure asked to go lower goes to this
     momentum_weight: float = 0.5  # of the angular momentum, its rate divided by m (h/4)^2
     momentum_gain: float = 20.0  # [1/s]
     turn_weight: float = 100.0  # of the part about the vertical, which turns the feet and holds nobody up
@@ -237,7 +239,7 @@ class Stand:
         """The reference's state now, and which feet it lifts now or soon."""
         who = snapshot.character
         if not isinstance(self.reference, Motion):
-            return _still_wish(who, self.reference, self.ground)
+            return _still_wish(who, self._still_pose(who, snapshot.time), self.ground)
         seen = memory.rehearsal
         if seen is None or seen.given is not self.reference:
             seen = self._rehearse(who)
@@ -248,6 +250,15 @@ class Stand:
         state = take_snapshot(who, State(s.q, v, snapshot.time)) if lifted else None
         points = take_contact_places(who, s.q) if state is None else state.contact_position
         return _Wish(s.q, v, a, points, lifted, goal, state, seen)
+
+    def _still_pose(self, who: Character, time: float) -> ArrayLike | None:
+        """The pose to keep: as given; where only a height is asked for, the crouch of that height."""
+        if self.height is None or self.reference is not None or who.joints[0].kind != "free":
+            return None if isinstance(self.reference, Motion) else self.reference
+        standing = _body_of(who).height
+        asked = _height_at(self.height, time, self.tuning.lowest * standing, standing)
+        steps = round((standing - asked) / (CROUCH_STEP * standing))
+        return None if steps <= 0 else crouched(who, standing * (1.0 - CROUCH_STEP * steps))
 
     def _rehearse(self, character: Character) -> Rehearsal:
         assert isinstance(self.reference, Motion)
@@ -373,7 +384,7 @@ class Stand:
     def _has_fallen(self, snapshot: Snapshot, wish: _Wish) -> bool:
         wanted = float(wish.goal[0][2]) - lowest(wish.points)
         if self.height is not None:
-            wanted = _height_at(self.height, snapshot.time, self.tuning.lowest * wanted, wanted)
+            wanted = min(wanted, self.tuning.lowest * _body_of(snapshot.character).height)  # it may be on its way up
         return bool(snapshot.com[2] - lowest(snapshot.contact_position) < self.tuning.fallen * wanted)
 
     def _limp(self, snapshot: Snapshot, memory: StandMemory) -> Action:
@@ -503,7 +514,7 @@ def _still_wish(who: Character, pose: ArrayLike | None, ground: Any) -> _Wish:
     known: dict[Any, _Wish] = who.__dict__.setdefault("_still_wishes", {})
     found = known.get(key)
     if found is None:
-        if len(known) > 16:
+        if len(known) > 256:
             known.clear()
         q = who.neutral if pose is None else np.asarray(pose, float)
         state = who.snapshot(who.state(q))

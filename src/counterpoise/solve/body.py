@@ -212,8 +212,17 @@ def cold_memory(problem: BodyProblem) -> BodyMemory:
     return BodyMemory(held, np.zeros(k + n))
 
 
-def solve_body(problem: BodyProblem, memory: BodyMemory | None = None, *, max_steps: int = MAX_STEPS) -> BodySolution:
+def solve_body(
+    problem: BodyProblem,
+    memory: BodyMemory | None = None,
+    *,
+    max_steps: int = MAX_STEPS,
+    rank: float = core.RANK,
+) -> BodySolution:
     """Solve one tick's problem from the memory of the last one (None, or of another size: from nothing).
+
+    A row of a level that is dependent on its others but for a part `rank` of the longest counts as dependent: met
+    exactly, it would cost the levels below dear.
 
     Whatever happens, the torques are within their limits and the multipliers within theirs.
     """
@@ -229,7 +238,7 @@ def solve_body(problem: BodyProblem, memory: BodyMemory | None = None, *, max_st
             problem.M, problem.h, problem.root, problem.G, problem.force_limit, problem.torque_low, problem.torque_high,
             problem.level_rows, problem.level_targets, problem.level_starts, problem.weight, problem.posture,
             problem.extra_rows, problem.extra_targets, problem.force_weight / (unit * unit), unit / max(k, 1),
-            max_steps, held, point, work, iwork, values, stat,
+            rank, max_steps, held, point, work, iwork, values, stat,
         )  # fmt: skip
     if stat[core.STATUS] == core.NOT_FINITE:
         raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")

@@ -29,7 +29,6 @@ from counterpoise.kernels import swift_kernel
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LEVEL_RANK = 1e-9  # of a level by itself: what is nearer to dependence would cost the next levels dear
 RANK = 1e-13  # a row shorter than this part of its level's longest row is dependent
 DEPTH = 1e-9  # equalities closer than this to dependence enter the chain one level earlier
 PRICE = 1e-13  # multipliers below this part of the level's gradient are noise
@@ -483,7 +482,8 @@ def _solve_mass(M: Array, n: int, L: Array, x: Array) -> None:
 def solve_core(
     M: Array, h: Array, root: int, G: Array, force_limit: Array, torque_low: Array, torque_high: Array,
     A: Array, b: Array, starts: Ints, weight: Array, a_ref: Array, A_e: Array, b_e: Array, force_weight: float,
-    share: float, max_steps: int, held: Ints, point: Array, work: Array, iwork: Ints, out: Array, stat: Ints,
+    share: float, level_rank: float, max_steps: int, held: Ints, point: Array, work: Array, iwork: Ints, out: Array,
+    stat: Ints,
 ) -> None:  # fmt: skip
     """One tick. `held` (k + n + 1) and `point` (k + n) are the memory, changed in place.
 
@@ -591,7 +591,7 @@ def solve_core(
                 P[i, j] = A[i, j]
         _to_metric(P, target, size, i0, i0 + ml, n, ne, scale, a_ref, Ve, beta_e, X, centre, wide)
         _rotate_rows(P, i0, i0 + ml, V, beta, 0, used, n)
-        r = _lq_pivoted(P, order, i0, ml, used, n, V, beta, size, now, LEVEL_RANK)
+        r = _lq_pivoted(P, order, i0, ml, used, n, V, beta, size, now, level_rank)
         for i in range(i0, i0 + ml):
             s = target[i]
             for j in range(used):
