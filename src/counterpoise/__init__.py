@@ -116,6 +116,8 @@ if TYPE_CHECKING:
     from counterpoise.spacetime import Cycle as Cycle
     from counterpoise.spacetime import Effort as Effort
     from counterpoise.spacetime import Facing as Facing
+    from counterpoise.spacetime import FixResult as FixResult
+    from counterpoise.spacetime import FixTuning as FixTuning
     from counterpoise.spacetime import Key as Key
     from counterpoise.spacetime import Moment as Moment
     from counterpoise.spacetime import MotionProblem as MotionProblem
@@ -129,6 +131,7 @@ if TYPE_CHECKING:
     from counterpoise.spacetime import aggregate_force_derivatives as aggregate_force_derivatives
     from counterpoise.spacetime import build_motion_problem as build_motion_problem
     from counterpoise.spacetime import check_motion as check_motion
+    from counterpoise.spacetime import fix_motion as fix_motion
     from counterpoise.spacetime import joint_torque_derivatives as joint_torque_derivatives
     from counterpoise.spacetime import joint_torques as joint_torques
     from counterpoise.spacetime import optimize_motion as optimize_motion
@@ -171,10 +174,10 @@ _HOMES = {
         "replay",
     ),
     "spacetime": (
-        "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem",
-        "Place", "Result", "Stunt", "Taste", "TorqueLimit", "Touch", "aggregate_force", "aggregate_force_derivatives",
-        "build_motion_problem", "check_motion", "joint_torque_derivatives", "joint_torques", "optimize_motion",
-        "read_stunt", "solve_motion",
+        "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "FixResult", "FixTuning", "Key",
+        "Moment", "MotionProblem", "Place", "Result", "Stunt", "Taste", "TorqueLimit", "Touch", "aggregate_force",
+        "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion",
+        "joint_torque_derivatives", "joint_torques", "optimize_motion", "read_stunt", "solve_motion",
     ),
 }  # fmt: skip
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}

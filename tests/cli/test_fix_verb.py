@@ -1,0 +1,117 @@
+"""`counterpoise fix`: the file that goes in but for what was wrong, a report, a picture, and nothing half written."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from counterpoise import cli
+from counterpoise.character.library import character
+from counterpoise.motion import Motion, reference_motion
+from counterpoise.motion.files.hub import read_motion
+from counterpoise.spacetime import fix as fixing
+from counterpoise.spacetime.check import check_motion
+
+
+@pytest.fixture
+def say(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["counterpoise", *words])
+        with pytest.raises(SystemExit) as leave:
+            cli.main()
+        told = capsys.readouterr()
+        return int(leave.value.code or 0), told.out, told.err
+
+    return run
+
+
+def slid() -> Motion:
+    squat = reference_motion("squat", character("human"))
+    times = np.arange(0.0, 1.2, 1.0 / 120.0)
+    poses = np.array(squat.sample(times).q)
+    poses[:, 0] += 0.02 * np.sin(2.0 * times)
+    poses[:, 2] += 0.015
+    return Motion(squat.character, times, poses, name="slid")
+
+
+def test_a_bvh_keeps_skeleton_names_rate_and_length(say, tmp_path):
+    slid().write(tmp_path / "slid.bvh")
+    code, out, _ = say("fix", "slid.bvh", "-o", "fixed.bvh", "--report", "told.json", "--plot", "told.png")
+    assert code == 0 and "Forces from nowhere" in out and "wrote fixed.bvh" in out
+    was, now = (tmp_path / name for name in ("slid.bvh", "fixed.bvh"))
+    heads = [[line.split() for line in path.read_text().split("MOTION")[0].splitlines()] for path in (was, now)]
+    assert heads[0] == heads[1]
+    first, second = (read_motion(path) for path in (was, now))
+    assert len(first) == len(second) and first.rate == pytest.approx(second.rate)
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["before"]["findings"][0]["value"] > 1.0 > told["after"]["findings"][0]["value"]
+    anew = check_motion(second, contacts=check_motion(first).contacts)
+    assert anew.finding("skate").value < 0.5 and anew.finding("penetration").value < 0.2
+    with Image.open(tmp_path / "told.png") as picture:
+        assert picture.width > 800 and len(picture.convert("RGB").getcolors(1 << 24)) > 50
+
+
+def test_a_rest_frame_before_the_movement_stays(say, tmp_path):
+    motion = slid()
+    who = motion.character
+    arms = np.zeros(who.nv)
+    arms[next(j.dofs for j in who.joints if "shoulder_left" in j.name)] = 0.8
+    rest = who.integrate(who.neutral, arms)
+    times = np.append(motion.times, motion.times[-1] + 1.0 / 120.0)
+    replace(motion, times=times, poses=np.vstack([rest[None], motion.poses])).write(tmp_path / "t.bvh")
+    assert len(read_motion(tmp_path / "t.bvh", skip_rest_frame=True)) == len(times) - 1
+    assert say("fix", "t.bvh", "-o", "fixed.bvh")[0] == 0
+    first, second = read_motion(tmp_path / "t.bvh"), read_motion(tmp_path / "fixed.bvh")
+    assert len(first) == len(second)
+    np.testing.assert_allclose(second.poses[0], first.poses[0], atol=1e-4)
+
+
+def test_json_and_other_formats(say, tmp_path):
+    slid().save(tmp_path / "slid.npz")
+    code, out, _ = say("fix", "slid.npz", "-o", "fixed.npz", "--json", "--near", "0.005")
+    told = json.loads(out)
+    assert code == 0 and told["output"] == "fixed.npz" and told["change"] < 0.05
+    assert Motion.load(tmp_path / "fixed.npz").character.name == "human"
+
+
+def test_an_interrupt_keeps_what_was_done_and_writes_whole_files(say, tmp_path, monkeypatch):
+    slid().save(tmp_path / "slid.npz")
+    done = []
+    solve = fixing._solve_window
+
+    def interrupted(*arguments):
+        if done:
+            raise KeyboardInterrupt
+        done.append(True)
+        return solve(*arguments)
+
+    monkeypatch.setattr(fixing, "_solve_window", interrupted)
+    code, out, _ = say("fix", "slid.npz", "-o", "fixed.npz", "--window", "0.4")
+    assert code == 0 and "Stopped" in out
+    made = Motion.load(tmp_path / "fixed.npz")
+    np.testing.assert_allclose(made.poses[-5:], slid().poses[-5:], atol=1e-9)
+    code, _, err = say("fix", "slid.npz", "-o", "none.npz")
+    assert code == 130 and not (tmp_path / "none.npz").exists(), err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fixed.npz", "slid.npz"]
+
+
+def test_mistakes_are_one_line_and_come_before_the_work(say, tmp_path):
+    slid().save(tmp_path / "slid.npz")
+    for words, part in (
+        (("fix", "slid.npz", "-o", "fixed.xyz"), "no motion format"),
+        (("fix", "none.bvh", "-o", "fixed.bvh"), "none.bvh"),
+        (("fix", "slid.npz", "-o", "fixed.npz", "--near", "0"), "near is more than 0"),
+        (("fix", "slid.npz", "-o", "fixed.npz", "--report", "told.txt"), ".json"),
+        (("fix", "slid.npz", "-o", "no/where.npz"), "no folder"),
+    ):
+        code, _, err = say(*words)
+        assert code == 2 and part in err and err.count("\n") == 1
+    assert not (tmp_path / "fixed.npz").exists()
