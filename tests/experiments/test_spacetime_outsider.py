@@ -46,21 +46,25 @@ def jump(human):
     return stunt, solve(stunt)
 
 
-def test_a_solved_jump_is_possible_to_the_outsider(jump):
+@pytest.fixture(scope="module")
+def judged(jump):
+    return judge_motion(jump[1])
+
+
+def test_a_solved_jump_is_possible_to_the_outsider(jump, judged):
     _, result = jump
-    judged = judge_motion(result)
     assert result.ok and np.allclose(judged.flights, [(0.6, 1.0)])
     assert judged.flight_force < 0.012 and judged.momentum_change < 0.01
     assert judged.contact_gap < 0.01 and judged.slip < 0.002 and judged.sink < 0.005
 
 
-def test_its_flight_residual_is_how_far_the_com_is_from_falling_freely(human, jump):
+def test_its_flight_residual_is_how_far_the_com_is_from_falling_freely(human, jump, judged):
     _, result = jump
     t = np.arange(0.602, 0.998, 0.001)
     com = np.array([com_of(human, q) for q in result.sample(t).q])
     fall = np.diff(com, 2, axis=0) / 0.001**2 + [0.0, 0.0, 9.81]
     rms = float(np.sqrt((fall**2).sum(axis=1).mean())) / 9.81
-    assert judge_motion(result).flight_force == pytest.approx(rms, rel=0.05)
+    assert judged.flight_force == pytest.approx(rms, rel=0.05)
 
 
 def test_the_keys_interpolated_are_not(jump):
@@ -69,9 +73,8 @@ def test_the_keys_interpolated_are_not(jump):
     assert judged.flight_force > 0.3 and judged.slip > 0.05 and not judged.fine
 
 
-def test_on_ice_the_ground_cannot_give_what_the_jump_needs(jump):
-    _, result = jump
-    assert judge_motion(result, friction=0.02).contact_gap > 5.0 * max(judge_motion(result).contact_gap, 0.004)
+def test_on_ice_the_ground_cannot_give_what_the_jump_needs(jump, judged):
+    assert judge_motion(jump[1], friction=0.02).contact_gap > 5.0 * max(judged.contact_gap, 0.004)
 
 
 def test_too_few_poses_are_refused(jump):

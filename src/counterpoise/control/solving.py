@@ -26,7 +26,6 @@ Array = NDArray[np.float64]
 Held = dict[str, NDArray[np.bool_]]  # one-sided rows treated as equalities, by objective
 OneSided = list[tuple[int, Objective, Rows | DiagonalRows]]  # level, objective, rows
 EXCEEDED = 1e-9  # of 1 + |b|: a one-sided row beyond this is held
-CONTACT_RANK = 1e-4  # rows of a level nearer to dependence are let go: feet of a body without hip yaw cannot all obey
 
 
 def solve_fast(problem: WholeBodyProblem, warm: Any) -> Found:
@@ -145,7 +144,7 @@ class _Attempts:
                 problem.tuning.force_weight, problem.weight,
             ),
             self.warm,
-            rank=CONTACT_RANK,
+            rank=problem.tuning.rank,
         )  # fmt: skip
         self.warm, self.steps, self.solves = solution.memory, self.steps + solution.iterations, self.solves + 1
         self.last = Answer(solution, names, betas, spans, postures)

@@ -52,6 +52,7 @@ _Standing = tuple[Contact, Setpoint, Setpoint, Momentum, Momentum, TrackPose, Jo
 _LOW = 0.35  # of the CoM height: a part lower than this may be about to touch the ground
 NEAR, FAR = 1.0, 1.6  # [rad] an arm this far from home goes there straight, or by the middle of its range
 _NEAR_COSINE = math.cos(0.5 * NEAR)
+NEARLY_DEPENDENT = 1e-4  # contact rows nearer to dependence are let go: feet without hip yaw cannot all obey
 CROUCH_STEP = 0.005  # of the standing height: crouches this far apart are kept
 STEADY_STATES = 16  # posture gains are rounded to this many steps between slack and stiff, so that tables are shared
 
@@ -363,7 +364,7 @@ class Stand:
     def _strength(self) -> WholeBodyTuning:
         """A limp figure has no strength; half-way there it still has nearly all of it."""
         share = 1.0 if self.compliance <= 0.5 else max(1.0 - self.compliance**6, 1e-3)
-        return _FULL if share == 1.0 else WholeBodyTuning(torque_share=share)
+        return _FULL if share == 1.0 else WholeBodyTuning(torque_share=share, rank=NEARLY_DEPENDENT)
 
     # ------------------------------------------------------------------------------------------------------- the clock
 
@@ -418,7 +419,7 @@ class SwingFeet(Objective):
 
 # -------------------------------------------------------------------------------------------------------------- parts
 
-_COM, _ZERO, _FULL = ComPosition(), np.zeros(3), WholeBodyTuning()
+_COM, _ZERO, _FULL = ComPosition(), np.zeros(3), WholeBodyTuning(rank=NEARLY_DEPENDENT)
 
 
 @lru_cache(maxsize=8)

@@ -50,8 +50,11 @@ class WholeBodyTuning:
     fade: float = 0.0  # [s] over which changed levels replace the old ones; see WholeBody
     path: Path = "auto"  # "general" is the judge; "fast" refuses what its structure does not hold
     method: Literal["strict", "weighted", "cascade"] = "strict"  # of the general path
+    rank: float = 1e-13  # fast path: rows of a level nearer than this to dependence on its others are let go
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.rank < 1.0:
+            raise BadValue(f"rank is a small number from 0 to 1; got {self.rank!r}")
         if not 0.0 < self.torque_share <= 1.0 or not self.force_weight > 0.0 or not self.fade >= 0.0:
             raise BadValue(
                 f"tuning needs 0 < torque_share <= 1, force_weight > 0, fade >= 0; got {self.torque_share!r}, "

@@ -22,7 +22,7 @@ ROUNDS = 30
 
 def first_guess(character: Character, keys: Sequence[Key], timeline: Timeline) -> Motion:
     """The keys interpolated, joint by joint where they speak of some only; still at both ends."""
-    end = float(timeline.times[-1])
+    end = round(float(timeline.times[-1]), 9)
     ordered = sorted(keys, key=lambda k: seconds(k.time))
     times = sorted({round(seconds(k.time), 9) for k in ordered} | {0.0, end})
     poses = np.tile(character.neutral, (len(times), 1))

@@ -147,7 +147,8 @@ def _points(character: Character, touch: Touch, first: int, last: int) -> Hold:
     body = character.body_id(touch.part)
     local = np.atleast_2d(end_of(character, body) if touch.point is None else np.asarray(touch.point, float))
     return Hold(
-        touch, touch.label, body, local.mean(axis=0), first, last, (),
+        touch, touch.label, body, local.mean(axis=0), first, last,
+        tuple((body, p) for p in local[: min(len(local) - 1, 2)]),  # what presses lies in the surface
         axes=np.empty((0, 3)), against=np.empty((0, 3)), turned=np.zeros(0, bool),
         force_bodies=np.full(len(local), body, np.int64),
         force_points=local,

@@ -23,6 +23,7 @@ from counterpoise.spacetime.problem import RATE, MotionProblem, build_motion_pro
 from counterpoise.spacetime.rows import Block
 
 Array = NDArray[np.float64]
+BARRIER = 1000.0  # of objective per unit of the barrier the search begins with, which is at least one
 NEARLY = 0.1  # violation from which a motion is worth making exact
 HOPELESS = 20  # iterations without getting nearer after which the search gives up
 SETTLE = 8  # iterations at least before that
@@ -50,7 +51,7 @@ OPTIONS: dict[str, Any] = {
     "nlp_scaling_method": "none", "honor_original_bounds": "yes", "mumps_permuting_scaling": 0,
 }  # fmt: skip
 SEARCH: dict[str, Any] = {
-    "mu_strategy": "monotone", "mu_init": 1.0, "max_iter": 60, "bound_push": 0.05, "bound_frac": 0.05,
+    "mu_strategy": "monotone", "max_iter": 60, "bound_push": 0.05, "bound_frac": 0.05,
     "slack_bound_push": 0.05, "slack_bound_frac": 0.05,
 }  # fmt: skip
 PROJECT: dict[str, Any] = {
@@ -269,6 +270,12 @@ class _Solve:
             return True
         return len(self.history) > SETTLE and max(v for _, v in self.history[-2:]) < NEARLY
 
+    def search(self, x: Array, options: Mapping[str, Any]) -> tuple[Array, int]:
+        """For a good motion, nearly possible; the barrier begins as strong as the objective is large."""
+        self.near = None
+        barrier = min(max(self.f(x) / BARRIER, 1.0), 30.0)
+        return self.run(x, {**SEARCH, "mu_init": barrier, **options})
+
     def exact(self, x: Array) -> tuple[Array, int]:
         """The nearest exact motion: first near enough with soft walls at the limits, then all the way with hard."""
         self.anchor(x)
@@ -361,12 +368,11 @@ def solve_motion(
     for _ in range(ROUNDS):
         solve = _Solve(problem, callback, began, iterations)
         if search:
-            x, status = solve.run(x, SEARCH | dict(options or {}))
+            x, status = solve.search(x, options or {})
         if not solve.stopped:
             x, status = solve.exact(x)
         if solve.worst > GOOD and usable and not search and not solve.stopped:  # too far from the earlier motion
-            solve.near = None
-            x, status = solve.run(x, SEARCH | dict(options or {}))
+            x, status = solve.search(x, options or {})
             x, status = solve.exact(x)
         if search:
             x = _improved(solve, x)

@@ -580,7 +580,7 @@ def _start_contacts(
             if given.shape == (3,):
                 value[:3] = np.asarray(s0.rotation).T @ (given - s0.origin)
             elif given.shape == (2,):
-                value[:2] = given
+                value[:2], value[2] = given, 0.0
             else:
                 raise BadValue(f"the place of {hold.label!r} is (x, y) or (x, y, z); got {hold.touch.place!r}")
             free[:3] = False

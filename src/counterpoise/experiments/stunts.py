@@ -1,0 +1,249 @@
+"""New stunts need only keyframes and contacts: a jump of asked distance and height, a twist, a cartwheel, a vault."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise import spatial
+from counterpoise.character.character import Character
+from counterpoise.character.library import character
+from counterpoise.errors import unknown_name
+from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.staging import (
+    TRUNK,
+    Stunt,
+    bent,
+    com_of,
+    course_of,
+    figures_of,
+    flat_footed,
+    middle,
+    moved,
+    standing_at,
+    take_with,
+    timed,
+    valid_claim,
+)
+from counterpoise.experiments.standing_jump import FEET, JOINTS
+from counterpoise.measure.outsider import judge_motion
+from counterpoise.objectives.surface import Surface
+from counterpoise.spacetime.asks import Apex, Clear, Key, Touch
+from counterpoise.spacetime.holds import end_of
+from counterpoise.spacetime.optimize import Result
+
+Array = NDArray[np.float64]
+STUNTS = ("jump", "twist", "cartwheel", "vault")
+VIEW = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [deg]
+
+
+@dataclass(frozen=True)
+class Settings:
+    only: str = setting("all", "", "one of jump, twist, cartwheel, vault; or all")
+    distance: float = setting(1.4, "m", "of the jump")
+    apex: float = setting(1.25, "m", "height of the CoM at the top of the jump")
+    turn: float = setting(180.0, "deg", "of the twist in the air")
+    box: float = setting(0.8, "m", "height of the box to vault over")
+
+
+def long_jump(who: Character, settings: Settings) -> Stunt:
+    """Stand, crouch, land in a crouch, stand; the distance by where the last key stands, the height by an Apex."""
+    up, down, end = 0.7, 1.2, 2.0
+    here = float(middle(who, np.asarray(who.neutral), FEET)[0])
+    there = here + settings.distance
+    crouch = flat_footed(who, here, hip=-1.4, knee=1.4, ankle=-0.55, waist=0.2, shoulder=0.6, elbow=0.3)
+    land = flat_footed(who, there, hip=-1.4, knee=1.3, ankle=-0.3, waist=0.2, shoulder=-0.9, elbow=0.3)
+    keys = (
+        Key(0.0, who.neutral, rest=True, name="stand"),
+        Key(0.385, crouch, soft=1.0, name="crouch"),
+        Key(down + 0.25, land, soft=1.0, name="land"),
+        Key(end, standing_at(who, np.asarray(who.neutral), there), rest=True, name="stand again"),
+    )
+    touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
+    fine = ((up - 0.2, up, 40.0), (up, down, 80.0), (down, down + 0.15, 40.0))
+    return Stunt(who, keys, tuple(touches), end, (Apex(0.95, settings.apex),), joints=JOINTS, fine=fine)
+
+
+def twist(who: Character, settings: Settings) -> Stunt:
+    """A jump on the spot whose last key faces the other way; one soft key in the air says which way round."""
+    up, down, end = 0.6, 1.1, 1.8
+    turn = math.radians(settings.turn)
+    stand = standing_at(who, np.asarray(who.neutral), 0.0)
+    crouch = flat_footed(who, 0.0, hip=-1.2, knee=1.3, ankle=-0.4, waist=0.2, shoulder=0.3, elbow=0.3)
+    origin = (0.0, 0.0, 0.0)
+    keys = (
+        Key(0.0, stand, rest=True, name="stand"),
+        Key(0.33, crouch, soft=1.0, name="crouch"),
+        Key(0.85, moved(who, stand, origin, (0, 0, 0.3), (0, 0, 0.5 * turn)), soft=1.0, name="half-way round"),
+        Key(1.35, moved(who, crouch, origin, origin, (0, 0, turn)), soft=1.0, name="land"),
+        Key(end, moved(who, stand, origin, origin, (0, 0, turn)), rest=True, name="stand again"),
+    )
+    touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
+    fine = ((up - 0.2, up, 40.0), (up, down, 50.0), (down, down + 0.15, 40.0))
+    return Stunt(who, keys, tuple(touches), end, joints=JOINTS, fine=fine)
+
+
+def cartwheel(who: Character, settings: Settings) -> Stunt:
+    """To the left: left hand, right hand, right foot, left foot; feet come off and on over their edges."""
+    end, edge, soft = 2.7, 0.25, 30.0
+    feet, hands, landed = (-0.2, 0.2), (0.75, 1.2), (1.75, 2.2)  # [m] along y, as the parts touch
+    wide = bent(who, shoulder=(2.4, 0.0, 0.0), hip=(0.25, 0.0, 0.0), elbow=0.1)
+    star = bent(who, shoulder=(2.4, 0.0, 0.0), hip=(0.35, 0.0, 0.0), elbow=0.1)
+    start, stop = (standing_at(who, wide, 0.0, sum(y) / 2) for y in (feet, landed))
+    begin, finish = com_of(who, start)[1], com_of(who, stop)[1]
+    over = moved(who, star, (0, 0, 0), (0, 0, 0), (-math.pi, 0.0, 0.0))
+    over = moved(who, over, _tips(who, over), (0.0, sum(hands) / 2, 0.0))
+
+    def tilted(share: float) -> Array:
+        place = (0.0, begin + (finish - begin) * share, 0.8)
+        return moved(who, star, com_of(who, star), place, (-2.0 * math.pi * share, 0.0, 0.0))
+
+    keys = (
+        Key(0.0, start, rest=True, name="stand"),
+        Key(0.9, tilted(0.25), soft=soft, name="a quarter"),
+        Key(1.25, over, soft=soft, name="on the hands"),
+        Key(1.6, tilted(0.75), soft=soft, name="three quarters"),
+        Key(end, stop, rest=True, name="stand again"),
+    )
+    touches = []
+    for foot, leaves, lands in ((FEET[1], 0.7, 1.5), (FEET[0], 1.0, 1.75)):
+        off, on = round(leaves - edge, 6), round(lands + edge, 6)
+        touches += [
+            Touch(foot, 0.0, off),
+            Touch(foot, off, leaves, "point", point=(0.08, 0.033, -0.0686), name=f"{foot} rolling off"),
+            Touch(foot, lands, on, "point", point=(0.08, -0.033, -0.0686), name=f"{foot} rolling on"),
+            Touch(foot, on, end),
+        ]
+    for hand, (first, last), y in (("hand_left", (0.9, 1.4), hands[0]), ("hand_right", (1.1, 1.65), hands[1])):
+        touches.append(Touch(hand, first, last, "point", point=_tip(who, hand), place=(0.05, y, 0.0)))
+    joints = {**TRUNK, "wrist_left": 3.0, "wrist_right": 3.0, "knee_left": 2.0, "knee_right": 2.0}
+    return Stunt(
+        who, keys, tuple(touches), end, (Clear(FEET, -0.004, 0.42, 2.1),), joints=joints, fine=((0.5, 2.0, 30.0),),
+        clear=(*FEET, "hand_left", "hand_right", "head"),
+    )  # fmt: skip
+
+
+def vault(who: Character, settings: Settings) -> Stunt:
+    """From standing, hands on the box, legs through between the arms, and standing on the other side."""
+    box, end, soft = settings.box, 2.3, 10.0
+    before, behind = -0.78, 0.8
+    push, on, off, down = 0.65, 0.85, 1.2, 1.5
+    crouch = flat_footed(who, before, hip=-1.3, knee=1.4, ankle=-0.5, waist=0.2, shoulder=0.5, elbow=0.3)
+    land = flat_footed(who, behind, hip=-1.2, knee=1.3, ankle=-0.4, waist=0.2, shoulder=-0.7, elbow=0.3)
+
+    def leaning(pitch: float, shoulder: float, hip: float, knee: float) -> Array:
+        q = bent(who, hip=hip, knee=knee, waist=0.3, spine=0.2, shoulder=shoulder, elbow=0.1)
+        q = moved(who, q, (0, 0, 0), (0, 0, 0), (0.0, pitch, 0.0))
+        return moved(who, q, _tips(who, q), (0.0, 0.0, box))
+
+    keys = (
+        Key(0.0, standing_at(who, np.asarray(who.neutral), before), rest=True, name="stand"),
+        Key(0.3575, crouch, soft=soft, name="crouch"),
+        Key(on + 0.05, leaning(1.0, -1.5, -1.7, 1.9), soft=soft, name="onto the box"),
+        Key(off, leaning(0.5, -0.1, -2.0, 1.7), soft=soft, name="over it"),
+        Key(down + 0.25, land, soft=soft, name="land"),
+        Key(end, standing_at(who, np.asarray(who.neutral), behind), rest=True, name="stand again"),
+    )
+    top = Surface(origin=(0.0, 0.0, box))
+    touches = [Touch(f, 0.0, push) for f in FEET]
+    touches += [
+        Touch(h, on, off, "point", point=_tip(who, h), place=(0.0, y, box), surface=top)
+        for h, y in (("hand_left", 0.28), ("hand_right", -0.28))
+    ]
+    touches += [Touch(f, down, end) for f in FEET]
+    wishes = (
+        Clear(FEET, box + 0.03, 1.0, 1.25, name="feet over the box"),
+        Clear(("hand_left", "hand_right"), box, 0.72, 0.84, name="hands over its edge"),
+    )
+    return Stunt(
+        who, keys, tuple(touches), end, wishes, fine=((push - 0.15, push, 40.0), (push, on, 60.0), (on, off, 40.0),
+        (off, down, 60.0), (down, down + 0.15, 40.0)), scenery=({"box": ((0, 0, 0.5 * box), (0.15, 0.45, 0.5 * box))},),
+    )  # fmt: skip
+
+
+BUILDERS = {"jump": long_jump, "twist": twist, "cartwheel": cartwheel, "vault": vault}
+
+
+def run(settings: Settings, lab: Lab) -> Outcome:
+    """Each from its keys and contacts, judged alike."""
+    if settings.only != "all" and settings.only not in STUNTS:
+        raise unknown_name("stunt", settings.only, ("all", *STUNTS))
+    who = character("human")
+    chosen = STUNTS if settings.only == "all" else (settings.only,)
+    claims: list[Claim] = []
+    films, facts, motions = {}, {}, {}
+    for number, name in enumerate(chosen):
+        lab.tell("stunts", number / len(chosen))
+        stunt = BUILDERS[name](who, settings)
+        result, seconds = timed(stunt)
+        judged = judge_motion(result)
+        keys = len(stunt.keys)
+        claims.append(
+            valid_claim(f"{name}: {keys} keys and {len(stunt.touches)} contacts suffice", result, seconds, judged, 1.5)
+        )
+        claims.append(_asked(who, name, result, settings))
+        films[name] = Film(
+            "", take=take_with(who, result.motion, stunt.scenery), azimuth=VIEW[name], count=16, columns=8,
+            panel=(180, 230), speed=0.5,
+        )  # fmt: skip
+        facts[name] = figures_of(result, seconds, judged)
+        motions[name] = result.motion
+    lab.tell("stunts", 1.0)
+    return Outcome(tuple(claims), {}, None, facts, films, {}, motions)
+
+
+def _asked(who: Character, name: str, result: Result, settings: Settings) -> Claim:
+    """What was asked for, measured on the motion."""
+    t = np.linspace(0.0, float(result.curve.times[-1]), 500)
+    q = np.asarray(result.sample(t).q)
+    if name == "jump":
+        c = course_of(who, t, q)
+        high = float(c.com[:, 2].max())
+        far = float(middle(who, q[-1], FEET)[0] - middle(who, q[0], FEET)[0])
+        return Claim(
+            f"it goes {settings.distance:g} m far and {settings.apex:g} m high", f"{far:.3f} m, {high:.3f} m",
+            abs(high - settings.apex) < 0.01 and abs(far - settings.distance) < 0.01,
+        )  # fmt: skip
+    if name == "twist":
+        flight = result.problem.timeline.times[1:3]
+        yaw = np.unwrap(spatial.yaw(q[:, 3:7]))
+        air = (t >= flight[0]) & (t <= flight[1])
+        turned, aloft = (float(np.degrees(y[-1] - y[0])) for y in (yaw, yaw[air]))
+        return Claim(
+            f"it turns by {settings.turn:g} deg, most of it in the air", f"{turned:.0f} deg, {aloft:.0f} of them aloft",
+            abs(turned - settings.turn) < 1.0 and aloft > 0.5 * settings.turn,
+        )  # fmt: skip
+    if name == "cartwheel":
+        up = np.array([who.snapshot(who.state(p)).rotation("pelvis")[2, 2] for p in q])
+        return Claim(
+            "the body goes once over the hands", f"pelvis upside down to {np.degrees(np.arccos(up.min())):.0f} deg",
+            bool(up.min() < -0.7),
+        )  # fmt: skip
+    feet = np.array([[who.snapshot(who.state(p)).position(f) for f in FEET] for p in q])
+    above = feet[(np.abs(feet[:, :, 0]) < 0.15).any(axis=1)][:, :, 2].min()
+    return Claim(
+        "the feet pass over the box", f"ankles never below {above:.2f} m above a box of {settings.box:g} m",
+        bool(above > settings.box),
+    )  # fmt: skip
+
+
+def _tip(who: Character, hand: str) -> Array:
+    return end_of(who, who.body_id(hand))
+
+
+def _tips(who: Character, pose: Array) -> Array:
+    """The mean place of the fingertips."""
+    s = who.snapshot(who.state(pose))
+    return np.asarray(np.mean([s.position(h) + s.rotation(h) @ _tip(who, h) for h in who.hands], axis=0))
+
+
+EXPERIMENT = Experiment(
+    name="stunts",
+    summary="a long and high jump, a twist, a cartwheel and a vault, each from a few keys and contacts",
+    source="after Fang & Pollard 2004: new stunts need only keyframes and contacts",
+    settings=Settings,
+    run=run,
+)
