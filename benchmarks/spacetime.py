@@ -67,9 +67,11 @@ def main() -> None:
     cp.solve_motion(jump(0.3))  # compile
     first, build_and_solve = timed(lambda: cp.solve_motion(jump(0.6)))
     again, warm = timed(lambda: cp.solve_motion(jump(0.65), warm=first))
+    exact, at_once = timed(lambda: cp.solve_motion(jump(0.6), strides=0))
     print(f"{'standing jump, 41 DOF, 1.6 s':44} {'seconds':>8} {'of ours':>8} {'iterations':>11} {'violation':>10}")
     rows = [
         ("ours", build_and_solve, first.iterations, first.worst),
+        ("ours, the first exact motion", at_once, exact.iterations, exact.worst),
         ("ours, one key moved", warm, again.iterations, again.worst),
     ]
     for name, memory in (("IPOPT, Gauss-Newton Hessian", False), ("IPOPT, limited-memory Hessian", True)):
@@ -77,6 +79,14 @@ def main() -> None:
         rows.append((f"{name}, at most {MOST}", seconds, iterations, violation))
     for name, seconds, iterations, violation in rows:
         print(f"{name:44} {seconds:8.2f} {seconds / build_and_solve:8.2f} {iterations:11d} {violation:10.1e}")
+    from counterpoise.experiments.dismount import Settings, dismount_stunt
+    from counterpoise.experiments.staging import solve
+
+    stunt = dismount_stunt(figure()[0], Settings(), 0.6)
+    for strides in (0, 1):
+        result, seconds = timed(lambda strides=strides: solve(stunt, strides=strides))
+        name = f"dismount, flight 0.6 s, strides {strides}"
+        print(f"{name:44} {seconds:8.2f} {'':8} {result.iterations:11d} {result.worst:10.1e}")
     at = first.between
     print("between the knots: " + ", ".join(f"{k} {v:.2%}" for k, v in at.items()))
     assert first.ok and again.ok and np.isfinite(first.objective)

@@ -125,7 +125,7 @@ class Stunt:
     scenery: tuple[Mapping[str, Any], ...] = ()  # shapes as `with_scenery` takes them
 
 
-def solve(stunt: Stunt, callback: Any = None, warm: Result | None = None) -> Result:
+def solve(stunt: Stunt, callback: Any = None, warm: Result | None = None, strides: int = 1) -> Result:
     """Build and solve; `cpu_seconds` of it are counted by the caller."""
     taste = Taste(smooth=stunt.smooth, near=stunt.near, joints=dict(TRUNK if stunt.joints is None else stunt.joints))
     guess = first_guess_of(stunt)
@@ -133,7 +133,7 @@ def solve(stunt: Stunt, callback: Any = None, warm: Result | None = None) -> Res
         stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=stunt.wishes, reference=guess, taste=taste,
         rate=stunt.rate, fine=stunt.fine, clear=stunt.clear,
     )  # fmt: skip
-    return solve_motion(problem, callback=callback, warm=warm)
+    return solve_motion(problem, strides=strides, callback=callback, warm=warm)
 
 
 def first_guess_of(stunt: Stunt) -> Motion:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from counterpoise import spatial
 from counterpoise.spacetime.asks import Cycle
 from counterpoise.spacetime.frames import Evaluation
-from counterpoise.spacetime.rows import SPEED, Block, Layout, _Speeds, _Spline, dof_names
+from counterpoise.spacetime.rows import Block, Layout, Seam, _Spline, dof_names
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -81,27 +81,9 @@ class _At(_Spline):
         self._spline_derivatives(e, G, None, None, out)
 
 
-class SameSpeed(Block):
+class SameSpeed(Seam):
     """Velocities at two frames agree."""
 
     def __init__(self, e: Evaluation, layout: Layout, first: int, last: int) -> None:
+        super().__init__(e, layout, np.array([first]), np.array([last]))
         self.name = "cycle's velocity"
-        every = np.arange(e.character.nv)
-        self.sides = (
-            _Speeds(e, layout, np.array([last]), every, SPEED), _Speeds(e, layout, np.array([first]), every, -SPEED),
-        )  # fmt: skip
-        self.frame = self.sides[0].frame
-        self.low = self.high = np.zeros(len(self.frame))
-        self.kinds = dof_names(e.character)
-
-    def pattern(self) -> tuple[Indices, Indices]:
-        (r0, c0), (r1, c1) = (side.pattern() for side in self.sides)
-        self._split = len(r0)
-        return np.concatenate([r0, r1]), np.concatenate([c0, c1])
-
-    def values(self, e: Evaluation, x: Array) -> Array:
-        return self.sides[0].values(e, x) + self.sides[1].values(e, x)
-
-    def derivatives(self, e: Evaluation, x: Array, out: Array) -> None:
-        self.sides[0].derivatives(e, x, out[: self._split])
-        self.sides[1].derivatives(e, x, out[self._split :])

@@ -29,7 +29,7 @@ HOPELESS = 20  # iterations without getting nearer after which the search gives 
 SETTLE = 8  # iterations at least before that
 CLOSE = 1e-3  # violation from which hard walls do
 STEPS = 4  # iterations of a stride
-BETTER = 1  # times it is then made better
+BETTER = 1  # strides downhill after the first exact motion, unless asked otherwise
 STRIDE = 0.5  # of the way to the unconstrained best each time
 ENOUGH = 0.01  # share of the objective below which a gain is not worth another round
 CAREFUL = 4.0  # times the Hessian in the search: makes up for second derivatives of constraints that are left out
@@ -326,6 +326,7 @@ def optimize_motion(
     rate: float = RATE,
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
+    strides: int = BETTER,
     callback: Callable[[Progress], bool | None] | None = None,
     warm: Result | None = None,
 ) -> Result:
@@ -333,20 +334,21 @@ def optimize_motion(
 
     `wishes` are further constraints and costs; `reference` is a motion to start from and, with `taste.near`, to stay
     near; without it the keys are interpolated. `rate` is knots a second, `fine` stretches (start, end, rate) with a
-    rate of their own. `clear` names bodies that stay above the ground (default: the feet). `callback` sees every
-    iteration and stops the search by returning False; the best motion so far is kept. `warm` is an earlier result to
-    start from, as after moving one key.
+    rate of their own. `clear` names bodies that stay above the ground (default: the feet). `strides` downhill follow
+    the first exact motion, at about a third of its time each. `callback` sees every iteration and stops the search by
+    returning False; the best motion so far is kept. `warm` is an earlier result to start from, as after moving a key.
     """
     problem = build_motion_problem(
         character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
         clear=clear,
     )  # fmt: skip
-    return solve_motion(problem, callback=callback, warm=warm)
+    return solve_motion(problem, strides=strides, callback=callback, warm=warm)
 
 
 def solve_motion(
     problem: MotionProblem,
     *,
+    strides: int = BETTER,
     callback: Callable[[Progress], bool | None] | None = None,
     warm: Result | None = None,
     options: Mapping[str, Any] | None = None,
@@ -375,7 +377,7 @@ def solve_motion(
             x, status = solve.search(x, options or {})
             x, status = solve.exact(x)
         if search:
-            x = _improved(solve, x)
+            x = _improved(solve, x, strides)
         iterations = solve.iterations
         problem.look(x)
         if solve.stopped or not watch(problem, -1e-6, -1e-6):
@@ -431,9 +433,9 @@ def _least_violating(
     )  # fmt: skip
 
 
-def _improved(solve: _Solve, x: Array) -> Array:
+def _improved(solve: _Solve, x: Array, strides: int) -> Array:
     """Strides downhill, each made exact before the next, as long as they pay."""
-    for _ in range(BETTER):
+    for _ in range(strides):
         if solve.stopped or solve.worst > GOOD:
             break
         solve.near = None
