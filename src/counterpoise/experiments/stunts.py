@@ -36,6 +36,7 @@ from counterpoise.spacetime.holds import end_of
 from counterpoise.spacetime.optimize import Result
 
 Array = NDArray[np.float64]
+FINGER = 0.01  # [m] half the thickness of a finger: its end is this far above what it presses on
 STUNTS = ("jump", "twist", "cartwheel", "vault")
 VIEW = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [deg]
 
@@ -111,14 +112,15 @@ def cartwheel(who: Character, settings: Settings) -> Stunt:
     touches = []
     for foot, leaves, lands in ((FEET[1], 0.7, 1.5), (FEET[0], 1.0, 1.75)):
         off, on = round(leaves - edge, 6), round(lands + edge, 6)
+        sole = who.foot(foot).points[0].position[2]  # exactly: the edge must lie in the sole it rolls off and onto
         touches += [
             Touch(foot, 0.0, off),
-            Touch(foot, off, leaves, "point", point=(0.08, 0.033, -0.0686), name=f"{foot} rolling off"),
-            Touch(foot, lands, on, "point", point=(0.08, -0.033, -0.0686), name=f"{foot} rolling on"),
+            Touch(foot, off, leaves, "point", point=(0.08, 0.033, sole), name=f"{foot} rolling off"),
+            Touch(foot, lands, on, "point", point=(0.08, -0.033, sole), name=f"{foot} rolling on"),
             Touch(foot, on, end),
         ]
     for hand, (first, last), y in (("hand_left", (0.9, 1.4), hands[0]), ("hand_right", (1.1, 1.65), hands[1])):
-        touches.append(Touch(hand, first, last, "point", point=_tip(who, hand), place=(0.05, y, 0.0)))
+        touches.append(Touch(hand, first, last, "point", point=_tip(who, hand), place=(0.05, y, FINGER)))
     joints = {**TRUNK, "wrist_left": 3.0, "wrist_right": 3.0, "knee_left": 2.0, "knee_right": 2.0}
     return Stunt(
         who, keys, tuple(touches), end, (Clear(FEET, -0.004, 0.42, 2.1),), joints=joints, fine=((0.5, 2.0, 30.0),),

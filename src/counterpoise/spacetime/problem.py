@@ -233,6 +233,7 @@ def build_motion_problem(
         inside = (frames.phase[:knots] >= hold.first) & (frames.phase[:knots] < hold.last)
         seam = (frames.s[:knots] == 0.0) & (frames.phase[:knots] > hold.first)  # the same pose as the knot before
         again = {knots - 1} if hold.body in closed else set()  # a cycle's last pose is held by its first
+        again |= _handed_over(hold, holds, frames)
         own = [int(i) for i in np.flatnonzero(inside & ~seam) if int(i) not in fixed | again] + halves[h]
         moved = moves[hold.body].copy()
         for b, _ in hold.level:
@@ -404,6 +405,24 @@ def _without_double(holds: list[Hold], timeline: Timeline, conflicts: list[str])
 def _clash(a: Hold, b: Hold, phase: int) -> bool:
     parts = {b.body, *(body for body, _ in b.level)}
     return b.first <= phase < b.last and (a.body in parts or any(body in parts for body, _ in a.level))
+
+
+def _handed_over(hold: Hold, holds: list[Hold], frames: Frames) -> set[int]:
+    """Knots at which another hold of the same part, which ends or begins there, already says all of it.
+
+    A foot that goes from flat to its toes has one pose at that seam: the rows of both would depend on each other.
+    """
+    out: set[int] = set()
+    phase, s = frames.phase[: frames.knots], frames.s[: frames.knots]
+    mine = {hold.body, *hold.force_bodies.tolist()}
+    for other in holds:
+        if other is hold or not mine & {other.body, *other.force_bodies.tolist()}:
+            continue
+        if other.last == hold.first and hold.rows <= other.rows:
+            out |= set(np.flatnonzero((phase == hold.first) & (s == 0.0)).tolist())
+        if hold.last == other.first and hold.rows < other.rows:
+            out |= set(np.flatnonzero((phase == hold.last - 1) & (s == 1.0)).tolist())
+    return out
 
 
 def _times_of(timeline: Timeline, frames: Frames) -> Array:
