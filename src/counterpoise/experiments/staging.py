@@ -128,9 +128,8 @@ class Stunt:
 def solve(stunt: Stunt, callback: Any = None, warm: Result | None = None, strides: int = 1) -> Result:
     """Build and solve; `cpu_seconds` of it are counted by the caller."""
     taste = Taste(smooth=stunt.smooth, near=stunt.near, joints=dict(TRUNK if stunt.joints is None else stunt.joints))
-    guess = first_guess_of(stunt)
     problem = build_motion_problem(
-        stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=stunt.wishes, reference=guess, taste=taste,
+        stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=stunt.wishes, taste=taste,
         rate=stunt.rate, fine=stunt.fine, clear=stunt.clear,
     )  # fmt: skip
     return solve_motion(problem, strides=strides, callback=callback, warm=warm)
