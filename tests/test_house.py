@@ -211,6 +211,8 @@ def test_an_example_runs(path: Path, tmp_path: Path):
         "experiments.md",
         "objectives.md",
         "simulate.md",
+        "spacetime.md",
+        "spacetime_aggregate.md",
         "standing.md",
         "standing_papers.md",
     ],

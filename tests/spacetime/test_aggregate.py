@@ -14,9 +14,7 @@ from counterpoise.character import Character
 from counterpoise.character.library import character, characters
 from counterpoise.errors import BadValue
 from counterpoise.spacetime import aggregate_force, aggregate_force_derivatives, momentum, momentum_derivatives
-from counterpoise.spacetime.aggregate_core import weighed_batch, working_space
 from counterpoise.spacetime.aggregate_plain import plain_com, plain_force, plain_momentum, step_pose
-from counterpoise.spacetime.aggregate_tables import tables_of
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "laws")]
 from aggregate_figures import figure, frames  # noqa: E402
@@ -210,18 +208,6 @@ def test_a_batch_is_its_frames_one_by_one(count: int):
             close(batch[t], one, 1e-13)
         for batch, one in zip(moved, momentum_derivatives(who, q[t], v[t]), strict=True):
             close(batch[t], one, 1e-13)
-
-
-@pytest.mark.parametrize("count", [1, 13])
-def test_the_weighed_gradient_is_the_derivatives_weighed(count: int):
-    who = figure("odd")
-    q, v, a = frames(who, count)
-    weights = np.random.default_rng(2).normal(size=(count, 6))
-    whole, tables = aggregate_force_derivatives(who, q, v, a), tables_of(who)
-    g = np.empty((count, 3, who.nv))
-    weighed_batch(tables, q, v, a, np.zeros((1, 3)), weights, *working_space(tables), g)
-    for k, slopes in enumerate(whole[1:]):
-        close(g[:, k], np.einsum("nk,nkj->nj", weights, slopes), 1e-12)
 
 
 def test_no_frames_are_no_trouble():

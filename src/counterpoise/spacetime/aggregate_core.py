@@ -156,35 +156,6 @@ def momentum_batch(
                         Hv[first + t, m, j] = y[LANES * (6 + m) + t]
 
 
-@swift_kernel
-def weighed_batch(
-    tables: Tables, q: Array, v: Array, a: Array, about: Array, w: Array, S: Array, X: Array, y: Array, g: Array
-) -> None:
-    """g (n, 3, nv): gradients of w . F by q, v and a, for w ((1, 6) or (n, 6)); S, X, y are `working_space(tables)`.
-
-    Per subtree P = I w, B = I' w - w x* p, G = w x* f; then by a it is P . s, by v B . s + P . g, by q
-    B . s' + P . e - G . s.
-    """
-    n, links = len(q), len(tables.links)
-    weights = np.empty(6 * LANES)
-    for block in range(0, n, LANES):
-        first, width = _lanes(block, n)
-        for k in range(6):
-            for t in range(width):
-                weights[LANES * k + t] = w[first + t if len(w) > 1 else 0, k]
-        _outward(tables, q, v, a, about, first, width, S)
-        for i in range(links - 1, -1, -1):
-            add_to_parent(tables, S, i)
-            covectors(S[tables.links[i, 4] + 1], weights, tables.numbers[i, 23], y, width)
-            for k in range(columns(tables, S, i, X, width)):
-                _weigh(y, X[k], width)
-                j = tables.links[i, 3] + k
-                for t in range(width):
-                    g[first + t, 0, j] = y[LANES * 15 + t]
-                    g[first + t, 1, j] = y[LANES * 16 + t]
-                    g[first + t, 2, j] = y[LANES * 17 + t]
-
-
 # -------------------------------------------------------------------------------------------------------- passes
 @swift_kernel
 def working_space(tables: Tables) -> tuple[Array, Array, Array]:
@@ -498,37 +469,6 @@ def force_columns(s: Array, x: Array, m: float, y: Array, width: int) -> None:
         _put(y, 9, t, _add(_add(_cross(gw, h), _scaled(m, gu)), _scaled(2.0, _cross(w, l))))
         _put(y, 12, t, _add(_sym(J, w), _cross(h, u)))
         _put(y, 15, t, _add(_cross(w, h), _scaled(m, u)))
-
-
-@swift_kernel
-def covectors(s: Array, w: Array, m: float, y: Array, width: int) -> None:
-    """P = I w (rows 0 to 5), B = I' w - w x* p (6 to 8: its linear part is zero), G = w x* f (9 to 14)."""
-    for t in range(width):
-        h, J, K = _three(s, _H, t), _six(s, _J, t), _six(s, _K, t)
-        N, l, n, f = _three(s, _N, t), _three(s, _L, t), _three(s, _NF, t), _three(s, _FF, t)
-        al, be = _three(w, 0, t), _three(w, 3, t)
-        _put(y, 0, t, _add(_sym(J, al), _cross(h, be)))
-        _put(y, 3, t, _add(_cross(al, h), _scaled(m, be)))
-        _put(y, 6, t, _add(_add(_sym(K, al), _cross(N, al)), _scaled(2.0, _cross(l, be))))
-        _put(y, 9, t, _add(_cross(al, n), _cross(be, f)))
-        _put(y, 12, t, _cross(al, f))
-
-
-@swift_kernel
-def _weigh(y: Array, x: Array, width: int) -> None:
-    """Gradients by q, v, a of one column into rows 15 to 17."""
-    for t in range(width):
-        by_q, by_v, by_a = 0.0, 0.0, 0.0
-        for k in range(6):
-            P, s = y[_at(k, t)], x[_at(k, t)]
-            by_q += P * x[_at(_E + k, t)] - y[_at(9 + k, t)] * s
-            by_v += P * x[_at(_G + k, t)]
-            by_a += P * s
-        for k in range(3):
-            B = y[_at(6 + k, t)]
-            by_q += B * x[_at(_SD + k, t)]
-            by_v += B * x[_at(k, t)]
-        y[_at(15, t)], y[_at(16, t)], y[_at(17, t)] = by_q, by_v, by_a
 
 
 @swift_kernel

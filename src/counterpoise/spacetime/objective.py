@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.kernels import kernel
-from counterpoise.spacetime.asks import Taste
 from counterpoise.spacetime.frames import WIDTH, Evaluation
 from counterpoise.spacetime.rows import Layout
 
@@ -19,7 +18,7 @@ class Objective:
     """f = 1/2 integral (w |a|^2 + n |x - x0|^2) + soft keys + forces; quadrature by the trapezium rule at the knots."""
 
     def __init__(
-        self, e: Evaluation, layout: Layout, taste: Taste, weights: Array, goal: Array, near: Array,
+        self, e: Evaluation, layout: Layout, weights: Array, goal: Array, near: Array,
         soft: list[tuple[int, Indices, Array, float]], multipliers: Array,
     ) -> None:  # fmt: skip
         """`weights`, `near` (nv,); `goal` (knots, nv): coordinates the curve should be near; `multipliers` (size,)."""

@@ -274,7 +274,7 @@ def build_motion_problem(
     goal = _coordinates(character, e, at.q[:knots])
     if elastic:
         for i, block in enumerate(blocks):
-            if block is physics or isinstance(block, (Seam, Torques, _Spans)) or block.name.startswith("above"):
+            if block is physics or isinstance(block, (Seam, Torques, _Spans)):
                 continue
             blocks[i] = give = Elastic(block, layout.size)
             problem.gives.append(give)
@@ -294,7 +294,7 @@ def build_motion_problem(
     if torques is not None:
         share = np.tile(torques.effort, frames.knots) * np.repeat(_shares(timeline, frames), len(torques.dofs))
         multipliers[layout.torques : layout.torques + len(share)] = np.maximum(share, 1e-6)
-    problem.objective = Objective(e, layout, taste, weights, goal, near, soft, multipliers)
+    problem.objective = Objective(e, layout, weights, goal, near, soft, multipliers)
     watch(problem, WATCH, WATCH_HEIGHT)
     return problem
 
@@ -745,6 +745,3 @@ def _time_rows(timeline: Timeline, layout: Layout) -> list[Block]:
         (int(a), int(b)) for a, b in zip(layout.moments[:-1], layout.moments[1:], strict=True) if a >= 0 and b >= 0
     ]
     return [_Spans(pairs, 0.05)] if pairs else []
-
-
-__all__ = ["Clear", "MotionProblem", "build_motion_problem", "watch"]

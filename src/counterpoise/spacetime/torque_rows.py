@@ -69,7 +69,6 @@ class Torques(_Spline):
         self.carries = moves[:, plan.dofs]  # (nbody, K)
         self.tau, self.axes = np.zeros((n, K)), np.zeros((n, K, 6))
         self.Tq, self.Tv, self.Ta = np.zeros((3, n, K, nv))
-        self._seen: Array | None = None
 
     def _look(self, e: Evaluation, x: Array, slopes: bool) -> None:
         n = e.frames.knots

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise.spacetime.aggregate_core import momentum_batch
 from counterpoise.spacetime.asks import Apex, Facing, Place
 from counterpoise.spacetime.frames import Evaluation
 from counterpoise.spacetime.moments import seconds
@@ -99,18 +100,16 @@ class ApexRow(_Spline):
         return np.array([float(share @ e.P[self.frame[0], at, 2]) + self._speed(e) ** 2 / (2.0 * G)])
 
     def derivatives(self, e: Evaluation, x: Array, out: Array) -> None:
-        """d(z') by the pose is the time derivative of the Jacobian: by differences of it along the motion."""
+        """By the pose through z and z', by the velocity through z'."""
         at, share = self.centres
         i, k = self.frame[0], self._speed(e) / G
         J = np.einsum("k,kd->d", share, e.J[i, at, 2])
-        rate = _speed_by_pose(e, i, at, share)
+        rate = _speed_by_pose(e, i)
         self._spline_derivatives(e, (J + k * rate)[None], (k * J)[None], None, out)
 
 
-def _speed_by_pose(e: Evaluation, frame: int, at: Indices, share: Array) -> Array:
+def _speed_by_pose(e: Evaluation, frame: int) -> Array:
     """d(J v)_z/dq of the CoM: the momentum's derivative by the pose, divided by the mass."""
-    from counterpoise.spacetime.aggregate_core import momentum_batch
-
     nv = e.character.nv
     H, Hq, Hv = np.zeros((1, 6)), np.zeros((1, 6, nv)), np.zeros((1, 6, nv))
     momentum_batch(
