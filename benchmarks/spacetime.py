@@ -17,7 +17,7 @@ from functools import cache
 import numpy as np
 
 import counterpoise as cp
-from counterpoise.spacetime import optimize
+from counterpoise.spacetime import solving
 
 FEET = ("foot_left", "foot_right")
 MOST = 200  # iterations of the peers
@@ -44,16 +44,16 @@ def jump(distance: float) -> cp.MotionProblem:
 
 def plain(problem: cp.MotionProblem, memory: bool) -> tuple[int, float]:
     """IPOPT left alone: iterations and the violation it ends with."""
-    solve = optimize._Solve(problem, None, 0.0, 0)
+    solve = solving.Solve(problem, None, 0.0, 0)
     solve._good_enough = lambda: False  # type: ignore[method-assign]
     options = {"max_iter": MOST, "mu_strategy": "adaptive"}
     if memory:
         options["hessian_approximation"] = "limited-memory"
-    careful, optimize.CAREFUL = optimize.CAREFUL, 1.0
+    careful, solving.CAREFUL = solving.CAREFUL, 1.0
     try:
         x, _ = solve.run(problem.start.copy(), options)
     finally:
-        optimize.CAREFUL = careful
+        solving.CAREFUL = careful
     return solve.iterations, float(solve.violation(x).max())
 
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import counterpoise as cp
 from counterpoise import spatial
 from counterpoise.spacetime.chart import rotation_blocks
-from counterpoise.spacetime.optimize import _Solve
 from counterpoise.spacetime.problem import MotionProblem
+from counterpoise.spacetime.solving import Solve
 
 
 def everything(free: bool) -> MotionProblem:
@@ -48,19 +48,14 @@ def everything(free: bool) -> MotionProblem:
 @pytest.mark.parametrize("free", [False, True])
 def test_derivatives_agree_with_differences(free: bool):
     problem = everything(free)
-    solve = _Solve(problem, None, 0.0, 0)
+    solve = Solve(problem, None, 0.0, 0)
     rng = np.random.default_rng(1)
     x = problem.start + 1e-2 * rng.normal(size=problem.variables)
-    slopes = np.empty(len(solve.entries))
-    solve.jac(x, slopes)
-    rows, cols = solve.given
-    J = sp.csr_matrix((slopes, (rows, cols)), (len(solve.used), problem.variables))
+    J = sp.csr_matrix((solve.slopes(x), solve.jac_pattern), (len(solve.used), problem.variables))
     step = 1e-6
     for _ in range(2):
         d = rng.normal(size=problem.variables)
-        ahead, behind = np.empty(len(solve.used)), np.empty(len(solve.used))
-        solve.g(x + step * d, ahead)
-        solve.g(x - step * d, behind)
+        ahead, behind = (solve.values(x + e * d)[solve.used] for e in (step, -step))
         numeric, exact = (ahead - behind) / (2.0 * step), J @ d
         for block, start in zip(problem.blocks, solve.starts, strict=False):
             own = (solve.used >= start) & (solve.used < start + len(block))
@@ -79,7 +74,7 @@ def test_hessian_is_the_objectives_where_it_is_quadratic():
     problem = cp.build_motion_problem(
         who, [cp.Key(0.0, who.neutral), cp.Key(0.6, who.neutral)], [], 0.6, rate=15.0, taste=cp.Taste(near=0.5)
     )
-    solve = _Solve(problem, None, 0.0, 0)
+    solve = Solve(problem, None, 0.0, 0)
     x = np.zeros(problem.variables)
     x[:] = problem.start
     o = problem.objective

@@ -20,7 +20,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.render.take import Take
 from counterpoise.spacetime.asks import Key, Taste, Touch, Wish
 from counterpoise.spacetime.optimize import Result, solve_motion
-from counterpoise.spacetime.problem import build_motion_problem
+from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 
 Array = NDArray[np.float64]
 G = 9.81  # [m/s^2]
@@ -125,14 +125,18 @@ class Stunt:
     scenery: tuple[Mapping[str, Any], ...] = ()  # shapes as `with_scenery` takes them
 
 
-def solve(stunt: Stunt, callback: Any = None, warm: Result | None = None, strides: int = 1) -> Result:
-    """Build and solve; `cpu_seconds` of it are counted by the caller."""
+def problem_of(stunt: Stunt) -> MotionProblem:
+    """What is to be solved."""
     taste = Taste(smooth=stunt.smooth, near=stunt.near, joints=dict(TRUNK if stunt.joints is None else stunt.joints))
-    problem = build_motion_problem(
+    return build_motion_problem(
         stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=stunt.wishes, taste=taste,
         rate=stunt.rate, fine=stunt.fine, clear=stunt.clear,
     )  # fmt: skip
-    return solve_motion(problem, strides=strides, callback=callback, warm=warm)
+
+
+def solve(stunt: Stunt, callback: Any = None, warm: Result | None = None, strides: int = 1) -> Result:
+    """Build and solve; `cpu_seconds` of it are counted by the caller."""
+    return solve_motion(problem_of(stunt), strides=strides, callback=callback, warm=warm)
 
 
 def first_guess_of(stunt: Stunt) -> Motion:

@@ -24,7 +24,6 @@ from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
 from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
 from counterpoise.spacetime.moments import Moment
 from counterpoise.spacetime.optimize import (
-    Progress,
     Result,
     Violation,
     optimize_motion,
@@ -32,6 +31,7 @@ from counterpoise.spacetime.optimize import (
 )
 from counterpoise.spacetime.places import Places, Turns, point_jacobians, turn_jacobians
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
+from counterpoise.spacetime.solving import Progress
 from counterpoise.spacetime.stunt import Stunt, read_stunt
 from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
 

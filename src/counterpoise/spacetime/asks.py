@@ -9,9 +9,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpoise.character.character import Character
 from counterpoise.errors import BadValue, unknown_name
+from counterpoise.motion.motion import Motion
 from counterpoise.objectives.surface import LEVEL, Surface
-from counterpoise.spacetime.moments import Moment, Time, seconds
+from counterpoise.spacetime.moments import RATE, Moment, Time, seconds
 
 How = Literal["flat", "heel", "toe", "point", "bar"]
 HOWS = ("flat", "heel", "toe", "point", "bar")
@@ -223,3 +225,19 @@ class Taste:
                 raise BadValue(f"Taste.{name} is a number >= 0; got {value!r}")
         if self.smooth == 0.0 and self.near == 0.0:
             raise BadValue("a motion needs a preference: smooth or near above 0")
+
+
+@dataclass(frozen=True, eq=False)
+class Asks:
+    """Everything a motion is asked for; `optimize_motion` says what each is."""
+
+    character: Character
+    keys: tuple[Key, ...]
+    contacts: tuple[Touch, ...]
+    duration: Time
+    wishes: tuple[Wish, ...] = ()
+    reference: Motion | None = None
+    taste: Taste = field(default_factory=Taste)
+    rate: float = RATE
+    fine: tuple[tuple[float, float, float], ...] = ()
+    clear: tuple[str, ...] | None = None

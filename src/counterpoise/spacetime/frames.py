@@ -14,7 +14,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.aggregate_core import aggregate_batch
 from counterpoise.spacetime.aggregate_tables import tables_of
 from counterpoise.spacetime.chart import BLOCKS, chain_rows, evaluate_curve
-from counterpoise.spacetime.moments import DEGREE, Timeline
+from counterpoise.spacetime.moments import DEGREE, Time, Timeline
 from counterpoise.spacetime.places_core import places_batch, turns_batch
 
 Array = NDArray[np.float64]
@@ -128,3 +128,17 @@ class Evaluation:
         """Variables (rows, dofs, W) that rows at frames depend on."""
         at = self.frames.first[frame][:, None, None] + np.arange(WIDTH)
         return np.asarray(at * self.character.nv + dofs[None, :, None], np.int64)
+
+
+def times_of(timeline: Timeline, frames: Frames) -> Array:
+    times = timeline.times
+    return np.asarray(times[frames.phase] + frames.s * np.diff(times)[frames.phase])
+
+
+def frame_of(timeline: Timeline, time: Time, frames: Frames) -> int:
+    p, s = timeline.locate(time)
+    near = np.flatnonzero((frames.phase[: frames.knots] == p) & (np.abs(frames.s[: frames.knots] - s) < 1e-9))
+    if len(near) == 0:
+        at = np.flatnonzero(frames.phase[: frames.knots] == p)
+        return int(at[np.argmin(np.abs(frames.s[at] - s))])
+    return int(near[0])

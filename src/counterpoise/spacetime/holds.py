@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -14,6 +14,7 @@ from counterpoise.character.roles import ContactPoint, Foot
 from counterpoise.errors import BadValue
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.asks import Touch
+from counterpoise.spacetime.frames import Frames
 from counterpoise.spacetime.moments import Timeline
 
 Array = NDArray[np.float64]
@@ -244,3 +245,43 @@ def end_of(character: Character, body: int) -> Array:
         k = int(np.argmax(size))
         reach, axis = float(size[k]), R[:, k]
     return centre + axis * reach * (1.0 if centre @ axis >= 0.0 else -1.0)
+
+
+def without_double(holds: list[Hold], timeline: Timeline, conflicts: list[str]) -> list[Hold]:
+    """No part is held twice at a time: of two holds the later asked for gives way, and this is said."""
+    kept: list[Hold] = []
+    for hold in holds:
+        free = [p for p in range(hold.first, hold.last) if not any(_clash(hold, k, p) for k in kept)]
+        if len(free) == hold.last - hold.first:
+            kept.append(hold)
+            continue
+        other = next(k for k in kept for p in range(hold.first, hold.last) if _clash(hold, k, p))
+        t = timeline.times[max(hold.first, other.first)]
+        conflicts.append(f"{hold.label} and {other.label} hold the same part at once, at {t:g} s")
+        if free:
+            last = next((p for p in range(free[0], hold.last) if p not in free), hold.last)
+            kept.append(replace(hold, first=free[0], last=last))
+    return kept
+
+
+def _clash(a: Hold, b: Hold, phase: int) -> bool:
+    parts = {b.body, *(body for body, _ in b.level)}
+    return b.first <= phase < b.last and (a.body in parts or any(body in parts for body, _ in a.level))
+
+
+def handed_over(hold: Hold, holds: list[Hold], frames: Frames) -> set[int]:
+    """Knots at which another hold of the same part, which ends or begins there, already says all of it.
+
+    A foot that goes from flat to its toes has one pose at that seam: the rows of both would depend on each other.
+    """
+    out: set[int] = set()
+    phase, s = frames.phase[: frames.knots], frames.s[: frames.knots]
+    mine = {hold.body, *hold.force_bodies.tolist()}
+    for other in holds:
+        if other is hold or not mine & {other.body, *other.force_bodies.tolist()}:
+            continue
+        if other.last == hold.first and hold.rows <= other.rows:
+            out |= set(np.flatnonzero((phase == hold.first) & (s == 0.0)).tolist())
+        if hold.last == other.first and hold.rows < other.rows:
+            out |= set(np.flatnonzero((phase == hold.last - 1) & (s == 1.0)).tolist())
+    return out

@@ -17,6 +17,7 @@ from counterpoise.errors import BadValue
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 DEGREE = 3
+RATE = 30.0  # knots a second
 LEAST = 0.02  # [s] no phase is shorter
 SAME = 1e-6  # [s] times nearer than this are one
 
