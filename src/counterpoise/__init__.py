@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from counterpoise.spacetime import CheckReport as CheckReport
     from counterpoise.spacetime import CheckTuning as CheckTuning
     from counterpoise.spacetime import Clear as Clear
+    from counterpoise.spacetime import ContactForces as ContactForces
     from counterpoise.spacetime import Cycle as Cycle
     from counterpoise.spacetime import Effort as Effort
     from counterpoise.spacetime import Facing as Facing
@@ -174,9 +175,9 @@ _HOMES = {
         "replay",
     ),
     "spacetime": (
-        "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "FixResult", "FixTuning", "Key",
-        "Moment", "MotionProblem", "Place", "Result", "Stunt", "Taste", "TorqueLimit", "Touch", "aggregate_force",
-        "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion",
+        "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "FixResult",
+        "FixTuning", "Key", "Moment", "MotionProblem", "Place", "Result", "Stunt", "Taste", "TorqueLimit", "Touch",
+        "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion",
         "joint_torque_derivatives", "joint_torques", "optimize_motion", "read_stunt", "solve_motion",
     ),
 }  # fmt: skip

@@ -30,7 +30,7 @@ from counterpoise.experiments.staging import (
 from counterpoise.experiments.standing_jump import Settings as JumpSettings
 from counterpoise.experiments.standing_jump import jump_stunt
 from counterpoise.measure import outsider
-from counterpoise.measure.outsider import judge_motion
+from counterpoise.measure.outsider import judge_motion, judge_torques
 
 FEET = ("foot_left", "foot_right")
 
@@ -49,6 +49,33 @@ def jump(human):
 @pytest.fixture(scope="module")
 def judged(jump):
     return judge_motion(jump[1])
+
+
+def test_contact_forces_are_what_carries_the_body(human, jump):
+    """With the forces told, MuJoCo's inverse dynamics has nothing left to ask of the root; they obey friction."""
+    _, result = jump
+    forces = result.forces()
+    assert [c.label for c in forces] == [h.label for h in result.problem.holds]
+    strain = judge_torques(result)
+    assert strain.root < 1e-6
+    weight = human.mass * 9.81
+    for c in forces:
+        up, along = c.forces[..., 2], np.linalg.norm(c.forces[..., :2], axis=-1)
+        assert (up > -1e-9 * weight).all() and (along <= 0.8 * up + 1e-6 * weight).all()
+        assert np.abs(c.points[..., 2]).max() < 1e-6
+    end = [c for c in forces if c.times[-1] == result.curve.times[-1]]
+    assert sum(float(c.total[-1, 2]) for c in end) == pytest.approx(weight, rel=0.3)
+
+
+def test_limits_on_torque_hold_to_the_outsider(human):
+    stunt = dataclasses.replace(jump_stunt(human, JumpSettings(distance=0.5, flight=0.4)), rate=15.0)
+    joints = [j.name for j in human.joints if j.kind != "free"]
+    free = judge_torques(solve(stunt))
+    share = round(0.7 * free.worst[1], 2)
+    held = solve(dataclasses.replace(stunt, wishes=(*stunt.wishes, cp.TorqueLimit(joints, share=share))))
+    strain = judge_torques(held)
+    assert held.ok and held.symmetric
+    assert strain.worst[1] < share + 1e-4 < free.worst[1] and strain.root < 1e-5
 
 
 def test_a_solved_jump_is_possible_to_the_outsider(jump, judged):

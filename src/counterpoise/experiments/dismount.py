@@ -30,8 +30,8 @@ from counterpoise.experiments.staging import (
     timed,
     valid_claim,
 )
-from counterpoise.measure.outsider import Judgement, judge_motion
-from counterpoise.spacetime.asks import Apex, Key, Touch
+from counterpoise.measure.outsider import Judgement, Strain, judge_motion, judge_torques
+from counterpoise.spacetime.asks import Apex, Key, TorqueLimit, Touch, Wish
 from counterpoise.spacetime.optimize import Result
 
 Array = NDArray[np.float64]
@@ -51,6 +51,7 @@ class Settings:
     landing: float = setting(1.7, "m", "where it lands, from the bar")
     torque: float = setting(20.0, "N m", "largest torque of each hand about the bar")
     above: float = setting(0.03, "m", "how far above the bar the CoM gets, at least, in the longer flight")
+    strength: float = setting(1.0, "", "share of each joint's strength that the third, as long as the second, may use")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,7 @@ class Dismount:
     seconds: float  # [s] of processor time
     course: Course
     judgement: Judgement
+    strain: Strain
     flight: float
     swing: float
 
@@ -84,8 +86,13 @@ class Dismount:
         return float(np.abs(self.course.momentum[self.airborne, 1]).mean())
 
 
-def dismount_stunt(who: Character, settings: Settings, flight: float, above: float | None = None) -> Stunt:
-    """Exact keys: hanging back and standing, at rest; soft ones in between. Contacts: hands, then feet."""
+def dismount_stunt(
+    who: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
+) -> Stunt:
+    """Exact keys: hanging back and standing, at rest; soft ones in between. Contacts: hands, then feet.
+
+    With `strength`, no joint works harder than that share of what a person's can.
+    """
     bar, swing, x = (0.0, 0.0, settings.bar), settings.swing, settings.landing
     down = round(swing + flight, 6)
     end = round(down + settings.stand, 6)
@@ -122,20 +129,27 @@ def dismount_stunt(who: Character, settings: Settings, flight: float, above: flo
         Touch(f"hand_{s}", 0.0, swing, "bar", place=(0.0, y, settings.bar), torque=settings.torque) for s, y in sides
     ]
     touches += [Touch(f"foot_{s}", down, end) for s, _ in sides]
-    wishes = () if above is None else (Apex(round(swing + 0.5 * flight, 6), above, "at least"),)
+    wishes: list[Wish] = [] if above is None else [Apex(round(swing + 0.5 * flight, 6), above, "at least")]
+    fine = ((swing, down, 75.0), (down, down + 0.15, 60.0))
+    if strength is not None:
+        wishes.append(TorqueLimit([j.name for j in who.joints if j.kind != "free"], share=strength))
+        fine = ((swing, down, 120.0), (down, down + 0.4, 60.0))  # torques at their limits switch quickly
     return Stunt(
-        who, tuple(keys), tuple(touches), end, wishes, rate=15.0, fine=((swing, down, 60.0), (down, down + 0.15, 60.0)),
+        who, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine,
         scenery=({"bar": (bar, (0, 1, 0), 1.0)},),
     )  # fmt: skip
 
 
-def dismount(who: Character, settings: Settings, flight: float, above: float | None = None) -> Dismount:
+def dismount(
+    who: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
+) -> Dismount:
     """Solve one and measure it."""
-    stunt = dismount_stunt(who, settings, flight, above)
+    stunt = dismount_stunt(who, settings, flight, above, strength)
     result, seconds = timed(stunt)
     times = np.linspace(0.0, stunt.duration, round(stunt.duration * 200) + 1)
     course = course_of(who, times, np.asarray(result.sample(times).q))
-    return Dismount(result, stunt, seconds, course, judge_motion(result), flight, settings.swing)
+    judged, strain = judge_motion(result), judge_torques(result)
+    return Dismount(result, stunt, seconds, course, judged, strain, flight, settings.swing)
 
 
 def run(settings: Settings, lab: Lab) -> Outcome:
@@ -143,15 +157,17 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     who = character("human")
     lab.tell("dismount, short flight", 0.0)
     short = dismount(who, settings, settings.short)
-    lab.tell("dismount, long flight", 0.5)
+    lab.tell("dismount, long flight", 0.25)
     long = dismount(who, settings, settings.long, settings.bar + settings.above)
+    lab.tell("dismount, within a person's strength", 0.5)
+    strong = dismount(who, settings, settings.long, settings.bar + settings.above, settings.strength)
     lab.tell("dismounts", 1.0)
-    both = {"short": short, "long": long}
+    both = {"short": short, "long": long, "strength": strong}
     guess = judge_motion(short.result, first_guess_of(short.stunt))
     claims = (
         *(
-            valid_claim(f"a flight of {d.flight:g} s is found from keyframes", d.result, d.seconds, d.judgement, 1.5)
-            for d in both.values()
+            valid_claim(f"a flight of {d.flight:g} s is found from keyframes{how}", d.result, d.seconds, d.judgement)
+            for d, how in ((short, ""), (long, ""), (strong, ", within a person's strength"))
         ),
         Claim(
             "the longer flight has a looser tuck",
@@ -163,6 +179,12 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             "and a higher flight: the short one stays below the bar, the long one gets above it",
             f"the CoM's apex {short.apex:.2f} m and {long.apex:.2f} m, the bar {settings.bar:.2f} m",
             short.apex < settings.bar < long.apex,
+        ),
+        Claim(
+            "asked to stay within a person's strength, it does, and lands as a person would have to",
+            f"the hardest working joint, by MuJoCo's inverse dynamics with the contact forces: {_hardest(strong)}; not "
+            f"asked: {_hardest(long)}; root residual {strong.strain.root:.0e} of body weight",
+            strong.strain.worst[1] < settings.strength + 1e-3 < long.strain.worst[1] and strong.strain.root < 1e-5,
         ),
         Claim(
             "the keys interpolated are no possible motion, and it would fall over at landing",
@@ -183,6 +205,9 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             f"flight of {long.flight:g} s": (
                 take_with(who, long.result.motion, long.stunt.scenery), _moments(settings, long.flight)
             ),
+            f"flight of {strong.flight:g} s, within a person's strength": (
+                take_with(who, strong.result.motion, strong.stunt.scenery), _moments(settings, strong.flight)
+            ),
         },
         (1240, 470), -88.0, spread=0.45, after=settings.swing + 0.02,
     )  # fmt: skip
@@ -195,13 +220,18 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     }  # fmt: skip
     facts: dict[str, Any] = {
         name: figures_of(d.result, d.seconds, d.judgement)
-        | {"apex": d.apex, "tuck": d.tuck, "momentum": d.spin}
+        | {"apex": d.apex, "tuck": d.tuck, "momentum": d.spin, "strain": dict(d.strain.share)}
         for name, d in both.items()
     }  # fmt: skip
     return Outcome(
         claims, {"dismount": _plot(both, settings)}, None, facts, films, {"dismount_strobe": strobe},
         {name: d.result.motion for name, d in both.items()},
     )  # fmt: skip
+
+
+def _hardest(d: Dismount) -> str:
+    name, share = d.strain.worst
+    return f"{name} at {share:.0%} of its strength"
 
 
 def _moments(settings: Settings, flight: float) -> list[float]:
@@ -213,6 +243,10 @@ def _moments(settings: Settings, flight: float) -> list[float]:
     ]  # fmt: skip
 
 
+def _label(name: str, d: Dismount) -> str:
+    return f"flight of {d.flight:g} s" + (", within a person's strength" if name == "strength" else "")
+
+
 def _plot(both: Mapping[str, Dismount], settings: Settings) -> Any:
     from matplotlib.figure import Figure
 
@@ -221,11 +255,11 @@ def _plot(both: Mapping[str, Dismount], settings: Settings) -> Any:
 
     drawing = Figure(figsize=(7.5, 6.0), layout="constrained")
     axes = drawing.subplots(3, 1, sharex=True)
-    for number, d in enumerate(both.values()):
+    for number, (name, d) in enumerate(both.items()):
         c, colour = d.course, palette.FIGURES[number % len(palette.FIGURES)]
         lines = (-c.momentum[:, 1], c.inertia, c.com[:, 2])
         for axis, line in zip(axes, lines, strict=True):
-            axis.plot(c.times, line, color=colour, linewidth=1.4, label=f"flight of {d.flight:g} s")
+            axis.plot(c.times, line, color=colour, linewidth=1.4, label=_label(name, d))
             axis.axvspan(d.swing, d.swing + d.flight, color=colour, alpha=0.08, linewidth=0)
     axes[2].axhline(settings.bar, color=palette.INK, linewidth=1.0, linestyle="--", label="bar")
     words = ("angular momentum about\nthe flip axis [kg m²/s]", "inertia about it\n[kg m²]", "CoM height [m]")

@@ -6,7 +6,7 @@ needed are `mj_inverse`'s root residual, and whether the world can give them is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -120,6 +120,43 @@ def judge_motion(
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Strain:
+    """How hard joints work at the knots, by MuJoCo's inverse dynamics with the contacts' forces applied."""
+
+    share: Mapping[str, float]  # by joint: largest torque of its strength
+    root: float  # what is left over at the root, of body weight: the forces are the right ones
+
+    @property
+    def worst(self) -> tuple[str, float]:
+        """The joint that works hardest, and its share."""
+        return max(self.share.items(), key=lambda item: item[1])
+
+
+def judge_torques(result: Result) -> Strain:
+    """Torques of the joints at the knots: `mj_inverse` with the result's contact forces pushing at the bodies."""
+    problem, m = result.problem, result.problem.character.model
+    who, f, judge = problem.character, problem.frames, _Judge(m, 1.0)
+    forces, times = result.forces(), problem.layout.times(result.x)
+    strength = np.where(np.isfinite(who.torque_limit) & (who.torque_limit > 0.0), who.torque_limit, np.inf)
+    top, root = np.zeros(who.nv), 0.0
+    for i in range(f.knots):
+        p = int(f.phase[i])
+        at = result.curve.sample(times[p] + f.s[i] * (times[p + 1] - times[p]), after=bool(f.s[i] < 1.0))
+        push = np.zeros(m.nv)
+        d = judge.pose(np.asarray(at.q))
+        for c in forces:
+            for k in np.flatnonzero(c.frames == i):
+                for body, point, force in zip(c.bodies, c.points[k], c.forces[k], strict=True):
+                    mujoco.mj_applyFT(m, d, force, np.zeros(3), point, m.body(body).id, push)
+                mujoco.mj_applyFT(m, d, np.zeros(3), c.torques[k], np.zeros(3), m.body(c.bodies[0]).id, push)
+        torque = judge.inverse(np.asarray(at.q), np.asarray(at.v), np.asarray(at.a)) - push
+        top = np.maximum(top, np.abs(torque))
+        root = max(root, float(np.abs(torque[:6]).max()) / (who.mass * G)) if who.floating else 0.0
+    share = {j.name: float((top / strength)[j.dofs].max()) for j in who.joints if j.kind != "free"}
+    return Strain(share, root)
+
+
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
@@ -150,9 +187,17 @@ class _Judge:
         m, d, h = self.model, self.data, self.step
         mujoco.mj_differentiatePos(m, self._before, h, q[0], q[1])
         mujoco.mj_differentiatePos(m, self._after, h, q[1], q[2])
-        d.qpos[:] = q[1]
-        d.qvel[:] = 0.5 * (self._before + self._after)
-        d.qacc[:] = (self._after - self._before) / h
+        self.inverse(q[1], 0.5 * (self._before + self._after), (self._after - self._before) / h)
+        root = int(m.jnt_bodyid[0])
+        force = d.qfrc_inverse[:3].copy()
+        torque = d.xmat[root].reshape(3, 3) @ d.qfrc_inverse[3:6]
+        com = d.subtree_com[root]
+        return np.concatenate([torque + np.cross(d.qpos[:3] - com, force), force, d.subtree_angmom[root]])
+
+    def inverse(self, q: Array, v: Array, a: Array) -> Array:
+        """Generalised forces (nv,) the body needs."""
+        m, d = self.model, self.data
+        d.qpos[:], d.qvel[:], d.qacc[:] = q, v, a
         before, gravity = m.opt.disableflags, m.opt.gravity.copy()
         m.opt.disableflags = before | self._flags
         m.opt.gravity[:] = (0.0, 0.0, -G)
@@ -162,11 +207,7 @@ class _Judge:
         finally:
             m.opt.disableflags = before
             m.opt.gravity[:] = gravity
-        root = int(m.jnt_bodyid[0])
-        force = d.qfrc_inverse[:3].copy()
-        torque = d.xmat[root].reshape(3, 3) @ d.qfrc_inverse[3:6]
-        com = d.subtree_com[root]
-        return np.concatenate([torque + np.cross(d.qpos[:3] - com, force), force, d.subtree_angmom[root]])
+        return np.array(d.qfrc_inverse)
 
     def pose(self, q: Array) -> mujoco.MjData:
         self.data.qpos[:] = q

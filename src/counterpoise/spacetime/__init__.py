@@ -22,6 +22,7 @@ from counterpoise.spacetime.asks import (
 )
 from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
 from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
+from counterpoise.spacetime.forces import ContactForces
 from counterpoise.spacetime.moments import Moment
 from counterpoise.spacetime.optimize import (
     Result,
@@ -36,7 +37,7 @@ from counterpoise.spacetime.stunt import Stunt, read_stunt
 from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
 
 __all__ = [
-    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Clear", "Cycle", "Effort", "Facing", "FixResult",
+    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "FixResult",
     "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem", "Place", "Places", "Progress",
     "Result", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force",
     "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion", "joint_torque_derivatives",

@@ -16,6 +16,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.asks import Key, Taste, Touch, Wish
 from counterpoise.spacetime.clearances import watch
 from counterpoise.spacetime.curve import OptimizedCurve, curve_of
+from counterpoise.spacetime.forces import ContactForces, contact_forces
 from counterpoise.spacetime.moments import RATE, Time
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 from counterpoise.spacetime.rows import Block
@@ -72,6 +73,10 @@ class Result:
     def sample(self, t: Any) -> Sample:
         """Pose, velocity and acceleration of the exact curve."""
         return self.curve.sample(t)
+
+    def forces(self) -> tuple[ContactForces, ...]:
+        """What each contact gives at the knots where it holds [N]."""
+        return contact_forces(self.problem, self.x)
 
     def report(self) -> str:
         """What a user wants to read."""

@@ -116,7 +116,7 @@ class Physics(_Spline):
         span = np.diff(layout.fixed_times)[f.phase[:k]]
         times = layout.fixed_times[f.phase[:k]] + f.s[:k] * span
         self.holds = [
-            _Support(e, hold, points, place, lam, times)
+            Support(e, hold, points, place, lam, times)
             for hold, points, place, lam in zip(holds, point_index, layout.places, layout.forces, strict=True)
         ]
 
@@ -175,7 +175,7 @@ class Physics(_Spline):
             end += len(part)
 
 
-class _Support:
+class Support:
     """The forces of one hold at the knots where it is on."""
 
     def __init__(self, e: Evaluation, hold: Hold, points: Indices, place: int, lam: int, times: Array) -> None:

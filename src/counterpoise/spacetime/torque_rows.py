@@ -12,7 +12,7 @@ from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.spacetime.asks import Effort, TorqueLimit, Wish
 from counterpoise.spacetime.frames import Evaluation
-from counterpoise.spacetime.rows import Layout, _Spline, _Support, dof_names, moved_by
+from counterpoise.spacetime.rows import Layout, _Spline, Support, dof_names, moved_by
 from counterpoise.spacetime.torques_core import torques_batch
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ def plan_torques(character: Character, wishes: Sequence[Wish]) -> TorquePlan | N
 class Torques(_Spline):
     """tau(q, q', q'', contact forces) / strength - u = 0 at every knot, for K degrees of freedom, in O(K D)."""
 
-    def __init__(self, e: Evaluation, layout: Layout, plan: TorquePlan, supports: Sequence[_Support]) -> None:
+    def __init__(self, e: Evaluation, layout: Layout, plan: TorquePlan, supports: Sequence[Support]) -> None:
         self.name = "torque"
         self.plan, self.supports, self.own = plan, list(supports), layout.torques
         n, K, nv = e.frames.knots, len(plan.dofs), e.character.nv

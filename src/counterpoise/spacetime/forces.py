@@ -1,0 +1,56 @@
+"""What the world gives: the forces of contacts that an optimised motion needs, in newtons, at its knots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counterpoise.spacetime.frames import Evaluation
+from counterpoise.spacetime.problem import MotionProblem
+from counterpoise.spacetime.rows import Support
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactForces:
+    """Forces of one contact at the knots where it holds; where two phases meet there are two knots at one time."""
+
+    label: str
+    times: Array  # (n,) [s]
+    frames: NDArray[np.int64]  # (n,) which knots of the problem these are
+    bodies: tuple[str, ...]  # (m,) of the points
+    points: Array  # (n, m, 3) where forces act [m], world
+    forces: Array  # (n, m, 3) [N], world
+    torques: Array  # (n, 3) [N m] besides, of a grip; world
+
+    @property
+    def total(self) -> Array:
+        """(n, 3) [N]."""
+        return np.asarray(self.forces.sum(axis=1))
+
+
+def contact_forces(problem: MotionProblem, x: Array) -> tuple[ContactForces, ...]:
+    """Of every contact, in the order they were asked for."""
+    problem.look(x)
+    e, f, who = problem.evaluation, problem.frames, problem.character
+    weight = who.mass * 9.81
+    times = problem.layout.times(x)
+    t = times[f.phase] + f.s * np.diff(times)[f.phase]
+    out = []
+    for hold, place, lam in zip(problem.holds, problem.layout.places, problem.layout.forces, strict=True):
+        own = Support(e, hold, _points(e, hold.force_bodies, hold.force_points), place, lam, t[: f.knots])
+        force, torque = own.forces(x)
+        names = tuple(who.model.body(int(b)).name for b in hold.force_bodies)
+        points = own.arms(e, x) + e.about[own.on][:, None, :]
+        grip = weight * torque if torque.shape[1] else np.zeros((len(own.on), 3))
+        out.append(ContactForces(hold.label, t[own.on], own.on, names, points, weight * force, grip))
+    return tuple(out)
+
+
+def _points(e: Evaluation, bodies: NDArray[np.int64], places: Array) -> NDArray[np.int64]:
+    """Which of the evaluation's points these are."""
+    same = (e.point_bodies[None] == bodies[:, None]) & (e.point_places[None] == places[:, None]).all(axis=-1)
+    return np.asarray(same.argmax(axis=1), np.int64)
