@@ -31,7 +31,7 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import Judgement, Strain, judge_motion, judge_torques
-from counterpoise.spacetime.asks import Apex, Key, TorqueLimit, Touch, Wish
+from counterpoise.spacetime.asks import Apex, Key, Touch, Wish
 from counterpoise.spacetime.optimize import Result
 
 Array = NDArray[np.float64]
@@ -132,10 +132,9 @@ def dismount_stunt(
     wishes: list[Wish] = [] if above is None else [Apex(round(swing + 0.5 * flight, 6), above, "at least")]
     fine = ((swing, down, 75.0), (down, down + 0.15, 60.0))
     if strength is not None:
-        wishes.append(TorqueLimit([j.name for j in who.joints if j.kind != "free"], share=strength))
         fine = ((swing, down, 120.0), (down, down + 0.4, 60.0))  # torques at their limits switch quickly
     return Stunt(
-        who, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine,
+        who, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine, strength=strength,
         scenery=({"bar": (bar, (0, 1, 0), 1.0)},),
     )  # fmt: skip
 

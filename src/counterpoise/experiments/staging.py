@@ -15,10 +15,10 @@ from counterpoise import spatial
 from counterpoise.character.character import Character
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim
-from counterpoise.measure.outsider import Judgement
+from counterpoise.measure.outsider import Judgement, Strain
 from counterpoise.motion.motion import Motion
 from counterpoise.render.take import Take
-from counterpoise.spacetime.asks import Key, Taste, Touch, Wish
+from counterpoise.spacetime.asks import Key, Taste, TorqueLimit, Touch, Wish
 from counterpoise.spacetime.optimize import Result, solve_motion
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 
@@ -122,14 +122,16 @@ class Stunt:
     rate: float = 20.0  # knots a second where `fine` says nothing
     fine: tuple[tuple[float, float, float], ...] = ()  # (from, to, knots a second)
     clear: tuple[str, ...] = ("foot_left", "foot_right", "hand_left", "hand_right")
+    strength: float | None = None  # share of each joint's strength that may be used; None: any torque will do
     scenery: tuple[Mapping[str, Any], ...] = ()  # shapes as `with_scenery` takes them
 
 
 def problem_of(stunt: Stunt) -> MotionProblem:
     """What is to be solved."""
     taste = Taste(smooth=stunt.smooth, near=stunt.near, joints=dict(TRUNK if stunt.joints is None else stunt.joints))
+    limits = () if stunt.strength is None else (TorqueLimit(share=stunt.strength),)
     return build_motion_problem(
-        stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=stunt.wishes, taste=taste,
+        stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=(*stunt.wishes, *limits), taste=taste,
         rate=stunt.rate, fine=stunt.fine, clear=stunt.clear,
     )  # fmt: skip
 
@@ -159,6 +161,16 @@ def valid_claim(text: str, result: Result, seconds: float, judged: Judgement, lo
     )
     good = max(judged.flight_force, judged.contact_gap) < 0.01 * loose and judged.momentum_change < 0.01 * loose
     return Claim(text, found, bool(result.ok and good))
+
+
+def strength_claim(strain: Strain, share: float) -> Claim:
+    """No joint works harder than it may, by MuJoCo's inverse dynamics with the contact forces applied."""
+    name, most = strain.worst
+    return Claim(
+        "no joint works harder than a person's can" + ("" if share == 1.0 else f", times {share:g}"),
+        f"{name} at {most:.0%} of its strength; left at the root {strain.root:.0e} of body weight",
+        most < share + 1e-3 and strain.root < 1e-5,
+    )
 
 
 def figures_of(result: Result, seconds: float, judged: Judgement) -> dict[str, Any]:

@@ -168,9 +168,9 @@ class Clear:
 
 @dataclass(frozen=True, eq=False)
 class TorqueLimit:
-    """No joint of `joints` works harder than `share` of its strength, or than `limit` [N m] where given."""
+    """No joint of `joints` (None: of all) works harder than `share` of its strength, or than `limit` [N m]."""
 
-    joints: Sequence[str]
+    joints: Sequence[str] | None = None
     limit: float | None = None
     share: float = 1.0
 
@@ -182,9 +182,9 @@ class TorqueLimit:
 
 @dataclass(frozen=True, eq=False)
 class Effort:
-    """The work of some joints counts: weight x the integral of (torque / strength)^2."""
+    """The work of some joints (None: of all) counts: weight x the integral of (torque / strength)^2."""
 
-    joints: Sequence[str]
+    joints: Sequence[str] | None = None
     weight: float = 1.0
 
     def __post_init__(self) -> None:

@@ -109,14 +109,15 @@ def find_image(problem: MotionProblem) -> Image | None:
             return None
     for block in problem.blocks:
         if isinstance(block, Torques):
-            where = {int(d): i for i, d in enumerate(block.plan.dofs)}
-            own = [where.get(int(of_dof[d]), -1) for d in block.plan.dofs]
+            dofs = block.plan.dofs
+            where = {int(d): i for i, d in enumerate(dofs)}
+            own = [where.get(int(of_dof[d]), -1) for d in dofs]
             if min(own) < 0:
                 return None
             start = layout.torques + np.arange(problem.frames.knots)[:, None] * len(own)
             end = layout.torques + problem.frames.knots * len(own)
             of[layout.torques : end] = (start + np.array(own)).ravel()
-            sign[layout.torques : end] = np.tile(np.sign(sign_dof[block.plan.dofs]), problem.frames.knots)
+            sign[layout.torques : end] = np.tile(np.sign(sign_dof[dofs]), problem.frames.knots)
     return Image(of, sign, shift)
 
 

@@ -12,7 +12,7 @@ from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.spacetime.asks import Effort, TorqueLimit, Wish
 from counterpoise.spacetime.frames import Evaluation
-from counterpoise.spacetime.rows import Layout, _Spline, Support, dof_names, moved_by
+from counterpoise.spacetime.rows import Layout, Support, _Spline, dof_names, moved_by
 from counterpoise.spacetime.torques_core import torques_batch
 
 Array = NDArray[np.float64]
@@ -38,7 +38,8 @@ def plan_torques(character: Character, wishes: Sequence[Wish]) -> TorquePlan | N
     for wish in wishes:
         if not isinstance(wish, (TorqueLimit, Effort)):
             continue
-        for name in wish.joints:
+        every = [j.name for j in character.joints if j.kind != "free"]
+        for name in every if wish.joints is None else wish.joints:
             joint = character.joint(name)
             if joint.kind == "free":
                 raise BadValue(f"{name!r} is the free root: nothing works there; name joints such as 'knee_left'")
@@ -53,7 +54,11 @@ def plan_torques(character: Character, wishes: Sequence[Wish]) -> TorquePlan | N
 
 
 class Torques(_Spline):
-    """tau(q, q', q'', contact forces) / strength - u = 0 at every knot, for K degrees of freedom, in O(K D)."""
+    """tau(q, q', q'', contact forces) / strength - u = 0 at every knot, for K degrees of freedom, in O(K D).
+
+    Bounds lie on u: found to converge in fewer iterations than bounds on the rows. A joint's torque depends on what
+    moves the parts it carries and on the contacts of those parts, and on nothing else.
+    """
 
     def __init__(self, e: Evaluation, layout: Layout, plan: TorquePlan, supports: Sequence[Support]) -> None:
         self.name = "torque"
@@ -67,6 +72,9 @@ class Torques(_Spline):
         self.bodies = np.array(sorted({int(b) for h in self.supports for b in h.bodies}), np.int64)
         moves = moved_by(e)
         self.carries = moves[:, plan.dofs]  # (nbody, K)
+        felt = (self.carries.T.astype(int) @ moves.astype(int)) > 0  # (K, nv) what moves the parts a joint carries
+        self._keep = np.broadcast_to(np.tile(felt, (n, 1))[:, :, None], self._cols.shape)
+        self._held = [self.carries[np.append(h.bodies, h.hold.body)].any(axis=0) for h in self.supports]  # (K,) each
         self.tau, self.axes = np.zeros((n, K)), np.zeros((n, K, 6))
         self.Tq, self.Tv, self.Ta = np.zeros((3, n, K, nv))
 
@@ -93,11 +101,13 @@ class Torques(_Spline):
         return np.asarray((self.tau / self.plan.strength).ravel() - x[self.own : self.own + self.tau.size])
 
     def pattern(self) -> tuple[Indices, Indices]:
-        rows, cols = self._spline_pattern()
+        across = np.broadcast_to(np.arange(len(self.frame))[:, None, None], self._cols.shape)
+        tr, tk = np.nonzero(self._timed)
         K = len(self.plan.dofs)
-        more_r, more_c = [rows, np.arange(self.tau.size)], [cols, self.own + np.arange(self.tau.size)]
-        for h in self.supports:
-            r = h.on[:, None, None] * K + np.arange(K)[None, :, None]
+        more_r = [across[self._keep], tr, np.arange(self.tau.size)]
+        more_c = [self._cols[self._keep], self._ends[tr, tk], self.own + np.arange(self.tau.size)]
+        for h, held in zip(self.supports, self._held, strict=True):
+            r = h.on[:, None, None] * K + np.flatnonzero(held)[None, :, None]
             m = h.hold.multipliers
             for c in (
                 h.lam + np.arange(len(h.on))[:, None, None] * m + np.arange(m),
@@ -111,11 +121,11 @@ class Torques(_Spline):
     def derivatives(self, e: Evaluation, x: Array, out: Array) -> None:
         """By the curve (with the forces' places, where they go with the pose), by u, by multipliers and places."""
         self._look(e, x, True)
-        n, K, nv = self.Tq.shape
+        K, nv = self.Tq.shape[1:]
         unit = 1.0 / self.plan.strength
         Gq = self.Tq * unit[:, None]
         parts = []
-        for h in self.supports:
+        for h, held in zip(self.supports, self._held, strict=True):
             f, _ = h.forces(x)
             a = self.axes[h.on] * (self.weight * unit[:, None])  # (n, K, 6)
             on = self.carries[h.bodies].T  # (K, m)
@@ -126,7 +136,7 @@ class Torques(_Spline):
             by = -(by * on[None, :, :, None]).reshape(len(h.on), K, m * g)
             own = self.carries[h.hold.body]
             spin = -np.einsum("nki,hi->nkh", a[..., :3], h.hold.torques) * own[None, :, None]
-            parts.append(np.concatenate([by, spin], axis=2).ravel())
+            parts.append(np.concatenate([by, spin], axis=2)[:, held].ravel())
             place = np.zeros((len(h.on), K, 4))
             if h.given:
                 moved = [np.broadcast_to(h.S[:, None, :, k], f.shape) for k in range(3)] + [h.turning(x)]
@@ -139,13 +149,14 @@ class Torques(_Spline):
                     "nki,nmid->nkmd", a[..., :3], np.cross(f[..., None, :], J.swapaxes(-1, -2)).swapaxes(-1, -2)
                 )
                 Gq[h.on] += (shift * on[None, :, :, None]).sum(axis=2)
-            parts.append(place.ravel())
-        end = self._spline_derivatives(
-            e, Gq.reshape(-1, nv), (self.Tv * unit[:, None]).reshape(-1, nv), (self.Ta * unit[:, None]).reshape(-1, nv),
-            out,
-        )  # fmt: skip
-        out[end : end + n * K] = -1.0
-        end += n * K
+            parts.append(place[:, held].ravel())
+        Gv, Ga = ((T * unit[:, None]).reshape(-1, nv) for T in (self.Tv, self.Ta))
+        e.chain(self.frame, Gq.reshape(-1, nv), Gv, Ga, self.dofs, self._out, self._by_T)
+        tr, tk = np.nonzero(self._timed)
+        parts = [
+            self._out[self._keep], self._by_T[tr] * np.where(tk == 1, 1.0, -1.0), np.full(self.tau.size, -1.0), *parts,
+        ]  # fmt: skip
+        end = 0
         for part in parts:
             out[end : end + len(part)] = part
             end += len(part)
