@@ -12,11 +12,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 import counterpoise as cp
+from counterpoise.experiments.dismount import Settings, dismount_stunt
+from counterpoise.experiments.monkey_bars import Settings as MonkeySettings
+from counterpoise.experiments.monkey_bars import monkey_stunt
+from counterpoise.experiments.staging import bent, solve
 from counterpoise.spacetime import solving
 
 FEET = ("foot_left", "foot_right")
@@ -44,17 +49,17 @@ def jump(distance: float) -> cp.MotionProblem:
 
 def plain(problem: cp.MotionProblem, memory: bool) -> tuple[int, float]:
     """IPOPT left alone: iterations and the violation it ends with."""
-    solve = solving.Solve(problem, None, 0.0, 0)
-    solve._good_enough = lambda: False  # type: ignore[method-assign]
+    attempt = solving.Solve(problem, None, 0.0, 0)
+    attempt._good_enough = lambda: False  # type: ignore[method-assign]
     options = {"max_iter": MOST, "mu_strategy": "adaptive"}
     if memory:
         options["hessian_approximation"] = "limited-memory"
     careful, solving.CAREFUL = solving.CAREFUL, 1.0
     try:
-        x, _ = solve.run(problem.start.copy(), options)
+        x, _ = attempt.run(problem.start.copy(), options)
     finally:
         solving.CAREFUL = careful
-    return solve.iterations, float(solve.violation(x).max())
+    return attempt.iterations, float(attempt.violation(x).max())
 
 
 def timed(work: Callable[[], object]) -> tuple[object, float]:
@@ -63,33 +68,63 @@ def timed(work: Callable[[], object]) -> tuple[object, float]:
     return out, time.process_time() - began
 
 
-def main() -> None:
+def line(name: str, seconds: float, result: object, of: float = 0.0) -> None:
+    share = f"{seconds / of:8.2f}" if of else " " * 8
+    print(f"{name:48} {seconds:8.2f} {share} {result.iterations:11d} {result.worst:10.1e}")
+
+
+def jumps() -> None:
+    """A standing jump: ours and the peers."""
     cp.solve_motion(jump(0.3))  # compile
-    first, build_and_solve = timed(lambda: cp.solve_motion(jump(0.6)))
+    first, whole = timed(lambda: cp.solve_motion(jump(0.6)))
     again, warm = timed(lambda: cp.solve_motion(jump(0.65), warm=first))
     exact, at_once = timed(lambda: cp.solve_motion(jump(0.6), strides=0))
-    print(f"{'standing jump, 41 DOF, 1.6 s':44} {'seconds':>8} {'of ours':>8} {'iterations':>11} {'violation':>10}")
-    rows = [
-        ("ours", build_and_solve, first.iterations, first.worst),
-        ("ours, the first exact motion", at_once, exact.iterations, exact.worst),
-        ("ours, one key moved", warm, again.iterations, again.worst),
-    ]
+    full, both_sides = timed(lambda: cp.solve_motion(jump(0.6), symmetric=False))
+    print(f"{'standing jump, 41 DOF, 1.6 s':48} {'seconds':>8} {'of ours':>8} {'iterations':>11} {'violation':>10}")
+    line("ours", whole, first, whole)
+    line("ours, the first exact motion", at_once, exact, whole)
+    line("ours, one key moved", warm, again, whole)
+    line("ours, symmetry not used", both_sides, full, whole)
     for name, memory in (("IPOPT, Gauss-Newton Hessian", False), ("IPOPT, limited-memory Hessian", True)):
         (iterations, violation), seconds = timed(lambda memory=memory: plain(jump(0.6), memory))
-        rows.append((f"{name}, at most {MOST}", seconds, iterations, violation))
-    for name, seconds, iterations, violation in rows:
-        print(f"{name:44} {seconds:8.2f} {seconds / build_and_solve:8.2f} {iterations:11d} {violation:10.1e}")
-    from counterpoise.experiments.dismount import Settings, dismount_stunt
-    from counterpoise.experiments.staging import solve
+        name = f"{name}, at most {MOST}"
+        print(f"{name:48} {seconds:8.2f} {seconds / whole:8.2f} {iterations:11d} {violation:10.1e}")
+    print("between the knots: " + ", ".join(f"{k} {v:.2%}" for k, v in first.between.items()))
+    assert first.ok and again.ok and full.ok
 
-    stunt = dismount_stunt(figure()[0], Settings(), 0.6)
-    for strides in (0, 1):
-        result, seconds = timed(lambda strides=strides: solve(stunt, strides=strides))
-        name = f"dismount, flight 0.6 s, strides {strides}"
-        print(f"{name:44} {seconds:8.2f} {'':8} {result.iterations:11d} {result.worst:10.1e}")
-    at = first.between
-    print("between the knots: " + ", ".join(f"{k} {v:.2%}" for k, v in at.items()))
-    assert first.ok and again.ok and np.isfinite(first.objective)
+
+def stunts() -> None:
+    """The paper's: the whole way from keys to an exact motion, and after a key has moved."""
+    who = figure()[0]
+    settings = Settings()
+    for flight, above in ((settings.short, None), (settings.long, settings.bar + settings.above)):
+        name = f"dismount, flight {flight:g} s"
+        stunt = dismount_stunt(who, settings, flight, above)
+        exact, seconds = timed(lambda stunt=stunt: solve(stunt, strides=0))
+        line(f"{name}, the first exact motion", seconds, exact)
+        result, seconds = timed(lambda stunt=stunt: solve(stunt))
+        line(f"{name}, a stride on", seconds, result)
+        further = dismount_stunt(who, replace(settings, landing=settings.landing + 0.1), flight, above)
+        moved, seconds = timed(lambda further=further, result=result: solve(further, warm=result))
+        line("  its landing moved by 10 cm", seconds, moved)
+        keys = [
+            replace(k, pose=bent(who, k.pose, elbow_left=1.2)) if k.name == "crouch" else k for k in stunt.keys
+        ]  # fmt: skip
+        lopsided = replace(stunt, keys=tuple(keys))
+        moved, seconds = timed(lambda lopsided=lopsided, result=result: solve(lopsided, warm=result))
+        line("  one elbow of a soft key moved", seconds, moved)
+    strong = dismount_stunt(who, settings, settings.long, settings.bar + settings.above, 1.0)
+    result, seconds = timed(lambda: solve(strong))
+    line("dismount within a person's strength", seconds, result)
+    for strength in (None, 1.0):
+        stunt = replace(monkey_stunt(who, MonkeySettings()), strength=strength)
+        result, seconds = timed(lambda stunt=stunt: solve(stunt))
+        line("monkey bars" + (" within a person's strength" if strength else ""), seconds, result)
+
+
+def main() -> None:
+    jumps()
+    stunts()
 
 
 if __name__ == "__main__":

@@ -76,6 +76,8 @@ def test_limits_on_torque_hold_to_the_outsider(human):
     strain = judge_torques(held)
     assert held.ok and held.symmetric
     assert strain.worst[1] < share + 1e-4 < free.worst[1] and strain.root < 1e-5
+    for own in held.strains():
+        assert own.share == pytest.approx(strain.share[own.joint], abs=1e-6)
 
 
 def test_a_solved_jump_is_possible_to_the_outsider(jump, judged):

@@ -22,7 +22,7 @@ from counterpoise.spacetime.asks import (
 )
 from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
 from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
-from counterpoise.spacetime.forces import ContactForces
+from counterpoise.spacetime.forces import ContactForces, Strain
 from counterpoise.spacetime.moments import Moment
 from counterpoise.spacetime.optimize import (
     Result,
@@ -37,9 +37,9 @@ from counterpoise.spacetime.stunt import Stunt, read_stunt
 from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
 
 __all__ = [
-    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "FixResult",
-    "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem", "Place", "Places", "Progress",
-    "Result", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force",
+    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort", "Facing",
+    "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem", "Place", "Places",
+    "Progress", "Result", "Strain", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force",
     "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion", "joint_torque_derivatives",
     "joint_torques", "momentum", "momentum_derivatives", "optimize_motion", "point_jacobians", "read_stunt",
     "solve_motion", "turn_jacobians",

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise.spacetime.asks import TorqueLimit
 from counterpoise.spacetime.frames import Evaluation
 from counterpoise.spacetime.problem import MotionProblem
 from counterpoise.spacetime.rows import Support
+from counterpoise.spacetime.torque_rows import Torques, plan_torques
 
 Array = NDArray[np.float64]
 
@@ -32,16 +34,56 @@ class ContactForces:
         return np.asarray(self.forces.sum(axis=1))
 
 
+@dataclass(frozen=True)
+class Strain:
+    """How hard a joint works at its worst."""
+
+    joint: str
+    share: float  # torque over strength
+    time: float  # [s]
+
+    def __str__(self) -> str:
+        return f"{self.joint} works at {self.share:.0%} of its strength at {self.time:.2f} s"
+
+
+def joint_strains(problem: MotionProblem, x: Array) -> tuple[Strain, ...]:
+    """Of every joint but the root, at the knots, hardest first."""
+    who = problem.character
+    plan = plan_torques(who, [TorqueLimit()])
+    if plan is None:
+        return ()
+    t, supports = _supports(problem, x)
+    block = Torques(problem.evaluation, problem.layout, plan, supports)
+    shares = np.abs(block.torques(problem.evaluation, x)) / plan.strength
+    out = []
+    for joint in who.joints:
+        if joint.kind != "free":
+            own = shares[:, (plan.dofs >= joint.dofs.start) & (plan.dofs < joint.dofs.stop)].max(axis=1)
+            i = int(own.argmax())
+            out.append(Strain(joint.name, float(own[i]), float(t[i])))
+    return tuple(sorted(out, key=lambda s: -s.share))
+
+
+def _supports(problem: MotionProblem, x: Array) -> tuple[Array, list[Support]]:
+    """Times of the knots, and the contacts' forces there."""
+    problem.look(x)
+    e, f = problem.evaluation, problem.frames
+    times = problem.layout.times(x)
+    t = (times[f.phase] + f.s * np.diff(times)[f.phase])[: f.knots]
+    return t, [
+        Support(e, hold, _points(e, hold.force_bodies, hold.force_points), place, lam, t)
+        for hold, place, lam in zip(problem.holds, problem.layout.places, problem.layout.forces, strict=True)
+    ]
+
+
 def contact_forces(problem: MotionProblem, x: Array) -> tuple[ContactForces, ...]:
     """Of every contact, in the order they were asked for."""
-    problem.look(x)
-    e, f, who = problem.evaluation, problem.frames, problem.character
+    t, supports = _supports(problem, x)
+    e, who = problem.evaluation, problem.character
     weight = who.mass * 9.81
-    times = problem.layout.times(x)
-    t = times[f.phase] + f.s * np.diff(times)[f.phase]
     out = []
-    for hold, place, lam in zip(problem.holds, problem.layout.places, problem.layout.forces, strict=True):
-        own = Support(e, hold, _points(e, hold.force_bodies, hold.force_points), place, lam, t[: f.knots])
+    for own in supports:
+        hold = own.hold
         force, torque = own.forces(x)
         names = tuple(who.model.body(int(b)).name for b in hold.force_bodies)
         points = own.arms(e, x) + e.about[own.on][:, None, :]

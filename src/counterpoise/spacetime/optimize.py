@@ -16,7 +16,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.asks import Key, Taste, Touch, Wish
 from counterpoise.spacetime.clearances import watch
 from counterpoise.spacetime.curve import OptimizedCurve, curve_of
-from counterpoise.spacetime.forces import ContactForces, contact_forces
+from counterpoise.spacetime.forces import ContactForces, Strain, contact_forces, joint_strains
 from counterpoise.spacetime.moments import RATE, Time
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 from counterpoise.spacetime.rows import Block
@@ -30,6 +30,7 @@ SOME = 1e-6  # change of the objective's slope from which a warm start has wishe
 ENOUGH = 0.01  # share of the objective below which a gain is not worth another round
 ROUNDS = 4  # of adding limits that turned out to matter
 DUST = 1e-2  # share of the worst below which a violation tells nothing
+STRAINED = 1e-3  # share beyond its strength from which a joint is said to be too weak
 SLIGHT = 1e-4  # [m, rad] what gives way by less than this is not in conflict
 STATUS = {
     0: "solved", 1: "solved", 2: "infeasible", 3: "search direction too small", 4: "diverging", 5: "stopped",
@@ -78,6 +79,10 @@ class Result:
         """What each contact gives at the knots where it holds [N]."""
         return contact_forces(self.problem, self.x)
 
+    def strains(self) -> tuple[Strain, ...]:
+        """How hard each joint works at its worst knot, hardest first; `TorqueLimit()` keeps them within strength."""
+        return joint_strains(self.problem, self.x)
+
     def report(self) -> str:
         """What a user wants to read."""
         lines = [f"{self.status}: {self.iterations} iterations, {self.seconds:.2f} s, worst violation {self.worst:.1e}"]
@@ -85,6 +90,9 @@ class Result:
         lines += [f"  {v}" for v in self.violations]
         lines += [f"  note: {n}" for n in self.notes]
         lines.append("  between the knots: " + ", ".join(f"{k} {v:.2%}" for k, v in self.between.items()))
+        if strains := self.strains():
+            more = "; ask for a torque limit to keep within it" if strains[0].share > 1.0 + STRAINED else ""
+            lines.append(f"  {strains[0]}{more}")
         return "\n".join(lines)
 
 

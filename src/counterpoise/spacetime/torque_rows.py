@@ -96,6 +96,11 @@ class Torques(_Spline):
             self.Tq, self.Tv, self.Ta, slopes,
         )  # fmt: skip
 
+    def torques(self, e: Evaluation, x: Array) -> Array:
+        """(knots, K) [N m]."""
+        self._look(e, x, False)
+        return self.tau.copy()
+
     def values(self, e: Evaluation, x: Array) -> Array:
         self._look(e, x, True)
         return np.asarray((self.tau / self.plan.strength).ravel() - x[self.own : self.own + self.tau.size])
