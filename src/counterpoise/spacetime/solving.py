@@ -24,14 +24,15 @@ BARRIER = 1000.0  # of objective per unit of the barrier the search begins with,
 NEARLY = 0.1  # violation from which a motion is worth making exact
 HOPELESS = 20  # iterations without getting nearer after which the search gives up
 SETTLE = 8  # iterations at least before that
+PASSABLE = 2e-2  # violation from which it needs soft walls first
 CLOSE = 1e-3  # violation from which hard walls do
 STEPS = 4  # iterations of a stride
 FEWER = 2  # and of one that only follows wishes that have moved
 STRIDE = 0.5  # of the way to the unconstrained best each time
 CAREFUL = 4.0  # times the Hessian in the search: makes up for second derivatives of constraints that are left out
 FIRM = 10.0  # and while a motion is made exact
-WITHIN = 0.3  # [rad, m] limits further away than this play no part when a motion is made exact
 LOOSE = 2.0  # and on a stride downhill
+WITHIN = 0.3  # [rad, m] limits further away than this play no part when a motion is made exact
 GOOD = 1e-6  # largest violation (scaled) of a motion that counts as solved
 
 OPTIONS: dict[str, Any] = {
@@ -117,10 +118,11 @@ class Solve:
         at, sign = self.fold.places()
         row = np.full(len(self.low), -1, np.int64)
         row[self.used] = np.arange(len(self.used))
-        self.jac_pattern, self._jac_from = _summed(row[self.rows], at[self.cols], sign[self.cols], n)
+        sums = _summed if self.symmetric else _picked
+        self.jac_pattern, self._jac_from = sums(row[self.rows], at[self.cols], sign[self.cols], n)
         r, c = at[o.rows], at[o.cols]
         weight = sign[o.rows] * sign[o.cols] * np.where((r == c) & (o.rows != o.cols), 2.0, 1.0)
-        self.hess_pattern, self._hess_from = _summed(np.maximum(r, c), np.minimum(r, c), weight, n)
+        self.hess_pattern, self._hess_from = sums(np.maximum(r, c), np.minimum(r, c), weight, n)
 
     def _look_at_slopes(self, x: Array) -> None:
         self.look(x)
@@ -232,7 +234,7 @@ class Solve:
     def exact(self, x: Array) -> tuple[Array, int]:
         """The nearest exact motion: first near enough with soft walls at the limits, then all the way with hard."""
         self.worst, status = float(self.violation(x).max(initial=0.0)), 0
-        if self.worst > CLOSE:
+        if self.worst > PASSABLE:
             self.anchor(x)
             self.least, self.aim = 0, CLOSE
             x, status = self.run(x, PROJECT, WITHIN)
@@ -320,3 +322,10 @@ def _summed(rows: Indices, cols: Indices, weight: Array, width: int) -> tuple[tu
     places, slot = np.unique(rows[use] * width + cols[use], return_inverse=True)
     gather = sp.csr_matrix((weight[use], (slot, use)), (len(places), len(rows)))
     return (places // width, places % width), gather
+
+
+def _picked(rows: Indices, cols: Indices, weight: Array, width: int) -> tuple[tuple[Indices, Indices], Any]:
+    """The same, where no two need adding up (the solver does so where they do)."""
+    use = np.flatnonzero((rows >= 0) & (cols >= 0))
+    gather = sp.csr_matrix((weight[use], use, np.arange(len(use) + 1)), (len(use), len(rows)))
+    return (rows[use], cols[use]), gather
