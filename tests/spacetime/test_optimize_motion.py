@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 
 import counterpoise as cp
 from counterpoise.errors import BadValue, UnknownName
+from counterpoise.measure.outsider import lowest
 
 FEET = ("foot_left", "foot_right")
 
@@ -102,6 +103,36 @@ def test_contacts_stay_put_and_the_ground_is_not_pierced():
         assert np.abs(here - first).max() < 2e-3
     for t in np.linspace(0.61, 0.89, 20):
         assert who.snapshot(who.state(result.sample(float(t)).q)).contact_position[:, 2].min() > -3e-3
+
+
+def test_no_part_of_the_body_enters_the_ground():
+    """A wish has the hands in the ground: they stop at it, unless nothing is to be kept clear."""
+    who = cp.character("human")
+    low = who.neutral.copy()
+    for name, angle in (("waist", 0.9), ("spine", 0.6), ("hip_left", -1.9), ("hip_right", -1.9)):
+        low[who.joint(name).qpos] = cp.spatial.exp([0.0, angle, 0.0])
+    for name in ("shoulder_left", "shoulder_right"):
+        low[who.joint(name).qpos] = cp.spatial.exp([0.0, -1.2, 0.0])
+    for name in ("knee_left", "knee_right"):
+        low[who.joint(name).qpos] = 1.9
+    keys = [cp.Key(0.0, who.neutral, rest=True), cp.Key(0.7, low, soft=3000.0, root=False)]
+    contacts = [cp.Touch(f, 0.0, 1.0) for f in FEET]
+
+    def deepest(**how: object) -> tuple[float, bool]:
+        found = cp.optimize_motion(who, keys, contacts, 1.0, rate=30.0, strides=0, **how)  # type: ignore[arg-type]
+        data, worst = mujoco.MjData(who.model), np.inf
+        for q in found.sample(np.linspace(0.0, 1.0, 61)).q:
+            data.qpos[:] = q
+            mujoco.mj_kinematics(who.model, data)
+            for g in range(who.model.ngeom):
+                if "hand" in who.model.body(int(who.model.geom_bodyid[g])).name:
+                    worst = min(worst, lowest(who.model, data, g))
+        return worst, found.ok
+
+    inside, ok = deepest(clear=[])
+    kept, kept_ok = deepest()
+    assert ok and inside < -0.02
+    assert kept_ok and kept > -0.003
 
 
 def test_joints_stay_inside_their_limits():

@@ -152,7 +152,7 @@ class Apex:
 
 @dataclass(frozen=True, eq=False)
 class Clear:
-    """The far ends of bodies (a foot's points) stay above `height` [m] from `start` to `end`: over a box, a hurdle."""
+    """The shapes of bodies (a foot's points) stay above `height` [m] from `start` to `end`: over a box, a hurdle."""
 
     bodies: Sequence[str]
     height: float

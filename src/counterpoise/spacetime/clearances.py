@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.spacetime.asks import Clear
+from counterpoise.spacetime.bulges import bulges_of
 from counterpoise.spacetime.frames import Evaluation, Frames, times_of
-from counterpoise.spacetime.holds import points_of
 from counterpoise.spacetime.moments import Timeline, seconds
+from counterpoise.spacetime.places_core import places_batch
 from counterpoise.spacetime.rows import Block, Layout, Limits, Spot
 
 if TYPE_CHECKING:
     from counterpoise.spacetime.problem import MotionProblem
 
 Array = NDArray[np.float64]
+DEEP = 1e-6  # [m] below the ground from which it counts
 
 
 def watch(problem: MotionProblem, near: float, height: float) -> int:
@@ -48,15 +50,17 @@ def watch(problem: MotionProblem, near: float, height: float) -> int:
         for p in range(h.first, h.last):
             held.setdefault(p, set()).update(bodies)
     phase, s = problem.frames.phase, problem.frames.s
-    for contact, at in problem.clear:
+    _notice(problem)
+    radius = {at: bulge.radius for bulge, at in problem.clear}
+    for bulge, at in problem.clear:
         body = int(e.point_bodies[at])
-        for i in np.flatnonzero(e.P[:k, at, 2] < height).tolist():
+        for i in np.flatnonzero(e.P[:k, at, 2] < bulge.radius + height).tolist():
             p = int(phase[i])
             if (s[i] == 0.0 and p > 0) or body in held.get(p, ()) or (i, at) in known:
                 continue  # a seam's pose is that of the knot before
             if s[i] == 1.0 and body in held.get(p + 1, ()):
                 continue
-            by_body.setdefault(body, []).append((i, at, contact.name))
+            by_body.setdefault(body, []).append((i, at, bulge.name))
     for rows in by_body.values():
         n = len(rows)
         added += n
@@ -68,12 +72,29 @@ def watch(problem: MotionProblem, near: float, height: float) -> int:
                 np.array([r[0] for r in rows], np.int64),
                 np.array([r[1] for r in rows], np.int64),
                 np.tile([0.0, 0.0, 1.0], (n, 1)),
-                np.zeros(n),
+                np.array([radius[r[1]] for r in rows]),
                 np.full(n, np.inf),
                 tuple(r[2] for r in rows),
             )
         )
     return added
+
+
+def _notice(problem: MotionProblem) -> None:
+    """Of the rest of the body, what the current candidate has below the ground is watched from now on."""
+    if not problem.rest:
+        return
+    e, k, who = problem.evaluation, problem.frames.knots, problem.character
+    bodies = np.array([who.body_id(b.body) for b in problem.rest], np.int64)
+    places, nv = np.array([b.position for b in problem.rest]), who.nv
+    P, V = np.zeros((2, k, len(bodies), 3))
+    J = np.zeros((k, len(bodies), 3, nv))
+    places_batch(e.tables, e.q[:k], e.v[:k], bodies, places, P, V, J)
+    deep = P[:, :, 2] < np.array([b.radius for b in problem.rest]) - DEEP
+    low = set(np.flatnonzero(deep.any(axis=0)).tolist())
+    for i in sorted(low):
+        problem.clear.append((problem.rest[i], e.add_point(int(bodies[i]), places[i])))
+    problem.rest = [b for i, b in enumerate(problem.rest) if i not in low]
 
 
 def clear_rows(
@@ -84,7 +105,7 @@ def clear_rows(
     start, end = seconds(wish.start), np.inf if wish.end is None else seconds(wish.end)
     on = np.flatnonzero((t >= start - 1e-9) & (t <= end + 1e-9)).astype(np.int64)
     out: list[Block] = []
-    for p in points_of(e.character, wish.bodies):
+    for p in bulges_of(e.character, wish.bodies):
         body, local = e.character.body_id(p.body), np.asarray(p.position, float)
         at = next(i for i, (b, q) in enumerate(points) if b == body and np.array_equal(q, local))
         n = len(on)
@@ -96,7 +117,7 @@ def clear_rows(
                 on,
                 np.full(n, at),
                 np.tile([0.0, 0.0, 1.0], (n, 1)),
-                np.full(n, wish.height),
+                np.full(n, wish.height + p.radius),
                 np.full(n, np.inf),
                 (p.name,) * n,
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.character.character import Character
-from counterpoise.character.roles import ContactPoint, Foot
+from counterpoise.character.roles import Foot
 from counterpoise.errors import BadValue
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.asks import Touch
@@ -201,19 +200,6 @@ def _placed(character: Character, foot: Foot) -> list[tuple[int, Array, Array]]:
         body = character.body_id(p.body)
         local = np.asarray(p.position, float)
         out.append((body, local, rest.body_position[body] + rest.body_rotation[body] @ local))
-    return out
-
-
-def points_of(character: Character, names: Sequence[str]) -> list[ContactPoint]:
-    """Points to keep off the ground: a foot's own, and the far end of any other body."""
-    feet = {f.name: f for f in character.feet} | {f.body: f for f in character.feet}
-    out: list[ContactPoint] = []
-    for name in names:
-        if name in feet:
-            out += feet[name].points
-        else:
-            x, y, z = (float(c) for c in end_of(character, character.body_id(name)))
-            out.append(ContactPoint(f"{name} end", name, (x, y, z)))
     return out
 
 

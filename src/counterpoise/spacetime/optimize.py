@@ -117,7 +117,7 @@ def optimize_motion(
 
     `wishes` are further constraints and costs; `reference` is a motion to start from and, with `taste.near`, to stay
     near; without it the keys are interpolated. `rate` is knots a second, `fine` stretches (start, end, rate) with a
-    rate of their own. `clear` names bodies that stay above the ground (default: the feet). `strides` downhill follow
+    rate of their own. `clear` names bodies that stay above the ground (default: all). `strides` downhill follow
     the first exact motion, at about a third of its time each. A problem that is its own mirror image in a plane y = c
     is solved as such, in half the variables, unless `symmetric` is False. `callback` sees every iteration and stops
     the search by returning False; the best motion so far is kept. `warm` is an earlier result to start from, as after

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.character.character import Character
-from counterpoise.character.roles import ContactPoint
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.asks import Apex, Asks, Clear, Cycle, Facing, Key, Place, Taste, Touch, Wish
+from counterpoise.spacetime.bulges import Bulge, bulges_of, other_bulges
 from counterpoise.spacetime.clearances import clear_rows, watch
 from counterpoise.spacetime.cycle_rows import SamePose, SameSpeed
 from counterpoise.spacetime.frames import Evaluation, Frames, base_of, frame_of, make_frames, times_of
 from counterpoise.spacetime.guess import first_guess
-from counterpoise.spacetime.holds import Hold, handed_over, make_hold, points_of, without_double
+from counterpoise.spacetime.holds import Hold, handed_over, make_hold, without_double
 from counterpoise.spacetime.keying import coordinates, key_target, settled
 from counterpoise.spacetime.moments import RATE, Moment, Time, Timeline, make_timeline, seconds
 from counterpoise.spacetime.objective import Objective
@@ -55,7 +55,8 @@ class MotionProblem:
     notes: tuple[str, ...]  # what had to be changed to make sense of it
     conflicts: tuple[str, ...]  # what cannot hold together, known before solving
     guess: Motion
-    clear: list[tuple[ContactPoint, int]]  # points to keep off the ground, and which of the evaluation's they are
+    clear: list[tuple[Bulge, int]]  # what to keep off the ground, and which of the evaluation's points they are
+    rest: list[Bulge]  # what else to, once it is found below
     asks: Asks
     gives: list[Elastic] = field(default_factory=list)  # blocks that may give way
 
@@ -155,7 +156,7 @@ class _Build:
         out = MotionProblem(
             who, self.timeline, frames, e, layout, self.holds, blocks,
             Objective(e, layout, cost, goal, near, soft, price), low, high, x, self.keys, tuple(self.notes),
-            tuple(self.conflicts), self.guess, clear, asks, gives,
+            tuple(self.conflicts), self.guess, clear, self.rest, asks, gives,
         )  # fmt: skip
         out.look(x)
         watch(out, WATCH, WATCH_HEIGHT)
@@ -223,7 +224,7 @@ class _Build:
             self.turns.append(body)
         return self.turns.index(body)
 
-    def _looked_at(self) -> list[tuple[ContactPoint, int]]:
+    def _looked_at(self) -> list[tuple[Bulge, int]]:
         """Points and bodies that rows will need; those to keep off the ground."""
         who, asks = self.who, self.asks
         self.refs = [self._point(h.body, h.point) for h in self.holds]
@@ -234,7 +235,8 @@ class _Build:
         ]
         self.turn_at = [self._turn(h.body) for h in self.holds]
         given = asks.clear is not None or not who.floating
-        kept = points_of(who, list(asks.clear or ()) if given else [f.name for f in who.feet])
+        kept = bulges_of(who, list(asks.clear or ()) if given else [f.name for f in who.feet])
+        self.rest = [] if given else other_bulges(who)
         clear = [(p, self._point(who.body_id(p.body), np.asarray(p.position))) for p in kept]
         for w in asks.wishes:
             if isinstance(w, Place) and w.body != "com":
@@ -242,7 +244,7 @@ class _Build:
             if isinstance(w, Facing):
                 self._turn(who.body_id(w.body or who.root))
             if isinstance(w, Clear):
-                for spot in points_of(who, w.bodies):
+                for spot in bulges_of(who, w.bodies):
                     self._point(who.body_id(spot.body), np.asarray(spot.position, float))
             if isinstance(w, Apex) or (isinstance(w, Place) and w.body == "com"):
                 for b in range(1, who.model.nbody):
