@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from counterpoise import cli
 from counterpoise.character.library import character
 from counterpoise.control.stand import Stand
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.simulate.loop import simulate
-
-
-@pytest.fixture
-def say(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["counterpoise", *words])
-        with pytest.raises(SystemExit) as leave:
-            cli.main()
-        told = capsys.readouterr()
-        return int(leave.value.code or 0), told.out, told.err
-
-    return run
 
 
 def lifted(height: float) -> Motion:
@@ -79,7 +62,13 @@ def test_a_recording_is_a_motion_too(say, tmp_path):
 
 def test_holding_on_is_said_in_a_phrase(say, tmp_path):
     lifted(1.0).save(tmp_path / "hang.npz")
-    assert say("check", "hang.npz")[0] == 1
+    code, out, _ = say("check", "hang.npz", "--json")
+    told = json.loads(out)
+    assert code == 1 and "something that is not shown carries" in told["verdict"]
+    assert [c["start"] for c in told["carried"]] == [0.0] and told["carried"][0]["weight"] == pytest.approx(
+        1.0, abs=0.1
+    )
+    assert say("check", "hang.npz", "--max-carried", "9")[0] == 0
     _, out, _ = say("check", "hang.npz", "--hold", "hand_left@0+9", "--hold", "hand_right", "--json")
     assert json.loads(out)["violation"] < 0.25
     code, _, err = say("check", "hang.npz", "--hold", "hand_left@now")

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from counterpoise import cli
 from counterpoise.character.library import character
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime import fix as fixing
 from counterpoise.spacetime.check import check_motion
-
-
-@pytest.fixture
-def say(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["counterpoise", *words])
-        with pytest.raises(SystemExit) as leave:
-            cli.main()
-        told = capsys.readouterr()
-        return int(leave.value.code or 0), told.out, told.err
-
-    return run
 
 
 def slid() -> Motion:

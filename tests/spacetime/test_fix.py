@@ -13,6 +13,7 @@ import pytest
 from scipy.interpolate import BSpline
 from scipy.optimize import nnls
 
+from counterpoise import spatial
 from counterpoise.character.library import character
 from counterpoise.errors import BadValue
 from counterpoise.motion import Motion, reference_motion
@@ -47,6 +48,14 @@ def slid() -> Motion:
     poses[:, 1] += 0.002 * np.sin(2.0 * np.pi * 4.0 * t)
     poses[:, 2] += 0.02
     return replace(motion, poses=poses, name="slid")
+
+
+@lru_cache
+def hung() -> Motion:
+    """The squat hung up by its left hand."""
+    poses = np.array(squat().poses)
+    poses[:, 2] += 0.6
+    return replace(squat(), poses=poses, name="hung")
 
 
 @lru_cache
@@ -112,7 +121,7 @@ def test_what_contacts_cannot_give_is_what_nonnegative_least_squares_leaves():
     wrench = rng.standard_normal((n, 6)) * 0.3 + [0, 0, 0, 0, 0, 1.0]
     com, places = np.tile([0.0, 0.0, 0.9], (n, 1)), rng.uniform(-0.15, 0.15, (n, p, 3)) * [1, 1, 0]
     active, held = rng.random((n, p)) < 0.7, np.zeros(p, dtype=bool)
-    left, firm, force = np.empty((n, 6)), np.empty((n, 6, 6)), np.empty((n, p))
+    left, firm, force = np.empty((n, 6)), np.empty((n, 6, 6)), np.empty((n, p, 3))
     split_wrenches(wrench, com, places, active, held, ways, height, np.ones(6), 1e-5, left, firm, force)
     for t in range(n):
         columns = [
@@ -127,7 +136,7 @@ def test_what_contacts_cannot_give_is_what_nonnegative_least_squares_leaves():
         assert np.linalg.norm(left[t]) == pytest.approx(rest, abs=2e-5)
         assert np.all(np.array(columns) @ left[t] < 1e-4)  # no edge could still help
         assert np.all(np.linalg.eigvalsh(firm[t]) > 0.0) and np.linalg.eigvalsh(firm[t]).max() <= 1.0 + 1e-9
-        assert force[t].sum() == pytest.approx((wrench - left)[t, 5], abs=1e-9)
+        np.testing.assert_allclose(force[t].sum(axis=0), (wrench - left)[t, 3:], atol=1e-9)
 
 
 def test_sums_into_a_band():
@@ -145,20 +154,23 @@ def test_sums_into_a_band():
             assert band[r, c - r] == pytest.approx(full[r, c])
 
 
-def test_the_gradient_of_a_window_is_its_cost_by_differences(monkeypatch):
+@pytest.mark.parametrize("holds", [(), ("hand_left",)], ids=["on its feet", "holding on"])
+def test_the_gradient_of_a_window_is_its_cost_by_differences(monkeypatch, holds: tuple[str, ...]):
     seen = {}
     solve = fixing._solve_window
     monkeypatch.setattr(fixing, "_solve_window", lambda task, x, *rest: seen.update(task=task) or solve(task, x, *rest))
-    fix_motion(slid(), tuning=FixTuning(steps=1))
+    fix_motion(hung() if holds else slid(), holds=holds, tuning=FixTuning(steps=1))
     task, rng = seen["task"], np.random.default_rng(3)
     x = 1e-4 * rng.standard_normal((task.basis.coefficients, len(task.free)))
     window = fixing.Window(task, x, 10, 20, *np.ones((2, len(task.motion))))
     _, g = window.normal(window.look(x))
-    way = np.zeros_like(x)
-    way[10:20] = rng.standard_normal((10, x.shape[1]))
-    e = 1e-6
-    slope = (window.look(x + e * way).cost - window.look(x - e * way).cost) / (2.0 * e)
-    assert 2.0 * g @ way[10:20].ravel() == pytest.approx(slope, rel=0.03)
+    slopes, told, e = [], [], 1e-6
+    for _ in range(8):
+        way = np.zeros_like(x)
+        way[10:20] = rng.standard_normal((10, x.shape[1]))
+        slopes.append((window.look(x + e * way).cost - window.look(x - e * way).cost) / (2.0 * e))
+        told.append(2.0 * g @ way[10:20].ravel())
+    assert np.linalg.norm(np.subtract(told, slopes)) < 0.03 * np.linalg.norm(slopes)
 
 
 def test_leaps_are_found_and_bridged():
@@ -262,13 +274,25 @@ def test_stopped_half_way_the_rest_is_as_it_was(monkeypatch):
         fix_motion(motion)
 
 
-def test_what_no_contact_can_explain_is_left_and_said():
+def test_what_hangs_on_nothing_is_left_alone_and_said():
+    result = fix_motion(hung())
+    assert "something that is not shown carries the body" in result.summary
+    assert result.change < 0.001 and not result.left
+    assert all(window.steps == 0 for window in result.windows)
+
+
+def test_what_cannot_be_mended_is_given_up_and_said():
+    """Stiff as a board it leans forward by 40 degrees and back: its CoM would have to be far from where it is."""
     motion = squat()
-    poses = np.array(motion.poses)
-    poses[:, 2] += 0.6  # it squats in the air
+    t, who = motion.times, motion.character
+    turn = spatial.from_axis_angle(np.array([0.0, 1.0, 0.0]), 0.7 * np.sin(np.pi * t / t[-1]) ** 4)
+    poses = np.tile(who.neutral, (len(t), 1))
+    poses[:, :3] = spatial.rotate(turn, who.neutral[:3])  # about the ankles' shadow
+    poses[:, 3:7] = spatial.multiply(turn, who.neutral[3:7])
     result = fix_motion(replace(motion, poses=poses))
     assert result.left and "Not made valid" in result.summary
-    assert result.change < 0.05
+    assert 0.2 < result.left[0].start < result.left[-1].end < 1.3
+    assert result.change < 0.1
 
 
 def test_told_contacts_are_the_contacts():
@@ -323,8 +347,35 @@ def test_a_step_of_the_walk():
 
 
 @needs_clips
+def test_swings_on_the_high_bar_by_hands_that_are_named():
+    motion = clip("43_02", 3.0, 4.2)
+    holds = ["LeftHand", "RightHand"]
+    result = fix_motion(motion, holds=holds)
+    assert result.after.violation < 0.1 * result.before.violation
+    anew = check_motion(result.motion, holds=holds)
+    assert anew.violation < 0.1 * check_motion(motion, holds=holds).violation
+    assert result.change < 0.04 and not result.left
+
+
+@needs_clips
+def test_on_the_high_bar_nothing_is_invented():
+    """Where the hands are not named, only the landing is mended; on the bar at most tremble and leaps are."""
+    motion = clip("43_02", 4.6, 7.0)
+    result = fix_motion(motion)
+    (hang,) = result.before.carried
+    assert hang.end == pytest.approx(6.0, abs=0.15) and "--hold LeftHand@" in result.summary
+    was, now = (frames_of(m.character, m.poses)[0][:, 1:] for m in (motion, result.motion))
+    moved = np.linalg.norm(now - was, axis=-1).mean(axis=1)
+    alone = (motion.times < 5.4) & (motion.times > 4.7)
+    assert moved[alone].max() < 0.02
+    after = result.after.frames
+    landed = after.judged & (after.times > 6.15)
+    assert after.violation[landed].max() < 0.03
+
+
+@needs_clips
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["02_01", "16_01", "144_09"])
+@pytest.mark.parametrize("name", ["02_01", "16_01", "144_09", "42_01", "49_19"])
 def test_whole_clips(name):
     motion = clip(name)
     judge(motion, fix_motion(motion))

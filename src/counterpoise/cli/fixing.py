@@ -10,10 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.checking import _hold, _number_or_word, _short, motion_of_source
+from counterpoise.cli.clips import (
+    Clip,
+    FigureName,
+    Floor,
+    Friction,
+    Holding,
+    Rate,
+    Units,
+    Up,
+    WhichFigure,
+    floor_from,
+    holds_from,
+    motion_of_source,
+    reading_options,
+    short,
+)
 from counterpoise.cli.telling import bar, say, say_json
-from counterpoise.errors import BadValue
-from counterpoise.phrases import check_targets, number_from
+from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
@@ -22,36 +36,25 @@ if TYPE_CHECKING:
 
 @app.command()
 def fix(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="CLIP", help="A motion file (bvh, amc, glb, npz, ...), a recording, or a reference."),
-    ],
+    source: Clip,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help=".bvh, .glb, .npz, ...: the fixed motion.")],
-    figure_name: Annotated[
-        str | None,
-        typer.Option("--character", "-c", help="Retarget onto a figure of the library, or an .xml/.urdf file, first."),
-    ] = None,
+    figure_name: FigureName = None,
     set_: Set = None,
     report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help=".json: before and after.")] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help=".png, .pdf or .svg: before and after.")
     ] = None,
-    friction: Annotated[float | None, typer.Option(help="Of the ground.")] = None,
-    floor: Annotated[
-        str | None, typer.Option(metavar="HEIGHT|fit", help="Where the ground is [m]; fit: where the feet stand.")
-    ] = None,
-    hold: Annotated[
-        list[str] | None,
-        typer.Option("--hold", metavar="BODY[@START+DURATION]", help="Hangs on to what is not shown. May be repeated."),
-    ] = None,
+    friction: Friction = None,
+    floor: Floor = None,
+    hold: Holding = None,
     near: Annotated[float | None, typer.Option(help="Smaller keeps nearer to the original [m].")] = None,
     force: Annotated[float | None, typer.Option(help="Smaller leaves less from nowhere [body weights].")] = None,
     calm: Annotated[float | None, typer.Option(help="Smoothing of the captured tremble [s]; 0 keeps it.")] = None,
     window: Annotated[float | None, typer.Option(help="Done at a time [s].")] = None,
-    figure: Annotated[int, typer.Option(help="Which figure of a recording, from 0.")] = 0,
-    units: Annotated[str | None, typer.Option(help="The file's units: m, cm, inch, ..., or metres a unit.")] = None,
-    up: Annotated[str | None, typer.Option(help="The file's up axis: y, z, ...")] = None,
-    rate: Annotated[float | None, typer.Option(help="The file's frames a second, where it does not tell.")] = None,
+    figure: WhichFigure = 0,
+    units: Units = None,
+    up: Up = None,
+    rate: Rate = None,
     as_json: Json = False,
 ) -> None:
     """The least change that makes a motion physically possible; exit code 0, or 2 where it cannot be read.
@@ -63,15 +66,11 @@ def fix(
 
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",)})
-    if set_ and figure_name is None:
-        raise BadValue("--set is for the figure to retarget onto: name it with --character")
     said: dict[str, Any] = {
-        "friction": friction, "near": near, "force": force, "calm": calm, "window": window,
-        "floor": floor if floor is None or floor == "fit" else number_from(floor, "--floor"),
+        "friction": friction, "near": near, "force": force, "calm": calm, "window": window, "floor": floor_from(floor),
     }  # fmt: skip
     tuning = FixTuning(**{k: v for k, v in said.items() if v is not None})
-    options: dict[str, Any] = {"units": _number_or_word(units), "up": up, "rate": rate}
-    holds = [_hold(text) for text in hold or ()]
+    options, holds = reading_options(units, up, rate), holds_from(hold)
     motion = motion_of_source(source, figure_name, set_, figure, options)
     with bar(as_json) as tell:
         result = fix_motion(motion, holds=holds, tuning=tuning, progress=tell)
@@ -120,7 +119,7 @@ def _tell(result: FixResult) -> None:
     after = {finding.name: finding for finding in result.after.findings}
     for was in result.before.findings:
         now = after.get(was.name)
-        table.add_row(was.name, _short(was.value), _short(now.value) if now else "", escape(was.unit))
+        table.add_row(was.name, short(was.value), short(now.value) if now else "", escape(was.unit))
     say(table)
     say(escape(result.summary))
     if result.frozen:

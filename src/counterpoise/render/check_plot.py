@@ -52,9 +52,12 @@ def plot_check(report: CheckReport, path: str | os.PathLike[str] | None = None) 
     )  # fmt: skip
     for axis, title in zip(axes, titles, strict=True):
         _dress(axis, title)
-        for first, last in runs(np.asarray(f.flight, dtype=bool)):
+        for first, last in runs(np.asarray(f.flight & ~f.carried, dtype=bool)):
             axis.axvspan(t[first], t[last - 1], color=palette.ZENITH, alpha=0.6, linewidth=0.0, zorder=0)
-    axes[5].set_xlabel("time [s]   (shaded: nothing touches the ground)", fontsize=9)
+        shade_carried(axis, report)
+    carried = "; violet: something that is not shown carries it" if report.carried else ""
+    axes[5].set_xlabel(f"time [s]   (shaded: nothing touches the ground{carried})", fontsize=9)
+    drawing.align_ylabels(axes[1:])
     name = f"{report.motion or 'motion'} on {report.character}: {'ok' if report.ok else 'not ok'}"
     drawing.suptitle(f"{name}\n{textwrap.fill(report.verdict, 140)}", fontsize=8.5, x=0.01, ha="left")
     if path is not None:
@@ -84,13 +87,24 @@ def _colour(name: str, number: int) -> palette.RGBA:
     return next((c for side, c in _SIDES.items() if side in lower), palette.FIGURES[number % len(palette.FIGURES)])
 
 
+def shade_carried(axis: Any, report: CheckReport) -> None:
+    """Violet where something that is not shown carries the body."""
+    for stretch in report.carried:
+        axis.axvspan(stretch.start, stretch.end, color=palette.PUSH, alpha=0.12, linewidth=0.0, zorder=0)
+
+
+def legend_above(axis: Any) -> None:
+    """The legend over the panel, where it hides no curve."""
+    axis.legend(fontsize=7.5, frameon=False, ncols=4, loc="lower right", bbox_to_anchor=(1.0, 0.97), borderaxespad=0.0)
+
+
 def _dress(axis: Any, title: str) -> None:
     axis.set_ylabel(title, fontsize=9)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(labelsize=8)
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(fontsize=7.5, frameon=False, ncols=4, loc="upper right")
+        legend_above(axis)
 
 
-__all__ = ["plot_check"]
+__all__ = ["legend_above", "plot_check", "shade_carried"]

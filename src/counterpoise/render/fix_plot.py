@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from counterpoise.motion._anatomy import frames_of
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
+from counterpoise.render.check_plot import legend_above, shade_carried
 from counterpoise.render.plots import write_plot
 from counterpoise.spacetime.fix import FixResult
 
@@ -41,10 +42,14 @@ def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] |
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
         axis.tick_params(labelsize=8)
-        axis.legend(fontsize=7.5, frameon=False, ncols=2, loc="upper right")
+        legend_above(axis)
+        shade_carried(axis, result.before)
         for stretch in (*result.leaps, *result.left):
             axis.axvspan(stretch.start, stretch.end, color=palette.ZENITH, alpha=0.6, linewidth=0.0, zorder=0)
-    axes[4].set_xlabel("time [s]   (shaded: leaps that were bridged, and what could not be made valid)", fontsize=9)
+    carried = "; violet: something that is not shown carries it" if result.before.carried else ""
+    said = f"time [s]   (shaded: leaps that were bridged, and what could not be made valid{carried})"
+    axes[4].set_xlabel(said, fontsize=9)
+    drawing.align_ylabels(axes)
     name = f"{result.motion.name or 'motion'} on {result.motion.character.name}"
     drawing.suptitle(f"{name}\n{textwrap.fill(result.summary, 140)}", fontsize=8.5, x=0.01, ha="left")
     if path is not None:

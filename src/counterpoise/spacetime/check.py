@@ -20,19 +20,18 @@ from numpy.typing import NDArray
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow
+from counterpoise.spacetime.check_flight import Carried, Flight, find_carried, find_flights, find_leaning
 from counterpoise.spacetime.check_forces import find_forces
 from counterpoise.spacetime.check_frames import frames_of_motion
 from counterpoise.spacetime.check_measures import (
-    Flight,
     FrameMeasures,
     JointExcess,
     find_demand,
-    find_flights,
     find_limits,
     measure_frames,
 )
 from counterpoise.spacetime.check_support import Hold, find_support
-from counterpoise.spacetime.check_words import Finding, find_all, plain, verdict_of
+from counterpoise.spacetime.check_words import Finding, find_all, hints_of, plain, verdict_of
 
 Array = NDArray[np.float64]
 
@@ -53,6 +52,7 @@ class CheckTuning:
     max_limit: float = 3.0  # [deg] at worst
     max_force: float = 9.0  # [% of body weight] rms of what contacts cannot give
     max_balance: float = 15.0  # [cm] rms of the centre of pressure beyond the support area
+    max_carried: float = 0.0  # [s] that something the motion does not show carries the body
     max_flight: float = 20.0  # [% of body weight] rms force in the worst flight
     max_drift: float = 50.0  # [%] change of angular momentum in the worst flight
     max_torque: float = 125.0  # [% of strength] in 99% of the frames
@@ -84,6 +84,7 @@ class CheckReport:
     resting: float  # [m] usual height of the standing feet above the floor; nan where none stands
     findings: tuple[Finding, ...]
     flights: tuple[Flight, ...]
+    carried: tuple[Carried, ...]  # stretches in which something that is not shown carries the body
     limits: tuple[JointExcess, ...]  # joints beyond their limits, the worst first
     strength: tuple[JointExcess, ...]  # share of strength each joint needs, the most strained first
     frames: FrameMeasures
@@ -141,14 +142,15 @@ class CheckReport:
             "resting": plain(self.resting),
             "findings": [finding.to_json() for finding in self.findings],
             "contacts": [{"foot": w.foot, "part": w.part, "start": w.start, "end": w.end} for w in self.contacts],
+            "carried": [{**vars(c), "bodies": list(c.bodies)} for c in self.carried],
             "flights": [{k: plain(v) for k, v in vars(flight).items()} for flight in self.flights],
             "limits": [vars(excess) for excess in self.limits],
             "strength": [vars(excess) for excess in self.strength],
         }
         if frames:
-            skip = ("judged", "contact", "flight", "deepest", "torque_joint")
+            skip = ("judged", "contact", "flight", "carried", "deepest", "torque_joint")
             out["by_frame"] = {k: _listed(v) for k, v in vars(f).items() if k not in skip}
-            out["by_frame"] |= {k: getattr(f, k).tolist() for k in ("judged", "contact", "flight")}
+            out["by_frame"] |= {k: getattr(f, k).tolist() for k in ("judged", "contact", "flight", "carried")}
             out["by_frame"]["feet"] = list(self.feet)
         return out
 
@@ -178,10 +180,12 @@ def check_motion(
         motion, frames, contacts, held, tuning.floor, tuning.low, tuning.slow, tuning.reach, blur
     )  # fmt: skip
     forces = find_forces(frames, support, tuning.friction, progress)
-    measured = measure_frames(frames, support, forces, blur)
-    flights = find_flights(frames, measured, forces, 0.5 * blur)
-    limits, demand = find_limits(frames), find_demand(frames, forces)
-    findings = find_all(who, measured, support.feet, flights, limits, demand, tuning)
+    carried, unseen = find_carried(frames, support, forces)
+    measured = measure_frames(frames, support, forces, unseen, blur)
+    flights = find_flights(frames, support, forces, unseen, 0.5 * blur)
+    limits, demand = find_limits(frames), find_demand(frames, forces, measured)
+    findings = find_all(who, measured, support.feet, flights, carried, limits, demand, tuning)
+    hints = hints_of(frames, support, findings, find_leaning(frames, support, forces), tuning)
     for array in vars(measured).values():
         array.flags.writeable = False
     return CheckReport(
@@ -195,26 +199,16 @@ def check_motion(
         resting=support.resting,
         findings=findings,
         flights=flights,
+        carried=carried,
         limits=limits,
         strength=demand,
         frames=measured,
-        verdict=verdict_of(findings, _hints(support.resting, support.contacts, tuning)),
+        verdict=verdict_of(findings, hints, measured),
     )
-
-
-def _hints(resting: float, contacts: Sequence[ContactWindow], tuning: CheckTuning) -> list[str]:
-    off = 100.0 * resting
-    if not contacts:
-        return ["No foot was found standing."]
-    if abs(off) > min(tuning.max_float, tuning.max_penetration) and tuning.floor != "fit":
-        place = "above" if off > 0.0 else "below"
-        said = f"Its feet usually stand {abs(off):.1f} cm {place} the floor"
-        return [f"{said}: if the floor is there, say floor='fit' (--floor fit)."]
-    return []
 
 
 def _listed(values: Array) -> list[Any]:
     return [_listed(v) if isinstance(v, np.ndarray) else plain(v) for v in values]
 
 
-__all__ = ["CheckReport", "CheckTuning", "Finding", "Flight", "Hold", "JointExcess", "check_motion"]
+__all__ = ["Carried", "CheckReport", "CheckTuning", "Finding", "Flight", "Hold", "JointExcess", "check_motion"]

@@ -34,6 +34,7 @@ Ints = NDArray[np.int64]
 EDGES = 8  # of a friction cone
 EFFORT, REST = 3e-3, 1e-6  # weights eps and delta
 SLOW = 0.1  # [m/s]
+STOPS = 0.03  # [rad, m] a joint this near its limit may rest against it
 _LIGHT = 0.2  # body weights: below this load neither friction nor centre of pressure mean anything
 
 
@@ -61,9 +62,9 @@ def find_forces(
     com = com_of(who, frames.q)
     wrench, angular = _needed(frames, com), np.zeros((n, 3))
     units = np.array([weight * height] * 3 + [weight] * 3)
-    counted = _counted(who) / units
+    counted = counted_parts(who) / units
     m, d = who.model, mujoco.MjData(who.model)
-    ways = _ways(friction)
+    ways = cone_edges(friction)
     missing, torque = np.zeros((n, 6)), np.zeros((n, nv))
     contact = np.zeros((n, len(support.bodies), 3))
     limit = np.array(who.torque_limit)
@@ -72,6 +73,7 @@ def find_forces(
     tau, jac = np.empty(nv), np.empty((3, nv))
     armature = np.asarray(m.dof_armature)
     held = (support.foot == -2).astype(np.int64)
+    limits = who.limits if len(who.limits) and len(limited) else None
     for t in range(n):
         d.qpos[:], d.qvel[:], d.qacc[:] = frames.q[t], frames.v[t], frames.a[t]
         mujoco.mj_kinematics(m, d)
@@ -95,6 +97,10 @@ def find_forces(
         contact[t, active] = found
         missing[t] = left
         torque[t] = strength * (tau / weight - np.einsum("pk,pkv->v", found, J))
+        if limits is not None:
+            near = np.flatnonzero(limits.values(frames.q[t]) > -STOPS)
+            if len(near):
+                torque[t] = _beside_stops(torque[t], strength, limits.jacobian(frames.q[t])[near])
         if progress is not None and t % 64 == 0:
             progress(t / n)
     shares = wrench / units
@@ -117,7 +123,7 @@ def _needed(frames: Frames, com: Array) -> Array:
     return F
 
 
-def _counted(who: Character) -> Array:
+def counted_parts(who: Character) -> Array:
     """(6,): 1 where nothing but contacts can give a component of the wrench, 0 where the root's rails can."""
     out = np.zeros(6)
     for joint in who.joints:
@@ -134,10 +140,21 @@ def _counted(who: Character) -> Array:
     return np.minimum(out, 1.0)
 
 
-def _ways(friction: float) -> Array:
+def cone_edges(friction: float) -> Array:
     """(EDGES, 3): the edges of a friction cone on level ground, one unit of pressure each."""
     angle = 2.0 * np.pi * np.arange(EDGES) / EDGES
     return np.stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(EDGES)], axis=1)
+
+
+def _beside_stops(torque: Array, strength: Array, rows: Array) -> Array:
+    """What muscles have to give where joints rest against their stops: the least of tau + G^T l over l >= 0.
+
+    `torque` is a share of strength; a stop with the limit's gradient G can only push back, along -G.
+    """
+    G = rows * strength
+    H = G @ G.T
+    H[np.diag_indices(len(H))] += 1e-9 * max(float(H.max(initial=0.0)), 1e-12)
+    return np.asarray(torque + least_squares_above_zero(H, -G @ torque) @ G)
 
 
 def _pressure(wrench: Array, com: Array, support: Support) -> tuple[Array, Array]:

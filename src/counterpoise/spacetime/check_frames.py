@@ -95,7 +95,7 @@ def fit_locally(
     """Pose, velocity and acceleration of the local cubic fit about every frame; windows are one-sided at the ends."""
     n = len(poses)
     offsets = np.arange(-reach, reach + 1)
-    weights = _regression(n, offsets, step, smooth)  # (3, n, offsets): of c0, c1, 2 c2
+    weights = fit_weights(n, offsets, step, smooth)  # (3, n, offsets): of c0, c1, 2 c2
     layout = character._layout
     plain, turning = [], []  # (address in q, address in v) of numbers, and of quaternions
     for kind, at_q, at_v in layout:
@@ -126,8 +126,8 @@ def fit_locally(
     return q, c[1], c[2]
 
 
-def _regression(n: int, offsets: Ints, step: float, smooth: float) -> Array:
-    """Weights (3, n, offsets) by which neighbours make c0, c1 and 2 c2 of each frame."""
+def fit_weights(n: int, offsets: Ints, step: float, smooth: float) -> Array:
+    """Weights (3, n, offsets) by which its neighbours, `offsets` frames away, make c0, c1 and 2 c2 of each frame."""
     s = offsets * step
     gauss = np.exp(-0.5 * (s / smooth) ** 2)
     powers = (s[:, None] / smooth) ** np.arange(4)
@@ -146,9 +146,9 @@ def _regression(n: int, offsets: Ints, step: float, smooth: float) -> Array:
     return out
 
 
-def places_of(frames: Frames, poses: Array, bodies: Ints, local: Array) -> Array:
+def places_of(character: Character, poses: Array, bodies: Ints, local: Array) -> Array:
     """World places (n, k, 3) of points fixed to bodies."""
-    at, turns = frames_of(frames.character, poses)
+    at, turns = frames_of(character, poses)
     return np.asarray(at[:, bodies] + spatial.rotate(turns[:, bodies], local))
 
 

@@ -1,4 +1,4 @@
-"""What can be measured of a motion frame by frame: skate, penetration, float, limits, flight, strength, jerk."""
+"""What can be measured of a motion frame by frame: skate, penetration, float, limits, strength, jerk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from counterpoise.motion._anatomy import frames_of
 from counterpoise.motion.contacts import runs
 from counterpoise.spacetime.check_forces import Forces
-from counterpoise.spacetime.check_frames import Frames, com_of
+from counterpoise.spacetime.check_frames import Frames
 from counterpoise.spacetime.check_support import Support, inner
 
 Array = NDArray[np.float64]
@@ -18,21 +18,8 @@ Flags = NDArray[np.bool_]
 
 SLIDING = 0.15  # [s] feet that carry for as long without ever standing still slide
 CARRIED = 0.3  # body weights: a body that needs less may be in the air
+KNOWN = 0.03  # body weights from nowhere, below which the joints' torques mean something
 SETTLED = 0.002  # [m] a point so much above its usual height (or thrice its tremble) is coming or going
-SHORTEST_FLIGHT = 0.06  # [s]
-
-
-@dataclass(frozen=True)
-class Flight:
-    """A stretch without any contact, in which momentum has to be conserved."""
-
-    start: float  # [s]
-    end: float  # [s]
-    gravity: float  # [m/s^2] the downward acceleration of the CoM, from the best parabola through its path
-    force: float  # rms force that acts on the body from nowhere, in body weights
-    torque: float  # rms of the rate of angular momentum about the CoM, in body weights x height
-    drift: float  # largest change of angular momentum since the start, over its size (at least m h^2 / 15 s)
-    spin: float  # [kg m^2/s] size of the angular momentum, on average
 
 
 @dataclass(frozen=True)
@@ -58,6 +45,7 @@ class FrameMeasures:
     float: Array  # (n, feet) [m] of a foot that stands, above the floor
     contact: Flags  # (n, feet) found standing
     flight: Flags  # (n,) without any contact
+    carried: Flags  # (n,) carried by something that is not shown
     missing: Array  # (n, 6) [torque; force] the contacts cannot give, in body weights x height and body weights
     violation: Array  # (n,) its length
     needed: Array  # (n, 6) the wrench the motion needs, in the same units
@@ -69,8 +57,13 @@ class FrameMeasures:
     jerk: Array  # (n,) [m/s^3] rms over the segments
     jitter: Array  # (n,) [m] rms over the segments, from the smoothed motion
 
+    @property
+    def known(self) -> Flags:
+        """Frames (n,) whose contacts explain the forces: elsewhere nobody can say what a joint has to give."""
+        return np.asarray(self.judged & (self.violation < KNOWN))
 
-def measure_frames(frames: Frames, support: Support, forces: Forces, edge: float) -> FrameMeasures:
+
+def measure_frames(frames: Frames, support: Support, forces: Forces, carried: Flags, edge: float) -> FrameMeasures:
     """All of it; `edge` [s] at both ends of a contact is not held against it."""
     who = frames.character
     floats, skate = _feet(frames, support, forces, edge)
@@ -93,6 +86,7 @@ def measure_frames(frames: Frames, support: Support, forces: Forces, edge: float
         float=floats,
         contact=contact,
         flight=np.asarray(~support.blurred.any(axis=1)),
+        carried=carried,
         missing=forces.missing,
         violation=np.linalg.norm(forces.missing, axis=1),
         needed=forces.wrench,
@@ -167,37 +161,6 @@ def _unrest(frames: Frames) -> tuple[Array, Array]:
     return jerk, jitter
 
 
-def find_flights(frames: Frames, measured: FrameMeasures, forces: Forces, edge: float) -> tuple[Flight, ...]:
-    """Every stretch without contact that lasts, without `edge` [s] at both ends, and what happens to momentum in it.
-
-    Nobody knows to the frame when toes leave the ground; what they still push counts as violation, not as flight.
-    """
-    who = frames.character
-    least = who.mass * who.height**2 / 15.0  # [kg m^2/s]
-    path = com_of(who, frames.raw)
-    out = []
-    for first, last in runs(inner(measured.flight, edge, frames.rate) & frames.judged):
-        if last - first < 4 or frames.times[last - 1] - frames.times[first] < SHORTEST_FLIGHT:
-            continue
-        here = slice(first, last)
-        t = frames.times[here] - frames.times[first]
-        fall = -2.0 * float(np.polynomial.polynomial.polyfit(t, path[here, 2], 2)[2])
-        need, H = measured.missing[here], forces.angular[here]
-        size = float(np.linalg.norm(H, axis=1).mean())
-        out.append(
-            Flight(
-                start=float(frames.times[first]),
-                end=float(frames.times[last - 1]),
-                gravity=fall,
-                force=_rms(np.linalg.norm(need[:, 3:], axis=1)),
-                torque=_rms(np.linalg.norm(need[:, :3], axis=1)),
-                drift=float(np.linalg.norm(H - H[0], axis=1).max()) / max(size, least),
-                spin=size,
-            )
-        )
-    return tuple(out)
-
-
 def find_limits(frames: Frames) -> tuple[JointExcess, ...]:
     """Joints beyond their limits, the worst first."""
     who = frames.character
@@ -218,9 +181,9 @@ def find_limits(frames: Frames) -> tuple[JointExcess, ...]:
     return tuple(sorted(out, key=lambda e: -e.worst))
 
 
-def find_demand(frames: Frames, forces: Forces) -> tuple[JointExcess, ...]:
-    """The share of its strength each joint needs at most, the most strained first."""
-    judged = np.flatnonzero(frames.judged)
+def find_demand(frames: Frames, forces: Forces, measured: FrameMeasures) -> tuple[JointExcess, ...]:
+    """The share of its strength each joint needs at most, the most strained first, where forces are known."""
+    judged = np.flatnonzero(measured.known)
     out = []
     for joint in frames.character.joints:
         share = np.abs(forces.torque[:, joint.dofs]).max(axis=1, initial=0.0)[judged]
@@ -229,7 +192,3 @@ def find_demand(frames: Frames, forces: Forces) -> tuple[JointExcess, ...]:
             over = float(np.mean(share > 1.0))
             out.append(JointExcess(joint.name, float(share[at]), float(frames.times[judged[at]]), over, "of strength"))
     return tuple(sorted(out, key=lambda e: -e.worst))
-
-
-def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(values**2))) if len(values) else 0.0

@@ -108,8 +108,8 @@ def find_support(
 
     index, spots, size = np.array(bodies, np.int64), np.array(local, float).reshape(-1, 3), np.array(radii, float)
     whose = np.array(foot, np.int64)
-    raw = places_of(frames, frames.raw, index, spots)
-    smooth = places_of(frames, frames.q, index, spots)
+    raw = places_of(who, frames.raw, index, spots)
+    smooth = places_of(who, frames.q, index, spots)
     raw[:, :, 2] -= size
     smooth[:, :, 2] -= size
     speeds = _speeds(smooth, frames.times)
@@ -159,7 +159,7 @@ def _spared(frames: Frames, bodies: Ints, local: Array, radii: Array, feet: Sequ
     who = frames.character
     if not who.feet:
         return np.zeros(len(bodies), dtype=bool)
-    heights = places_of(frames, who.neutral[None], bodies, local)[0, :, 2] - radii
+    heights = places_of(who, who.neutral[None], bodies, local)[0, :, 2] - radii
     return np.asarray(np.isin(bodies, feet) | (heights < ANKLE * who.height))
 
 

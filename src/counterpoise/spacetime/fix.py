@@ -26,7 +26,7 @@ from counterpoise.motion.contacts import ContactWindow, find_contacts, runs
 from counterpoise.motion.curves import ease
 from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
 from counterpoise.spacetime.check_frames import fit_locally, frames_of_motion
-from counterpoise.spacetime.check_support import Hold
+from counterpoise.spacetime.check_support import Hold, spread
 from counterpoise.spacetime.fix_basis import basis_of
 from counterpoise.spacetime.fix_contacts import lengthen_contacts, widen_contacts, within_reach
 from counterpoise.spacetime.fix_feet import FIXED, Ground, bridge_leaps, find_leaps, plan_ground, put_feet, settle_feet
@@ -42,7 +42,8 @@ FEWEST = 12  # frames
 LIGHT = 0.006  # of the body's mass: what hangs on a joint and weighs less (fingers) is not used
 SEEN = 0.15  # [m/rad] what turning is worth beside moving
 HARDLY, WIDELY = 0.15, 0.12  # [body weights, s] frames that stay beyond, and around them, are given up
-FAR = 0.3  # [m] and so are frames that would have to move this far
+FAR = 0.3  # [m] and so are frames that would have to move this far,
+BLAMED = 0.4  # [s] ... and those so near to them that were beyond from the start
 PATIENCE = 3  # times a window is tried, with ever more frames given up, before it is left as it is
 LOYAL = 1000.0  # times as dear it is to change them
 BLIND = 3  # frames at the ends without an acceleration to speak of
@@ -158,7 +159,7 @@ def fix_motion(
     if contacts is None:
         stays = lengthen_contacts(who, even.times, poses, stays, found.frames.needed[:, 5])
     ground = plan_ground(who, even.times, poses, stays, found.floor)
-    footed = replace(even, poses=put_feet(who, poses, ground, found.floor))
+    footed = replace(even, poses=put_feet(who, poses, step, ground, found.floor))
     for _ in range(ROUNDS if contacts is None else 0):  # feet put still may stand for longer than was seen
         anew = within_reach(who, even.times, footed.poses, find_contacts(footed), found.floor + looked.reach)
         longer = widen_contacts(who, even.times, poses, stays, anew)
@@ -166,10 +167,12 @@ def fix_motion(
             break
         stays = longer
         ground = plan_ground(who, even.times, poses, stays, found.floor)
-        footed = replace(even, poses=put_feet(who, poses, ground, found.floor))
+        footed = replace(even, poses=put_feet(who, poses, step, ground, found.floor))
+    told("feet", 1.0)
     task, frozen = _task(footed, ground, stays, held, found.floor, looked, tuning)
     x = np.zeros((task.basis.coefficients, len(task.free)))
-    windows, done, stopped = _solve(task, x, tuning, told)
+    windows, done, stopped = _solve(task, x, found.frames.carried, tuning, told)
+    told("physics", 1.0)
 
     settled = settle_feet(who, even.times, _changed(task, x), ground, found.floor)
     fixed = replace(footed, poses=settled)
@@ -288,12 +291,20 @@ class Trust:
     kept: Array  # (n,)
 
 
-def _solve(task: Task, x: Array, tuning: FixTuning, told: Progress) -> tuple[tuple[FixedWindow, ...], float, bool]:
-    """All windows in turn; returns what was done, until when, and whether it was stopped there."""
+def _solve(
+    task: Task, x: Array, carried: Flags, tuning: FixTuning, told: Progress
+) -> tuple[tuple[FixedWindow, ...], float, bool]:
+    """All windows in turn; returns what was done, until when, and whether it was stopped there.
+
+    What is `carried` (n,) by something that is not shown is left alone. A frame that is given up in the part of a
+    window that only looks ahead gets another chance in the next one, in which it is no longer at the edge.
+    """
     times, basis = task.motion.times, task.basis
     n = len(times)
     ends = np.minimum(np.arange(n), np.arange(n)[::-1])
-    trust = Trust(np.clip((ends - BLIND + 1) / 3.0, 0.0, 1.0), np.ones(n))
+    alone = spread(carried, WIDELY, 1.0 / basis.step)
+    fresh = Trust(np.where(alone, 0.0, np.clip((ends - BLIND + 1) / 3.0, 0.0, 1.0)), np.where(alone, LOYAL, 1.0))
+    trust = Trust(fresh.believed.copy(), fresh.kept.copy())
     per = max(ORDERLY, round(tuning.window / (basis.per * basis.step)))
     over = max(ORDERLY, round(tuning.overlap / (basis.per * basis.step)))
     out: list[FixedWindow] = []
@@ -313,6 +324,7 @@ def _solve(task: Task, x: Array, tuning: FixTuning, told: Progress) -> tuple[tup
             return tuple(out), until, True
         done = total if last == total else first + per
         frame = n - 1 if done == total else min(max(done - basis.edge - 3, 0) * basis.per, n - 1)
+        trust.believed[frame:], trust.kept[frame:] = fresh.believed[frame:], fresh.kept[frame:]
         out.append(FixedWindow(until, float(times[frame]), *cost, steps))
         until, first = float(times[frame]), done
     return tuple(out), float(times[-1]), False
@@ -326,6 +338,11 @@ def _solve_window(
 ) -> tuple[tuple[float, float], int]:
     """One window; where frames in it turn out hopeless, again from the start, without their forces."""
     began, steps, cost = x[first:last].copy(), 0, (0.0, 0.0)
+    reached = task.basis.touched(first, last)
+    if not trust.believed[reached].any():
+        return cost, steps
+    whole = task.basis.first + task.basis.width <= last  # frames that no coefficient beyond the window reaches
+    whole |= last >= task.basis.coefficients
     half = -(-int(tuning.steps) // 2)
     reach = round(WIDELY / task.basis.step)
     for _ in range(PATIENCE):
@@ -337,12 +354,12 @@ def _solve_window(
             window.refresh()
             _, after, more = window.improve(half, 0.005)
             steps, cost = steps + more, (before, after)
-            bad = (np.linalg.norm(window.look(x).left, axis=1) > HARDLY) & (window.sure > 0.5)
+            bad = (np.linalg.norm(window.look(x).left, axis=1) > HARDLY) & (window.sure > 0.5) & whole[window.picked]
             far = window.moved(x) > FAR
             if not bad.any() and not far.any():
                 return cost, steps
             if far.any():
-                bad |= far | wrong
+                bad |= far | (wrong & spread(far, BLAMED, 1.0 / (window.every * task.basis.step)))
                 break
         for k in window.picked[bad]:
             around = slice(max(0, k - reach), k + reach + 1)
@@ -359,7 +376,7 @@ def _changed(task: Task, x: Array) -> Array:
 
 def _left(after: CheckReport) -> tuple[Stretch, ...]:
     f = after.frames
-    bad = f.judged & (f.violation > 0.5 * HARDLY)
+    bad = f.judged & ~f.carried & (f.violation > 0.5 * HARDLY)
     return tuple(Stretch(float(f.times[a]), float(f.times[b - 1]), float(f.violation[a:b].max())) for a, b in runs(bad))
 
 

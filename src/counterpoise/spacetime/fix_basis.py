@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpoise.spacetime.check_frames import _regression
+from counterpoise.spacetime.check_frames import fit_weights
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,7 +68,7 @@ def basis_of(count: int, step: float, knots: float, smooth: float) -> Basis:
         seen[1, :, edge : edge + ORDER] = _cubic_rate(s) / (per * step)
         return Basis(step, per, coefficients, edge, width, first, value, bend, seen)
     offsets = np.arange(-reach, reach + 1)
-    weights = _regression(count, offsets, step, smooth)
+    weights = fit_weights(count, offsets, step, smooth)
     frames = np.arange(count)
     for k, offset in enumerate(offsets):
         near = np.clip(frames + offset, 0, count - 1)

@@ -26,18 +26,18 @@ def split_wrenches(
     r = W - A l, s = -A^T r and l s = mu, a step solves (1 + A diag(l / s) A^T) r' = W - A (l + mu / s); a hint of ridge
     lets what is held not push against itself. On the way mu passes `mild`, where firm (n, 6, 6) =
     (1 + A diag(l / s) A^T)^-1 is kept: the Hessian of the distance, smoothed so that a wrench inside the cone resists
-    near its walls. `force` (n, p) is the upward force of each point.
+    near its walls. `force` (n, p, 3) is what each point gives.
     """
     n, p = active.shape
     edges = len(ways)
     room = p * max(edges, 6)
-    A, whose = np.zeros((room, 6)), np.zeros(room, np.int64)
+    A, whose, way = np.zeros((room, 6)), np.zeros(room, np.int64), np.zeros((room, 3))
     l, s, t_l, t_s = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     M, right, r = np.empty((6, 6)), np.empty(6), np.empty(6)
     for t in range(n):
         c = 0
         for i in range(p):
-            force[t, i] = 0.0
+            force[t, i, :] = 0.0
             if not active[t, i]:
                 continue
             x, y, z = places[t, i, 0] - com[t, 0], places[t, i, 1] - com[t, 1], places[t, i, 2] - com[t, 2]
@@ -52,6 +52,7 @@ def split_wrenches(
                 A[c, 1] = counted[1] * (z * u - x * w) / height
                 A[c, 2] = counted[2] * (x * v - y * u) / height
                 A[c, 3], A[c, 4], A[c, 5] = counted[3] * u, counted[4] * v, counted[5] * w
+                way[c, 0], way[c, 1], way[c, 2] = u, v, w
                 whose[c] = i
                 c += 1
         for k in range(6):
@@ -108,8 +109,8 @@ def split_wrenches(
                             G[i, j] += ratio * A[k, i] * A[k, j]
                 firm[t] = np.linalg.inv(G)
         for k in range(c):
-            if not held[whose[k]]:
-                force[t, whose[k]] += l[k]
+            for i in range(3):
+                force[t, whose[k], i] += l[k] * way[k, i]
             for i in range(6):
                 left[t, i] -= l[k] * A[k, i]
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter1d
 
 from counterpoise import spatial
 from counterpoise.character import Character
@@ -39,6 +40,7 @@ STANCE, SWING, GROUND = 400.0, 25.0, 400.0  # [1/m] a foot that stands, one that
 PLACE, TURN, TRUNK, LEG = 300.0, 100.0, 20.0, 8.0  # [1/m, 1/rad] what root, trunk and arms, and legs lean on
 FIXED = 1e4  # [1/rad] ... and joints that never move
 STIFF = 1e-4  # [rad, m] a joint that never moves further does not move at all
+SMOOTHLY, ROOTED = 0.05, 8.0  # [s] width of the Gaussian the root's way is smoothed by, and how firmly it then holds
 FADE = 0.06  # [s] in which a small correction of a planted foot fades once it has left
 STEPS = 20  # most Gauss-Newton steps a frame
 
@@ -125,12 +127,21 @@ def plan_ground(
     return Ground(soles, footing, bodies, local, radii, _ties(who, poses, soles), stands, wanted)
 
 
-def put_feet(who: Character, poses: Array, ground: Ground, floor: float) -> Array:
-    """Poses (n, nq) with the soles where the footing wants them, the root moved along, and nothing below the floor."""
+def put_feet(who: Character, poses: Array, step: float, ground: Ground, floor: float) -> Array:
+    """Poses (n, nq) with the soles where the footing wants them, the root moved along, and nothing below the floor.
+
+    Frames are fitted alone, and a leg that cannot reach drags the root along for a moment: a force nobody asked for. So
+    they are fitted twice, the second time about a root that goes where it was dragged, but smoothly (`step` [s] apart).
+    """
     reference = poses.copy()
-    if who.joints and who.joints[0].kind == "free":
-        reference[:, :3] += ground.footing.shift
-    return _fit(who, reference, ground, ground.footing.places + np.array([0.0, 0.0, floor]), floor)
+    wanted = ground.footing.places + np.array([0.0, 0.0, floor])
+    if not (who.joints and who.joints[0].kind == "free"):
+        return _fit(who, reference, ground, wanted, floor)
+    reference[:, :3] += ground.footing.shift
+    dragged = who.difference(reference, _fit(who, reference, ground, wanted, floor))[:, :6]
+    gentle = np.zeros((len(poses), who.nv))
+    gentle[:, :6] = gaussian_filter1d(dragged, SMOOTHLY / step, axis=0, mode="nearest")
+    return _fit(who, who.integrate(reference, gentle), ground, wanted, floor, ROOTED)
 
 
 def settle_feet(who: Character, times: Array, poses: Array, ground: Ground, floor: float) -> Array:
@@ -152,7 +163,7 @@ def settle_feet(who: Character, times: Array, poses: Array, ground: Ground, floo
     return _fit(who, poses, ground, now + off, floor)
 
 
-def _fit(who: Character, reference: Array, ground: Ground, wanted: Array, floor: float) -> Array:
+def _fit(who: Character, reference: Array, ground: Ground, wanted: Array, floor: float, rooted: float = 1.0) -> Array:
     n, count = len(reference), ground.count
     tree, above = tree_of(who)
     free = bool(who.joints) and who.joints[0].kind == "free"
@@ -165,12 +176,15 @@ def _fit(who: Character, reference: Array, ground: Ground, wanted: Array, floor:
     pulls[:, :count] = SWING + (STANCE - SWING) * ground.footing.firmness
     pulls[:, :count][ground.stands[:, :count]] = STANCE
     floors = np.where(ground.radii > 0.0, 0.0, GROUND)
+    ties = ground.ties.copy()
+    if free:
+        ties[:6] *= rooted
     aims = (np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2)))
     limits = who.limits
     every = np.arange(who.nv, dtype=np.int64)
     made, _ = fit_frames(
         leaned, np.ones(n, np.int64), tree, above, aims, np.zeros((n, 0, 4)),
-        (ground.bodies, ground.locals, floors), places, pulls, ground.ties, leaned,
+        (ground.bodies, ground.locals, floors), places, pulls, ties, leaned,
         (limits.range_qpos, limits.range_dof, limits.range_low, limits.range_high),
         limits.ball_tables(every), (100.0, 0.0), STEPS, 1e-7, 0.0,
     )  # fmt: skip

@@ -8,29 +8,27 @@ With W the wrench a frame needs (in body weights, torques over the height) and C
 over the coefficients of the deviation d (`fix_basis`); l_j [m/rad] is how far a degree of freedom moves what hangs on
 it, on average. The gradient of the distance to a cone is what is left of the wrench; its Hessian is the projector on
 what the contacts in use cannot give (variable projection, Golub & Pereyra 1973; Kaufman 1975), here smoothed by an
-interior point so that steps do not leap through the cone's walls (`fix_core`). Derivatives by pose, velocity and
-acceleration come from `aggregate_core`. The normal matrix is banded; windows overlap, and each starts from the final
-coefficients of the one before: time grows with length, no more.
+interior point so that steps do not leap through the cone's walls (`fix_core`). A point that moves takes its force f
+along: its torque changes by dp x f, and what is left turns with the CoM, about which torques are taken. Derivatives of
+W by pose, velocity and acceleration come from `aggregate_core`. The normal matrix is banded; windows overlap, and each
+starts from the final coefficients of the one before: time grows with length, no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
-from counterpoise import spatial
-from counterpoise.character import Character
 from counterpoise.motion import Motion
 from counterpoise.motion._anatomy import frames_of
 from counterpoise.motion.contacts import ContactWindow
 from counterpoise.spacetime.aggregate_core import aggregate_batch, aggregate_force_batch
 from counterpoise.spacetime.aggregate_tables import tables_of
-from counterpoise.spacetime.check_forces import _counted, _ways, weight_of
-from counterpoise.spacetime.check_frames import Frames, com_of, fit_locally
+from counterpoise.spacetime.check_forces import cone_edges, counted_parts, weight_of
+from counterpoise.spacetime.check_frames import Frames, com_of, fit_locally, places_of
 from counterpoise.spacetime.check_support import Hold, find_support
 from counterpoise.spacetime.fix_basis import ORDER, Basis
 from counterpoise.spacetime.fix_core import add_diagonals, add_spread, add_square, split_wrenches
@@ -44,6 +42,7 @@ RATE = 120.0  # [1/s] frames looked at, at least: what smoothing leaves has no m
 WATCHED = 0.08  # [m] points that are never so near the ground are not watched
 PRESSED = 0.03  # body weights: a point that gives as much has to be down
 STIFFEST = 6  # times a step is damped before it is given up
+PATIENCE = 2  # steps that gain little, one after the other, are enough
 
 
 @dataclass(frozen=True)
@@ -89,6 +88,7 @@ class _Look:
     state: tuple[Array, Array, Array, Array]  # q, v, a as a check sees them, and the poses as they are
     left: Array  # (m, 6)
     firm: Array  # (m, 6, 6)
+    force: Array  # (m, p, 3) what each point gives, in body weights
     weight: Array  # (m, p, 3) of the error ...
     error: Array  # (m, p, 3) ... of points that must stay, rise or come down
     d: Array  # (frames, free)
@@ -116,8 +116,8 @@ class Window:
         self.kept = kept[self.frames]
         self.every = every
         self.units = np.array([weight_of(who) * who.height] * 3 + [weight_of(who)] * 3)
-        self.counted = _counted(who)
-        self.ways = _ways(task.friction)
+        self.counted = counted_parts(who)
+        self.ways = cone_edges(task.friction)
         base = task.motion.poses[self.frames]
         low = places_of(who, base, task.bodies, task.locals)[:, :, 2] - task.radii < task.floor + WATCHED
         self.points = np.flatnonzero(task.stands[self.frames].any(axis=0) | low.any(axis=0) | task.held)
@@ -144,7 +144,7 @@ class Window:
         down = found.bearing[self.inner][:, self.points] & ~self.stands & ~task.held[self.points]
         self.presses = np.zeros_like(down)
         force = self._wrenches(*(np.ascontiguousarray(z[self.inner]) for z in (q, v, a)))[2]
-        self.presses = down & (force > PRESSED)
+        self.presses = down & (force[:, :, 2] > PRESSED)
 
     def _wrenches(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """What is left of every frame's wrench, how firmly, and each point's force."""
@@ -155,7 +155,7 @@ class Window:
         aggregate_force_batch(tables_of(who), q, v, a, com, F)
         P = places_of(who, q, task.bodies[self.points], task.locals[self.points])
         P[:, :, 2] -= task.radii[self.points]
-        left, firm, force = np.empty((m, 6)), np.empty((m, 6, 6)), np.empty((m, p))
+        left, firm, force = np.empty((m, 6)), np.empty((m, 6, 6)), np.empty((m, p, 3))
         mild = task.weights.walls * task.weights.force**2
         held = task.held[self.points]
         split_wrenches(
@@ -171,7 +171,7 @@ class Window:
         smooth = fit_locally(who, raw, task.basis.step, task.smooth, self.reach)
         q, v, a = (np.ascontiguousarray(z[self.inner]) for z in smooth)
         raw = np.ascontiguousarray(raw[self.inner])
-        left, firm, _ = self._wrenches(q, v, a)
+        left, firm, force = self._wrenches(q, v, a)
         P = places_of(who, raw, task.bodies[pts], task.locals[pts])
         rise = P[:, :, 2] - task.radii[pts] - task.floor
         below = ~self.stands & (rise < 0.0) & ~task.held[pts]
@@ -189,7 +189,7 @@ class Window:
             + np.sum(error**2)
             + np.sum(self.kept[:, None] * lever**2 * (d**2 + w.bend**4 * bent**2))
         )
-        return _Look(cost, (q, v, a, raw), left, firm, weight, error, d, bent)
+        return _Look(cost, (q, v, a, raw), left, firm, force, weight, error, d, bent)
 
     def moved(self, x: Array) -> Array:
         """How far each frame's farthest body is from where it was (m,) [m]."""
@@ -207,10 +207,14 @@ class Window:
         P, J = np.empty((m, len(pts), 3)), np.empty((m, len(pts), 3, nv))
         places_batch(tables, raw, v, self.task.bodies[pts], self.task.locals[pts], P, np.empty_like(P), J)
         J = J[..., free]
-        J *= look.weight[..., None]
         D = np.empty((3, m, 6, nv))
         aggregate_batch(tables, q, v, a, com_of(who, q), np.empty((m, 6)), D[0], D[1], D[2])
-        return D[..., free] / self.units[:, None], J
+        by = D[..., free] / self.units[:, None]
+        by[0, :, :3] += _crossing(look.force) @ J.reshape(m, -1, len(free)) / who.height  # - dp x f
+        com_by = by[2, :, 3:] * np.linalg.norm(who.model.opt.gravity)  # m c'' / (m g), by accelerations
+        by[0, :, :3] += _crossing(look.left[:, None, 3:]) @ com_by / who.height  # - dc x what is left
+        J *= look.weight[..., None]
+        return by, J
 
     def normal(self, look: _Look) -> tuple[Array, Array]:
         """The upper band (free coefficients x dofs, width x dofs) of the normal matrix, and the gradient."""
@@ -257,7 +261,7 @@ class Window:
     def improve(self, most: int, tolerance: float) -> tuple[float, float, int]:
         """Damped Gauss-Newton steps; x changes in place. Returns the cost before and after, and the steps taken."""
         look = self.look(self.x)
-        begun, damping, steps = look.cost, 0.0, 0
+        begun, damping, steps, little = look.cost, 0.0, 0, 0
         scale = np.tile((self.task.lever / self.task.weights.near) ** 2, self.last - self.first)
         while steps < most:
             band, g = self.normal(look)
@@ -275,7 +279,8 @@ class Window:
             steps += 1
             damping = 0.1 * damping if damping > 0.5 and share > 0.9 else damping if damping > 0.5 else 0.0
             gain, look = look.cost - after.cost, after
-            if gain < tolerance * look.cost:
+            little = little + 1 if gain < tolerance * look.cost else 0
+            if little == PATIENCE:
                 break
         return begun, look.cost, steps
 
@@ -291,7 +296,10 @@ class Window:
         return look, 0.0
 
 
-def places_of(who: Character, poses: Array, bodies: Ints | Sequence[int], local: Array) -> Array:
-    """World places (n, p, 3) of points fixed to bodies."""
-    at, turns = frames_of(who, poses)
-    return np.asarray(at[:, bodies] + spatial.rotate(turns[:, bodies], local))
+def _crossing(f: Array) -> Array:
+    """Matrices (m, 3, 3 p) that take displacements x of points (m, p, 3) to the sum of f x x."""
+    m, p, _ = f.shape
+    out = np.zeros((m, 3, p, 3))
+    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[:, a, :, c], out[:, a, :, b] = f[:, :, b], -f[:, :, c]
+    return out.reshape(m, 3, 3 * p)

@@ -35,14 +35,23 @@ def summary_of(result: FixResult) -> str:
     before, after = result.before, result.after
     skate = [r.finding("skate").value for r in (before, after)]
     sinks = [10.0 * r.finding("penetration").value for r in (before, after)]
+    force = [r.finding("force").value for r in (before, after)]
     parts = [
-        f"Forces from nowhere: {100.0 * before.violation:.2g}% of body weight before, {100.0 * after.violation:.2g}% "
-        f"after; skate {skate[0]:.2g} to {skate[1]:.2g} cm/s; sinks {sinks[0]:.2g} to {sinks[1]:.2g} mm.",
+        f"Forces from nowhere: {_short(force[0])}% of body weight before, {_short(force[1])}% after; "
+        f"skate {_short(skate[0])} to {_short(skate[1])} cm/s; sinks {_short(sinks[0])} to {_short(sinks[1])} mm.",
         f"Joints moved {100.0 * result.change:.1f} cm on average, at most {100.0 * result.largest:.0f} cm "
         f"({result.largest_body} at {result.largest_time:.2f} s).",
     ]
     if result.leaps:
         parts.append(f"Leaps of the capture bridged at {_when([(s.start, s.end) for s in result.leaps])}.")
+    if before.carried:
+        longest = max(before.carried, key=lambda c: c.end - c.start)
+        spans = _when([(c.start, c.end) for c in before.carried])
+        named = f" ({longest.phrase})" if longest.bodies else ""
+        parts.append(
+            f"At {spans} something that is not shown carries the body: there only tremble and leaps were mended, and "
+            f"forces are not counted above. Name what holds on{named} to have them mended too."
+        )
     if result.left:
         worst = max(s.violation for s in result.left)
         parts.append(
@@ -52,6 +61,10 @@ def summary_of(result: FixResult) -> str:
     if result.stopped:
         parts.append(f"Stopped: from {result.windows[-1].end:.2f} s on the motion is as it was.")
     return " ".join(parts)
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 100.0 else f"{value:.2g}"
 
 
 def _when(spans: Sequence[tuple[float, float]]) -> str:

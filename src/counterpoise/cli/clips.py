@@ -1,0 +1,118 @@
+"""What the verbs that judge and mend a clip share: how its source, its ground and what it holds are said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from counterpoise.errors import BadValue, unknown_name
+from counterpoise.phrases import figure_from, number_from
+
+if TYPE_CHECKING:
+    from counterpoise.character.character import Character
+    from counterpoise.motion.motion import Motion
+    from counterpoise.spacetime.check_support import Hold
+
+Clip = Annotated[
+    str,
+    typer.Argument(metavar="CLIP", help="A motion file (bvh, amc, glb, npz, ...), a recording, or a reference."),
+]
+FigureName = Annotated[
+    str | None,
+    typer.Option("--character", "-c", help="Retarget onto a figure of the library, or an .xml/.urdf file, first."),
+]
+Friction = Annotated[float | None, typer.Option(help="Of the ground.")]
+Floor = Annotated[
+    str | None, typer.Option(metavar="HEIGHT|fit", help="Where the ground is [m]; fit: where the feet stand.")
+]
+Holding = Annotated[
+    list[str] | None,
+    typer.Option("--hold", metavar="BODY[@START+DURATION]", help="Hangs on to what is not shown. May be repeated."),
+]
+WhichFigure = Annotated[int, typer.Option(help="Which figure of a recording, from 0.")]
+Units = Annotated[str | None, typer.Option(help="The file's units: m, cm, inch, ..., or metres a unit.")]
+Up = Annotated[str | None, typer.Option(help="The file's up axis: y, z, ...")]
+Rate = Annotated[float | None, typer.Option(help="The file's frames a second, where it does not tell.")]
+
+
+def motion_of_source(
+    source: str, figure_name: str | None, set_: list[str] | None, figure: int, options: dict[str, Any]
+) -> Motion:
+    """The motion a word on the command line means: a file of any format, a recording, or a reference motion."""
+    from counterpoise.motion import reference_motion, reference_motions
+    from counterpoise.motion.files.hub import read_motion
+
+    if set_ and figure_name is None:
+        raise BadValue("--set is for the figure to retarget onto: name it with --character")
+    who = figure_from(figure_name, set_) if figure_name is not None else None
+    path = Path(source)
+    if not path.suffix and not path.exists():
+        names = [reference.name for reference in reference_motions()]
+        if source not in names:
+            raise unknown_name("motion file or reference motion", source, names)
+        return reference_motion(source, who if who is not None else figure_from("human", None))
+    if path.suffix.lower() == ".npz":
+        from counterpoise.files import open_archive
+
+        with open_archive(source, "recording or motion") as archive:
+            recorded = "model_mjb" in archive.names
+        if recorded:
+            return _recorded(source, who, figure)
+    return read_motion(source, who, skip_rest_frame=True, **options)
+
+
+def _recorded(source: str, who: Character | None, figure: int) -> Motion:
+    from counterpoise.simulate import Recording
+
+    recording = Recording.load(source)
+    if not 0 <= figure < len(recording.figures):
+        raise BadValue(f"this recording has {len(recording.figures)} figure(s), counted from 0; got {figure}")
+    motion = recording.motion_of(figure)
+    if who is None:
+        return motion
+    from counterpoise.motion.retarget import retarget
+
+    return retarget(motion, who)
+
+
+def reading_options(units: str | None, up: str | None, rate: float | None) -> dict[str, Any]:
+    """How `read_motion` shall take the file: units as a word or as metres a unit."""
+    size: str | float | None = units
+    if units is not None:
+        try:
+            size = float(units)
+        except ValueError:
+            size = units
+    return {"units": size, "up": up, "rate": rate}
+
+
+def floor_from(text: str | None) -> float | Literal["fit"] | None:
+    """HEIGHT or fit."""
+    if text is None:
+        return None
+    return "fit" if text == "fit" else number_from(text, "--floor")
+
+
+def holds_from(texts: list[str] | None) -> list[Hold]:
+    """Several BODY or BODY@START+DURATION."""
+    return [_hold(text) for text in texts or ()]
+
+
+def _hold(text: str) -> Hold:
+    from counterpoise.spacetime.check_support import Hold
+
+    body, at, when = text.partition("@")
+    if not at:
+        return Hold(body)
+    start, plus, duration = when.partition("+")
+    if not plus:
+        raise BadValue(f"--hold takes BODY or BODY@START+DURATION, such as hand_left@0+1.2; got {text!r}")
+    begin = number_from(start, "a hold's start")
+    return Hold(body, begin, begin + number_from(duration, "a hold's duration"))
+
+
+def short(value: float) -> str:
+    """A number for a table: two figures, whole above a hundred."""
+    return f"{value:,.0f}" if value >= 100.0 else f"{value:.2g}" if value >= 0.01 or value == 0.0 else "<0.01"
