@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -151,6 +152,13 @@ def test_moments_are_shared_and_contacts_fan_out():
     assert np.allclose(moving(2.0).origin, (1.0, 0, 0)) and np.allclose(moving(2.0).velocity, (0.5, 0, 0))
 
 
+def test_a_part_touches_with_one_point_or_with_several():
+    head = START + "[[contact]]\npart = 'foot_left'\nhow = 'point'\n"
+    (one,) = read_stunt(head + "point = [0.1, 0.02, -0.07]\n").contacts
+    (edge,) = read_stunt(head + "point = [[-0.04, 0.02, -0.07], [0.12, 0.03, -0.07]]\n").contacts
+    assert np.shape(one.point) == (3,) and np.shape(edge.point) == (2, 3) and edge.point[1][0] == 0.12
+
+
 def test_every_kind_of_wish_is_read():
     stunt = read_stunt(
         START
@@ -172,6 +180,77 @@ def test_every_kind_of_wish_is_read():
     assert isinstance(effort, Effort) and effort.weight == 2.0
     assert isinstance(cycle, Cycle) and list(cycle.travel) == [0.4, None]
     assert stunt.taste.near == 2.0 and stunt.taste.joints == {"neck": 4.0, "knee_left": 0.5, "knee_right": 0.5}
+
+
+def test_a_wish_about_torques_that_names_no_joints_means_all():
+    torque, effort = read_stunt(START + "[[wish]]\nkind = 'torque'\n[[wish]]\nkind = 'effort'\nweight = 2\n").wishes
+    assert isinstance(torque, TorqueLimit) and torque.joints is None and torque.share == 1.0
+    assert isinstance(effort, Effort) and effort.joints is None and effort.weight == 2.0
+
+
+def test_without_a_word_the_whole_figure_stays_above_the_ground():
+    assert read_stunt(START).clear is None
+    assert read_stunt("clear = []\n" + START).clear == ()
+    assert read_stunt("clear = ['feet', 'head']\n" + START).clear == ("foot_left", "foot_right", "head")
+
+
+def test_fine_stretches_have_knots_of_their_own():
+    """Counted in the timeline that is built from them: intervals a second, as asked, and as usual elsewhere."""
+    stunt = read_stunt(
+        "rate = 20\n" + START + "[[fine]]\nfrom = 'off'\nto = 'on'\nrate = 50\n[[fine]]\nto = 0.1\nrate = 100\n"
+        "[[contact]]\npart = 'feet'\nto = 'off'\n[[contact]]\npart = 'feet'\nfrom = 'on'\n"
+        "[moments]\noff = { at = 0.4, between = [0.3, 0.5] }\non = 0.8\n"
+    )
+    assert stunt.fine == ((0.4, 0.8, 50.0), (0.0, 0.1, 100.0))
+    timeline = stunt.problem().timeline
+    knots = np.concatenate(
+        [t + p.breaks[:-1] * (u - t) for p, (t, u) in zip(timeline.phases, pairwise(timeline.times), strict=True)]
+    )
+    for start, end, rate in ((0.0, 0.1, 100), (0.1, 0.4, 20), (0.4, 0.8, 50), (0.8, 1.0, 20)):
+        assert ((knots > start - 1e-9) & (knots < end - 1e-9)).sum() == round((end - start) * rate)
+    assert read_stunt(START + "[[fine]]\nfrom = 0.7\nrate = 50\n").fine == ((0.7, 1.0, 50.0),)
+
+
+# ------------------------------------------------------------------------------------------------------ no time to move
+
+
+@pytest.mark.parametrize("duration", ["0", "0.0", "-1", "0.05"])
+def test_a_duration_that_leaves_no_time_is_read_and_what_it_leaves_out_is_said(duration: str):
+    text = next(p for p in STUNTS if p.stem == "long_jump").read_text()
+    rows = text.splitlines()
+    stunt = read_stunt(text.replace("duration = 2.0", f"duration = {duration}"))
+    assert seconds(stunt.duration) == float(duration) and len(stunt.keys) == 1 and not stunt.wishes
+    assert [(t.part, t.start, t.end) for t in stunt.contacts] == [("foot_left", 0.0, 0.1), ("foot_right", 0.0, 0.1)]
+    said = [c.split(" (line ") for c in stunt.conflicts]
+    where = {int(rest.split(")")[0]): (head, rest) for head, rest in said}
+    for line, (head, rest) in where.items():
+        assert rows[line - 1].startswith(head) and (
+            " s lies after the end" in rest or "after the end: it is cut" in rest
+        )
+    cut = [line for line, (_, rest) in where.items() if rest.endswith("cut")]
+    assert len(cut) == 1 and 'to = "takeoff"' in rows[cut[0] + 1]
+    left_out = sum(row in ("[[key]]", "[[contact]]") or row.startswith(("[[wish]]", "[[fine]]")) for row in rows) - 2
+    assert len(where) - 1 == left_out
+
+
+def test_two_exact_poses_where_there_is_no_time_between_are_in_conflict():
+    stunt = read_stunt("duration = 0\n[[key]]\ntime = 0\n[[key]]\ntime = 0\nfeet = [1, 0]\n")
+    (said,) = stunt.conflicts
+    assert len(stunt.keys) == 1 and "line 4" in said and "line 2" in said and "both exact at 0 s" in said
+
+
+def test_where_every_key_lies_after_the_end_the_first_is_brought_there():
+    stunt = read_stunt("duration = 0\n[[key]]\ntime = 0.8\nfeet = [1, 0]\n[[key]]\ntime = 0.5\npose = 'crouch'\n")
+    (key,) = stunt.keys
+    assert key.time == 0.1 and np.allclose(key.pose, only_key("pose = 'crouch'"))
+    assert "line 5" in stunt.conflicts[0] and "0.5 s lies after the end: it is brought there" in stunt.conflicts[0]
+    assert "line 2" in stunt.conflicts[1] and "0.8 s lies after the end: it is left out" in stunt.conflicts[1]
+
+
+def test_a_name_does_not_hide_the_time_of_a_key_in_conflict():
+    stunt = read_stunt(START + "[[key]]\ntime = 0.4\njoints = { knee_left = -40 }\nname = 'oops'\nonly = 'knee'\n")
+    said = " ".join(stunt.problem().conflicts)
+    assert "oops" in said and "0.4 s" in said and "knee_left" in said
 
 
 # ---------------------------------------------------------------------------------------------------------- mistakes
@@ -206,6 +285,9 @@ def test_every_kind_of_wish_is_read():
         (START + "[[contact]]\npart = 'hands'\nhow = 'bar'\n", 5, "needs place"),
         (START + "[[contact]]\npart = 'feet'\nplace = [0, 0]\n", 7, "for each of"),
         (START + "[[contact]]\npart = 'foot_left'\nplace = [0]\n", 7, "[x, y]"),
+        (START + "[[contact]]\npart = 'hand_left'\npoint = [[0, 0, 0], [1, 0]]\n", 7, "got [1, 0]"),
+        (START + "[[contact]]\npart = 'hand_left'\nhow = 'bar'\nplace = [0, 0, 2]\npoint = [[0, 0, 0]]\n", 9,
+         "point is"),
         (START + "[[contact]]\npart = 'feet'\naxis = 'y'\n", 7, "is for contacts that are bar"),
         (START + "[[contact]]\npart = 'feet'\nfriction = -1\n", 7, "0 or more"),
         (START + "[[contact]]\npart = 'foot_left'\nto = 0.5\n[[contact]]\npart = 'foot_right'\nfrom = 0.51\n",
@@ -220,8 +302,20 @@ def test_every_kind_of_wish_is_read():
         (START + "[moments]\noff = { at = 0.4, between = [0.5, 0.6] }\n", 6, "low <= at <= high"),
         (START + "[moments]\noff = 0.4\n", 6, "no contact begins or ends"),
         (START + "[moments]\noff = 4\n", 6, "lies outside"),
-        ("duration = 0\n" + START[15:], 1, "at least 0.02 s"),
-        ("duration = -1\n" + START[15:], 1, "at least 0.02 s"),
+        ("rate = 0\n" + START, 1, "from 1 to 1000"),
+        ("rate = 1e9\n" + START, 1, "from 1 to 1000"),
+        (START + "[[fine]]\nfrom = 0.2\nto = 0.4\n", 5, "has no rate"),
+        (START + "[[fine]]\nfrom = 0.2\nto = 0.4\nrate = 'many'\n", 8, "knots a second"),
+        (START + "[[fine]]\nfrom = 0.2\nto = 0.4\nrate = 1e6\n", 8, "from 1 to 1000"),
+        (START + "[[fine]]\nfrom = 0.4\nto = 0.2\nrate = 50\n", 7, "ends after it begins"),
+        (START + "[[fine]]\nfrom = 1.0\nrate = 50\n", 6, "ends after it begins"),
+        (START + "[[fine]]\nto = 3\nrate = 50\n", 6, "runs from 0 to 1 s"),
+        (START + "[[fine]]\nto = 'landing'\nrate = 50\n", 6, "no moment 'landing'"),
+        (START + "[[fine]]\nto = 'off'\nrate = 50\n[moments]\noff = 0.4\n", 6, "'off' does not: give seconds"),
+        (START + "[[fine]]\nrats = 50\nrate = 50\n", 6, "did you mean 'rate'"),
+        (START + "[[fine]]\nto = 0.5\nrate = 50\n\n[[fine]]\nfrom = 0.4\nrate = 60\n", 10,
+         "line 5 overlap from 0.4 s to 0.5 s"),
+        (START + "[fine]\nrate = 50\n", 5, "[[fine]]"),
         ("duration = 'long'\n" + START[15:], 1, "no moment 'long'"),
         ("[[key]]\ntime = 0\n", 1, "has no duration"),
         ("duration = 1.0\n", 1, "at least one [[key]]"),

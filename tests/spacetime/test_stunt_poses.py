@@ -78,3 +78,13 @@ def test_what_is_not_there_is_said():
         named_pose("crouch", character("chain"))
     with pytest.raises(ValueError, match="read-only"):
         named_pose("T", character("human"))[0] = 1.0
+
+
+@pytest.mark.parametrize("name", [p.name for p in named_poses()])
+def test_poses_of_a_symmetric_figure_are_symmetric_to_the_last_digits(name: str):
+    """Left and right hands and feet mirror each other: such motions are solved in half the variables."""
+    who = character("human")
+    shot = who.snapshot(who.state(named_pose(name, who)))
+    for part in ("hand", "foot", "forearm", "shank"):
+        left, right = shot.position(f"{part}_left"), shot.position(f"{part}_right")
+        np.testing.assert_allclose(left * (1, -1, 1), right, atol=1e-12)

@@ -17,10 +17,12 @@ from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.optimize import Progress, Result
+    from counterpoise.spacetime.optimize import Result
+    from counterpoise.spacetime.solving import Progress
     from counterpoise.spacetime.stunt import Stunt
 
 _PATIENCE = 2.0  # [s] between lines of progress where there is no terminal
+_STRAINED = 1.01  # of a joint's strength from which a motion asks for more than a person has
 _FRAMES = 60.0  # a second, in files for other programs
 
 
@@ -56,8 +58,6 @@ def optimize(
     problem = stunt.problem()
     if describe and not as_json:
         say(problem.describe())
-    from counterpoise.spacetime.optimize import solve_motion
-
     with _stoppable() as asked, _progress(quiet or as_json) as show:
         began = time.monotonic()
 
@@ -65,7 +65,7 @@ def optimize(
             show(progress)
             return not (asked() or (limit is not None and time.monotonic() - began > limit))
 
-        result = solve_motion(problem, callback=watch)
+        result = stunt.optimize(callback=watch, problem=problem)
     motion = result.motion.named(stunt.name)
     if out is not None:
         _write(motion, out, fps)
@@ -147,7 +147,9 @@ def _as_json(stunt: Stunt, result: Result, files: dict[str, str]) -> dict[str, A
         "worst": result.worst,
         "violations": [{"name": v.name, "time": v.time, "amount": v.amount} for v in result.violations],
         "conflicts": list(result.conflicts), "notes": list(result.notes), "moments": result.times,
-        "between": result.between, "duration": result.motion.duration, "files": files,
+        "between": result.between,
+        "strains": [{"joint": s.joint, "share": s.share, "time": s.time} for s in result.strains()],
+        "duration": result.motion.duration, "files": files,
     }  # fmt: skip
 
 
@@ -170,3 +172,6 @@ def _tell(stunt: Stunt, result: Result) -> None:
         say("moments: " + escape(", ".join(f"{k} at {v:.3f} s" for k, v in result.times.items())))
     if result.between:
         say("missed between the knots: " + escape(", ".join(f"{k} {v:.2%}" for k, v in result.between.items())))
+    if strains := result.strains():
+        cure = '; a [[wish]] of kind = "torque" keeps every joint within it' if strains[0].share > _STRAINED else ""
+        say(escape(f"{strains[0]}{cure}"))

@@ -91,7 +91,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             f"it ends with the CoM {-100 * new:.0f} cm behind the toes, at rest",
             new < 0.0,
         ),
-        valid_claim("and the result is physically valid", result, seconds, judged, 1.5),
+        valid_claim("and the result is physically valid", result, seconds, judged),
     )
     moments = np.linspace(0.0, stunt.duration, 10).tolist()
     picture = rows_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,16 +28,21 @@ from counterpoise.experiments.staging import (
     take_with,
     timed,
     valid_claim,
+    with_scenery,
 )
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion
 from counterpoise.objectives.surface import Surface
-from counterpoise.spacetime.asks import Apex, Clear, Key, Touch
+from counterpoise.spacetime.asks import Apex, Clear, Key, Place, Touch
 from counterpoise.spacetime.holds import end_of
 from counterpoise.spacetime.optimize import Result
+from counterpoise.spacetime.stunt_poses import named_pose
 
 Array = NDArray[np.float64]
 FINGER = 0.01  # [m] half the thickness of a finger: its end is this far above what it presses on
+SINK = 2e-3  # [m] nothing gets deeper than this into the ground or a box
+CLOSE = 120.0  # [Hz] at which that is looked at
+ROUND = math.radians(25.0)  # of the way round a foot's edge to where it is held while it rolls
 STUNTS = ("jump", "twist", "cartwheel", "vault")
 VIEW = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [deg]
 
@@ -65,11 +71,15 @@ def long_jump(who: Character, settings: Settings) -> Stunt:
     )
     touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
     fine = ((up - 0.2, up, 40.0), (up, down, 80.0), (down, down + 0.15, 40.0))
-    return Stunt(who, keys, tuple(touches), end, (Apex(0.95, settings.apex),), joints=JOINTS, fine=fine)
+    apart = [Place(h, 0.95, (None, y, None), within=0.1) for h, y in (("hand_left", 0.25), ("hand_right", -0.25))]
+    return Stunt(who, keys, tuple(touches), end, (Apex(0.95, settings.apex), *apart), joints=JOINTS, fine=fine)
 
 
 def twist(who: Character, settings: Settings) -> Stunt:
-    """A jump on the spot whose last key faces the other way; one soft key in the air says which way round."""
+    """A jump on the spot whose last key faces the other way; one soft key in the air says which way round.
+
+    Half-way round the feet are beside each other: legs do not pass through legs.
+    """
     up, down, end = 0.6, 1.1, 1.8
     turn = math.radians(settings.turn)
     stand = standing_at(who, np.asarray(who.neutral), 0.0)
@@ -84,7 +94,9 @@ def twist(who: Character, settings: Settings) -> Stunt:
     )
     touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
     fine = ((up - 0.2, up, 40.0), (up, down, 50.0), (down, down + 0.15, 40.0))
-    return Stunt(who, keys, tuple(touches), end, joints=JOINTS, fine=fine)
+    side = 0.16 * np.array([-math.sin(0.5 * turn), math.cos(0.5 * turn)])  # of the left foot from the middle
+    apart = [Place(f, 0.85, (*(s * side), None), within=0.08) for f, s in zip(FEET, (1.0, -1.0), strict=True)]
+    return Stunt(who, keys, tuple(touches), end, tuple(apart), joints=JOINTS, fine=fine)
 
 
 def cartwheel(who: Character, settings: Settings) -> Stunt:
@@ -112,57 +124,63 @@ def cartwheel(who: Character, settings: Settings) -> Stunt:
     touches = []
     for foot, leaves, lands in ((FEET[1], 0.7, 1.5), (FEET[0], 1.0, 1.75)):
         off, on = round(leaves - edge, 6), round(lands + edge, 6)
-        sole = who.foot(foot).points[0].position[2]  # exactly: the edge must lie in the sole it rolls off and onto
+        (left, rise), (right, _) = (_edge(who, foot, side) for side in (1.0, -1.0))
+        near = Surface(origin=(0.0, 0.0, rise))
         touches += [
             Touch(foot, 0.0, off),
-            Touch(foot, off, leaves, "point", point=(0.08, 0.033, sole), name=f"{foot} rolling off"),
-            Touch(foot, lands, on, "point", point=(0.08, -0.033, sole), name=f"{foot} rolling on"),
+            Touch(foot, off, leaves, "point", point=left, surface=near, name=f"{foot} rolling off"),
+            Touch(foot, lands, on, "point", point=right, surface=near, name=f"{foot} rolling on"),
             Touch(foot, on, end),
         ]
     for hand, (first, last), y in (("hand_left", (0.9, 1.4), hands[0]), ("hand_right", (1.1, 1.65), hands[1])):
         touches.append(Touch(hand, first, last, "point", point=_tip(who, hand), place=(0.05, y, FINGER)))
     joints = {**TRUNK, "wrist_left": 3.0, "wrist_right": 3.0, "knee_left": 2.0, "knee_right": 2.0}
     return Stunt(
-        who, keys, tuple(touches), end, (Clear(FEET, -0.004, 0.42, 2.1),), joints=joints, fine=((0.5, 2.0, 30.0),),
+        who, keys, tuple(touches), end, joints=joints, fine=((0.5, 2.0, 30.0),),
         clear=(*FEET, "hand_left", "hand_right", "head"),
     )  # fmt: skip
 
 
 def vault(who: Character, settings: Settings) -> Stunt:
     """From standing, hands on the box, legs through between the arms, and standing on the other side."""
-    box, end, soft = settings.box, 2.3, 10.0
-    before, behind = -0.78, 0.8
-    push, on, off, down = 0.65, 0.85, 1.2, 1.5
-    crouch = flat_footed(who, before, hip=-1.3, knee=1.4, ankle=-0.5, waist=0.2, shoulder=0.5, elbow=0.3)
-    land = flat_footed(who, behind, hip=-1.2, knee=1.3, ankle=-0.4, waist=0.2, shoulder=-0.7, elbow=0.3)
+    box, end, soft = settings.box, 2.3, 100.0
+    before, behind = -0.8, 0.7
+    push, on, off, down = 0.7, 0.9, 1.25, 1.55
+    load, land, tuck = (named_pose(name, who) for name in ("load", "land", "tuck"))
 
-    def leaning(pitch: float, shoulder: float, hip: float, knee: float) -> Array:
-        q = bent(who, hip=hip, knee=knee, waist=0.3, spine=0.2, shoulder=shoulder, elbow=0.1)
+    def leaning(pitch: float, shoulder: float) -> Array:
+        q = bent(who, tuck, shoulder=(0.2, shoulder, 0.0), elbow=0.17)
         q = moved(who, q, (0, 0, 0), (0, 0, 0), (0.0, pitch, 0.0))
         return moved(who, q, _tips(who, q), (0.0, 0.0, box))
 
     keys = (
         Key(0.0, standing_at(who, np.asarray(who.neutral), before), rest=True, name="stand"),
-        Key(0.3575, crouch, soft=soft, name="crouch"),
-        Key(on + 0.05, leaning(1.0, -1.5, -1.7, 1.9), soft=soft, name="onto the box"),
-        Key(off, leaning(0.5, -0.1, -2.0, 1.7), soft=soft, name="over it"),
-        Key(down + 0.25, land, soft=soft, name="land"),
+        Key(0.35, standing_at(who, load, before), soft=0.2 * soft, name="crouch"),
+        Key(push - 0.1, standing_at(who, land, before), soft=0.2 * soft, name="arms forward"),
+        Key(on + 0.05, leaning(0.8, -0.87), soft=soft, name="onto the box"),
+        Key(off - 0.03, leaning(0.26, 0.0), soft=soft, name="over it"),
+        Key(down + 0.2, standing_at(who, land, behind), soft=soft, name="land"),
         Key(end, standing_at(who, np.asarray(who.neutral), behind), rest=True, name="stand again"),
     )
-    top = Surface(origin=(0.0, 0.0, box))
+    hands = ("hand_left", "hand_right")
+    top = Surface(origin=(0.0, 0.0, box + FINGER))
     touches = [Touch(f, 0.0, push) for f in FEET]
     touches += [
-        Touch(h, on, off, "point", point=_tip(who, h), place=(0.0, y, box), surface=top)
-        for h, y in (("hand_left", 0.28), ("hand_right", -0.28))
+        Touch(h, on, off, "point", point=_tip(who, h), place=(0.0, y), surface=top)
+        for h, y in zip(hands, (0.25, -0.25), strict=True)
     ]
     touches += [Touch(f, down, end) for f in FEET]
     wishes = (
-        Clear(FEET, box + 0.03, 1.0, 1.25, name="feet over the box"),
-        Clear(("hand_left", "hand_right"), box, 0.72, 0.84, name="hands over its edge"),
+        Clear(FEET, box + 0.03, on + 0.1, off + 0.07, name="feet over the box"),
+        Clear((*hands, "forearm_left", "forearm_right"), box + 0.04, push - 0.1, on - 0.06, name="hands above it"),
+        Clear(hands, box + FINGER, off + 0.01, off + 0.12, name="hands over its edge"),
     )
+    fine = (
+        (push - 0.2, push, 30.0), (push, on, 80.0), (on, off, 30.0), (off, down, 60.0), (down, down + 0.2, 30.0)
+    )  # fmt: skip
     return Stunt(
-        who, keys, tuple(touches), end, wishes, fine=((push - 0.15, push, 40.0), (push, on, 60.0), (on, off, 40.0),
-        (off, down, 60.0), (down, down + 0.15, 40.0)), scenery=({"box": ((0, 0, 0.5 * box), (0.15, 0.45, 0.5 * box))},),
+        who, keys, tuple(touches), end, wishes, joints={}, smooth=1.0, fine=fine,
+        scenery=({"box": ((0, 0, 0.5 * box), (0.15, 0.45, 0.5 * box))},),
     )  # fmt: skip
 
 
@@ -184,14 +202,23 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         judged = judge_motion(result)
         keys = len(stunt.keys)
         claims.append(
-            valid_claim(f"{name}: {keys} keys and {len(stunt.touches)} contacts suffice", result, seconds, judged, 1.5)
+            valid_claim(f"{name}: {keys} keys and {len(stunt.touches)} contacts suffice", result, seconds, judged)
         )
         claims.append(_asked(who, name, result, settings))
+        deep, which = into_scenery(stunt, result)
+        claims.append(
+            Claim(
+                "nothing sinks into the ground" + (" or the box" if stunt.scenery else ""),
+                f"{1e3 * max(judged.sink, 0.0):.1f} mm ({judged.sunk})"
+                + (f", {1e3 * deep:.1f} mm{which}" if stunt.scenery else ""),
+                max(judged.sink, deep) < SINK,
+            )
+        )
         films[name] = Film(
             "", take=take_with(who, result.motion, stunt.scenery), azimuth=VIEW[name], count=16, columns=8,
             panel=(180, 230), speed=0.5,
         )  # fmt: skip
-        facts[name] = figures_of(result, seconds, judged)
+        facts[name] = figures_of(result, seconds, judged) | {"into scenery": deep}
         motions[name] = result.motion
     lab.tell("stunts", 1.0)
     return Outcome(tuple(claims), {}, None, facts, films, {}, motions)
@@ -230,6 +257,35 @@ def _asked(who: Character, name: str, result: Result, settings: Settings) -> Cla
         "the feet pass over the box", f"ankles never below {above:.2f} m above a box of {settings.box:g} m",
         bool(above > settings.box),
     )  # fmt: skip
+
+
+def into_scenery(stunt: Stunt, result: Result) -> tuple[float, str]:
+    """[m] how deep any body gets into the shapes that stand around, by MuJoCo's distances; and which, when."""
+    model = with_scenery(stunt.who, stunt.scenery)
+    data = mujoco.MjData(model)
+    bodies, fixed = np.flatnonzero(model.geom_bodyid > 0), np.flatnonzero(model.geom_bodyid == 0)
+    deepest, which = 0.0, ""
+    for t in np.arange(0.0, float(result.curve.times[-1]), 1.0 / CLOSE):
+        data.qpos[:] = result.sample(float(t)).q
+        mujoco.mj_kinematics(model, data)
+        for shape in fixed:
+            for body in bodies:
+                gap = mujoco.mj_geomDistance(model, data, int(body), int(shape), 0.1, None)
+                if -gap > deepest:
+                    deepest, which = -gap, f" ({model.body(int(model.geom_bodyid[body])).name} at {t:.2f} s)"
+    return deepest, which
+
+
+def _edge(who: Character, foot: str, side: float) -> tuple[Array, float]:
+    """Two points part of the way round a foot's left (1) or right (-1) edge, and their height when the foot is flat.
+
+    The edges are round (capsules): a foot that rolls about the line through these points by up to twice that angle
+    never sinks, and rises by no more than this height.
+    """
+    sole = np.array([p.position for p in who.foot(foot).points if p.body == foot and side * p.position[1] > 0.0])
+    radius = float(who.model.geom_size[who.model.body_geomadr[who.body_id(foot)], 0])
+    rise = radius * (1.0 - math.cos(ROUND))
+    return sole + (0.0, side * radius * math.sin(ROUND), rise), rise
 
 
 def _tip(who: Character, hand: str) -> Array:

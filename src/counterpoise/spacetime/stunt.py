@@ -32,13 +32,14 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.asks import Key, Taste, Touch, Wish
-from counterpoise.spacetime.moments import LEAST, SAME, Moment, Time, seconds
-from counterpoise.spacetime.optimize import Progress, Result, solve_motion
-from counterpoise.spacetime.problem import RATE, MotionProblem, build_motion_problem
+from counterpoise.spacetime.moments import LEAST, RATE, SAME, Moment, Time, seconds
+from counterpoise.spacetime.optimize import Result, solve_motion
+from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
+from counterpoise.spacetime.solving import Progress
 from counterpoise.spacetime.stunt_contacts import read_contact
 from counterpoise.spacetime.stunt_figure import Poses, read_character
-from counterpoise.spacetime.stunt_reading import Source, Table, open_toml
-from counterpoise.spacetime.stunt_times import Times
+from counterpoise.spacetime.stunt_reading import Table, open_toml
+from counterpoise.spacetime.stunt_times import Times, read_fine, read_rate
 from counterpoise.spacetime.stunt_wishes import joints_of, read_taste, read_wish
 
 
@@ -54,19 +55,27 @@ class Stunt:
     wishes: tuple[Wish, ...] = ()
     taste: Taste = field(default_factory=Taste)
     rate: float = RATE  # knots a second
+    fine: tuple[tuple[float, float, float], ...] = ()  # stretches (start, end, rate) with a rate of their own
     reference: Motion | None = None
-    clear: tuple[str, ...] | None = None  # bodies that stay above the ground; None: the feet
+    clear: tuple[str, ...] | None = None  # bodies that stay above the ground; None: all
+    conflicts: tuple[str, ...] = ()  # what lies outside a motion too short for it, and was left out
 
     def problem(self) -> MotionProblem:
         """The optimisation problem, to be looked at or solved."""
         return build_motion_problem(
             self.character, self.keys, self.contacts, self.duration, wishes=self.wishes, reference=self.reference,
-            taste=self.taste, rate=self.rate, clear=self.clear,
+            taste=self.taste, rate=self.rate, fine=self.fine, clear=self.clear,
         )  # fmt: skip
 
-    def optimize(self, callback: Callable[[Progress], bool | None] | None = None, warm: Result | None = None) -> Result:
-        """The motion; see `optimize_motion`."""
-        return solve_motion(self.problem(), callback=callback, warm=warm)
+    def optimize(
+        self,
+        callback: Callable[[Progress], bool | None] | None = None,
+        warm: Result | None = None,
+        problem: MotionProblem | None = None,
+    ) -> Result:
+        """The motion; see `optimize_motion`. `problem` is what `problem()` gave, if it was asked for before."""
+        found = solve_motion(self.problem() if problem is None else problem, callback=callback, warm=warm)
+        return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
 def read_stunt(source: str | os.PathLike[str]) -> Stunt:
@@ -75,12 +84,13 @@ def read_stunt(source: str | os.PathLike[str]) -> Stunt:
     character = read_character(top)
     poses = Poses(character, top)
     times = Times(top)
-    keys = [_key(table, poses, times) for table in top.tables("key")]
-    touches = _told_apart([t for table in top.tables("contact") for t in read_contact(table, character, times)])
-    wishes = [read_wish(table, character, times) for table in top.tables("wish")]
+    tables = {kind: times.fitting(top.tables(kind), kind == "key") for kind in ("key", "contact", "wish", "fine")}
+    keys = _one_at_a_time([_key(table, poses, times) for table in tables["key"]], times)
+    touches = _told_apart([t for table in tables["contact"] for t in read_contact(table, character, times)])
+    wishes = [read_wish(table, character, times) for table in tables["wish"]]
     _check_order(touches, times, top)
     taste = read_taste(top, character)
-    rate = top.number("rate", "knots a second, such as 30", low=1.0)
+    rate = read_rate(top)
     stunt = Stunt(
         name=top.text("name", "the stunt's name in quotes") or Path(top.source.name).stem,
         character=character,
@@ -90,12 +100,14 @@ def read_stunt(source: str | os.PathLike[str]) -> Stunt:
         wishes=tuple(wishes),
         taste=taste,
         rate=RATE if rate is None else rate,
+        fine=read_fine(tables["fine"], times),
         reference=_reference(top, poses),
         clear=_clear(top, character),
+        conflicts=tuple(times.conflicts),
     )
     times.done()
     top.done()
-    _check_keys(stunt, [t for _, t in keys], top)
+    _check_start(stunt, [t for _, t in keys], top)
     return stunt
 
 
@@ -107,6 +119,8 @@ def _key(table: Table, poses: Poses, times: Times) -> tuple[Key, Table]:
     soft = table.number("soft", "the weight of a wish, above 0 (10 pulls firmly); leave it out for an exact key")
     root, rest = table.flag("root", True), table.flag("rest", False)
     name = table.text("name", "a name in quotes") or ""
+    if name:
+        name = f"{name} ({seconds(time):g} s)"  # what is in conflict is told with its time
     table.done()
     if isinstance(time, Moment) and not times.is_event(time):
         raise table.fault("time", f"a key's moment begins or ends a contact; {time.name!r} does not: give seconds")
@@ -122,8 +136,8 @@ def _reference(top: Table, poses: Poses) -> Motion | None:
         return poses.motion(name)
 
 
-def _clear(top: Table, character: Character) -> tuple[str, ...]:
-    """Bodies that stay above the ground: what is named there; feet and hands where nothing is."""
+def _clear(top: Table, character: Character) -> tuple[str, ...] | None:
+    """Bodies that stay above the ground: what is named there; None, the whole figure, where nothing is."""
     value = top.data.get("clear")
     if value == []:
         top.known.append("clear")
@@ -131,7 +145,7 @@ def _clear(top: Table, character: Character) -> tuple[str, ...]:
     names = top.names("clear", 'bodies that stay above the ground, such as ["foot_left", "hand_left"]')
     feet = [f.name for f in character.feet]
     if names is None:
-        return (*feet, *character.hands)
+        return None
     out: list[str] = []
     with top.at("clear"):
         for name in names:
@@ -144,19 +158,33 @@ def _clear(top: Table, character: Character) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _check_keys(stunt: Stunt, tables: list[Table], top: Table) -> None:
-    """Two exact keys of the same whole pose at one time cannot both hold; something has to say where to begin."""
-    source: Source = top.source
+def _one_at_a_time(keys: list[tuple[Key, Table]], times: Times) -> list[tuple[Key, Table]]:
+    """Two exact keys of the whole pose at one time cannot both hold: a mistake, unless there is no time for more."""
+    out: list[tuple[Key, Table]] = []
+    for key, here in keys:
+        twin = next(
+            (t for k, t in out if key.whole and k.whole and abs(seconds(key.time) - seconds(k.time)) <= SAME), None
+        )
+        if twin is None:
+            out.append((key, here))
+        elif times.short:
+            times.conflicts.append(
+                f"[[key]] (line {here.line}) and the one in line {twin.line} are both exact at "
+                f"{seconds(key.time):g} s: the first is kept"
+            )
+        else:
+            raise here.fault(
+                None,
+                f"this key and the one in line {twin.line} are both exact at {seconds(key.time):g} s: "
+                "keep one, or make one soft",
+            )
+    return out
+
+
+def _check_start(stunt: Stunt, tables: list[Table], top: Table) -> None:
+    """Something has to say where to begin, and which way round."""
     if not tables and stunt.reference is None:
         raise top.fault(None, "a stunt needs at least one [[key]], or a reference motion to start from")
-    for i, (a, here) in enumerate(zip(stunt.keys, tables, strict=True)):
-        for b, there in zip(stunt.keys[:i], tables[:i], strict=True):
-            if a.whole and b.whole and abs(seconds(a.time) - seconds(b.time)) <= SAME:
-                raise source.fault(
-                    here.path,
-                    f"this key and the one in line {there.line} are both exact at {seconds(a.time):g} s: "
-                    "keep one, or make one soft",
-                )
     if stunt.reference is None and stunt.character.floating:
         _check_turns(stunt, tables)
 
@@ -189,7 +217,7 @@ def _told_apart(touches: list[tuple[Touch, Table]]) -> list[tuple[Touch, Table]]
 def _check_order(touches: list[tuple[Touch, Table]], times: Times, top: Table) -> None:
     """No stretch between contact changes is too short to hold a curve."""
     events: list[tuple[float, Time, Table, str]] = [(0.0, 0.0, top, "duration")]
-    events.append((seconds(times.duration), times.duration, top, "duration"))
+    events.append((seconds(times.end), times.end, top, "duration"))
     for touch, table in touches:
         events += [(seconds(touch.start), touch.start, table, "from"), (seconds(touch.end), touch.end, table, "to")]
     events.sort(key=lambda e: e[0])

@@ -36,7 +36,7 @@ def read_contact(table: Table, character: Character, times: Times) -> list[tuple
     start = times.read(table, "from")
     end = times.read(table, "to")
     begin: Time = 0.0 if start is None else start
-    finish: Time = times.duration if end is None else end
+    finish: Time = times.end if end is None else end
     if not seconds(begin) < seconds(finish):
         raise table.fault(
             "to" if "to" in table else "from",
@@ -45,7 +45,7 @@ def read_contact(table: Table, character: Character, times: Times) -> list[tuple
     places = _places(table, parts)
     surface = _surface(table)
     facing = table.number("facing", "degrees about the vertical, to the left")
-    point = table.numbers("point", "[x, y, z] in the part's own frame, in metres", (3,))
+    point = _points(table, how)
     axis = table.value("axis", "a bar's direction")
     options: dict[str, Any] = {
         "friction": table.number("friction", "a number, 0 or more", low=0.0),
@@ -107,6 +107,19 @@ def _places(table: Table, parts: list[str]) -> list[list[float] | None]:
         if not (isinstance(one, list) and len(one) in (2, 3) and all(map(is_number, one))):
             raise table.fault("place", f"place is {wanted}; got {one!r}")
     return [[float(c) for c in one] for one in each]
+
+
+def _points(table: Table, how: str) -> list[float] | list[list[float]] | None:
+    """One point of the part, or for a contact that is a point several: the line or face that presses."""
+    value = table.value("point", "a point of the part")
+    if value is None:
+        return None
+    many = isinstance(value, list) and len(value) > 0 and all(isinstance(v, list) for v in value) and how == "point"
+    for one in value if many else [value]:
+        if not (isinstance(one, list) and len(one) == 3 and all(map(is_number, one))):
+            more = ", or a list of such points" if how == "point" else ""
+            raise table.fault("point", f"point is [x, y, z] in the part's own frame, in metres{more}; got {one!r}")
+    return [[float(c) for c in one] for one in value] if many else [float(c) for c in value]
 
 
 def _surface(table: Table) -> Surface | Callable[[float], Surface] | None:

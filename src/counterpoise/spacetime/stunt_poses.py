@@ -22,6 +22,7 @@ from counterpoise.pose import CenterOfMass, Lock, Orient, Pin, Posture, Reach, s
 Array = NDArray[np.float64]
 SLACK = 0.06  # [rad] between a straight joint and its stop: an optimiser needs room on both sides
 STRAIGHT = 0.985  # of an arm's length that a straight arm reaches
+ALIKE = 1e-4  # [rad, m] a pose whose sides differ by less is meant to be symmetric
 NEAR = 1e-3  # weight of staying near the neutral pose
 
 
@@ -50,6 +51,9 @@ def named_pose(name: str, character: Character) -> Array:
 @lru_cache(maxsize=256)
 def _made(pose: NamedPose, character: Character) -> Array:
     q = np.array(pose.build(character))
+    other = character.difference(q, character.mirror_pose(q))
+    if np.abs(other).max(initial=0.0) < ALIKE:  # left and right exactly alike: what the solver left undone goes
+        q = np.array(character.integrate(q, 0.5 * other))
     q.flags.writeable = False
     return q
 

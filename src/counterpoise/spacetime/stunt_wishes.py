@@ -82,7 +82,7 @@ def _clear(table: Table, who: Character, times: Times) -> Wish:
 
 
 def _torque(table: Table, who: Character, times: Times) -> Wish:
-    joints = joints_of(table, "joints", who)
+    joints = _some(table, who)
     limit = table.number("limit", "newton metres, above 0")
     share = table.number("share", "a share of the joint's strength, above 0")
     if limit is not None and share is not None:
@@ -92,7 +92,7 @@ def _torque(table: Table, who: Character, times: Times) -> Wish:
 
 def _effort(table: Table, who: Character, times: Times) -> Wish:
     weight = table.number("weight", "a number above 0")
-    return Effort(joints_of(table, "joints", who), 1.0 if weight is None else weight)
+    return Effort(_some(table, who), 1.0 if weight is None else weight)
 
 
 def _cycle(table: Table, who: Character, times: Times) -> Wish:
@@ -120,6 +120,14 @@ def joints_of(table: Table, key: str, who: Character) -> list[str]:
         for name in names:
             out += _both(who, name)
     return out
+
+
+def _some(table: Table, who: Character) -> list[str] | None:
+    """The joints a wish names; None, all of them, where it names none."""
+    if "joints" in table:
+        return joints_of(table, "joints", who)
+    table.known.append("joints")
+    return None
 
 
 def _both(who: Character, name: str) -> list[str]:
