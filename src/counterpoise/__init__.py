@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from counterpoise.simulate import random_pushes as random_pushes
     from counterpoise.simulate.loop import simulate as simulate
     from counterpoise.simulate.replay import replay as replay
+    from counterpoise.spacetime import Apart as Apart
     from counterpoise.spacetime import Apex as Apex
     from counterpoise.spacetime import CheckReport as CheckReport
     from counterpoise.spacetime import CheckTuning as CheckTuning
@@ -175,10 +176,11 @@ _HOMES = {
         "replay",
     ),
     "spacetime": (
-        "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "FixResult",
-        "FixTuning", "Key", "Moment", "MotionProblem", "Place", "Result", "Stunt", "Taste", "TorqueLimit", "Touch",
-        "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion",
-        "joint_torque_derivatives", "joint_torques", "optimize_motion", "read_stunt", "solve_motion",
+        "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort", "Facing",
+        "FixResult", "FixTuning", "Key", "Moment", "MotionProblem", "Place", "Result", "Stunt", "Taste",
+        "TorqueLimit", "Touch", "aggregate_force", "aggregate_force_derivatives", "build_motion_problem",
+        "check_motion", "fix_motion", "joint_torque_derivatives", "joint_torques", "optimize_motion", "read_stunt",
+        "solve_motion",
     ),
 }  # fmt: skip
 _WHERE = {name: home for home, names in _HOMES.items() for name in names}

@@ -9,6 +9,7 @@ from counterpoise.spacetime.aggregate import (
     momentum_derivatives,
 )
 from counterpoise.spacetime.asks import (
+    Apart,
     Apex,
     Clear,
     Cycle,
@@ -37,10 +38,10 @@ from counterpoise.spacetime.stunt import Stunt, read_stunt
 from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
 
 __all__ = [
-    "AggregateForce", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort", "Facing",
-    "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem", "Place", "Places",
-    "Progress", "Result", "Strain", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force",
-    "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion", "joint_torque_derivatives",
-    "joint_torques", "momentum", "momentum_derivatives", "optimize_motion", "point_jacobians", "read_stunt",
-    "solve_motion", "turn_jacobians",
+    "AggregateForce", "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort",
+    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem", "Place",
+    "Places", "Progress", "Result", "Strain", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation",
+    "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion",
+    "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "optimize_motion",
+    "point_jacobians", "read_stunt", "solve_motion", "turn_jacobians",
 ]  # fmt: skip

@@ -167,6 +167,26 @@ class Clear:
 
 
 @dataclass(frozen=True, eq=False)
+class Apart:
+    """Bodies keep off others (None: all off all, but neighbours) from `start` to `end`: arms off the legs in a tuck."""
+
+    bodies: Sequence[str] | None = None
+    others: Sequence[str] | None = None
+    room: float = 0.0  # [m] between them
+    start: Time = 0.0
+    end: Time | None = None  # None: to the end
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _check_time(self.start, "the start of keeping apart")
+        if self.end is not None:
+            _check_time(self.end, "the end of keeping apart")
+        both = sorted(set(self.bodies or ()) & set(self.others or ()))
+        if both:
+            raise BadValue(f"a body cannot be kept apart from itself; {', '.join(both)} is on both sides")
+
+
+@dataclass(frozen=True, eq=False)
 class TorqueLimit:
     """No joint of `joints` (None: of all) works harder than `share` of its strength, or than `limit` [N m]."""
 
@@ -203,7 +223,7 @@ class Cycle:
             raise BadValue(f"a cycle's travel is (x, y) [m], None where free; got {self.travel!r}")
 
 
-Wish: TypeAlias = Place | Facing | Apex | Clear | TorqueLimit | Effort | Cycle
+Wish: TypeAlias = Place | Facing | Apex | Clear | Apart | TorqueLimit | Effort | Cycle
 
 
 @dataclass(frozen=True)

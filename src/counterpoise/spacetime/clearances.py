@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 DEEP = 1e-6  # [m] below the ground from which it counts
+INSIDE = 1e-3  # [m] of parts in each other from which it counts
+SEEN = 5e-3  # [m] of them from which it is said
+NEAR = 0.1  # [m] parts of which some knot was wrong are watched where they are this near
 
 
 def watch(problem: MotionProblem, near: float, height: float) -> int:
@@ -78,6 +81,28 @@ def watch(problem: MotionProblem, near: float, height: float) -> int:
             )
         )
     return added
+
+
+def part(problem: MotionProblem) -> int:
+    """Rows for parts that the current candidate has inside each other; how many."""
+    added = 0
+    for plan in problem.apart:
+        rows = plan.rows(problem.evaluation, problem.layout, NEAR, -INSIDE)
+        if len(rows):
+            problem.blocks.append(rows)
+            added += len(rows)
+    return added
+
+
+def still_inside(problem: MotionProblem, times: Array) -> tuple[str, ...]:
+    """What of the current candidate could not be kept apart, in words; `times` of the knots."""
+    out = []
+    for plan in problem.apart:
+        free = np.where(plan.on[:, None], plan.free(problem.evaluation), np.inf)
+        for k in np.flatnonzero(free.min(axis=0) < -SEEN).tolist():
+            i = int(free[:, k].argmin())
+            out.append(f"{plan.labels[k]} are {-100.0 * free[i, k]:.1f} cm inside each other at {times[i]:.2f} s")
+    return tuple(out)
 
 
 def _notice(problem: MotionProblem) -> None:

@@ -140,11 +140,13 @@ class Evaluation:
 
 
 def times_of(timeline: Timeline, frames: Frames) -> Array:
+    """When frames are, as long as no moment has moved [s]."""
     times = timeline.times
     return np.asarray(times[frames.phase] + frames.s * np.diff(times)[frames.phase])
 
 
 def frame_of(timeline: Timeline, time: Time, frames: Frames) -> int:
+    """The knot at a time, or the nearest of its phase."""
     p, s = timeline.locate(time)
     near = np.flatnonzero((frames.phase[: frames.knots] == p) & (np.abs(frames.s[: frames.knots] - s) < 1e-9))
     if len(near) == 0:

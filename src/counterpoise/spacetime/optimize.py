@@ -14,14 +14,14 @@ from counterpoise.character.character import Character
 from counterpoise.motion._poses import Sample
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.asks import Key, Taste, Touch, Wish
-from counterpoise.spacetime.clearances import watch
+from counterpoise.spacetime.clearances import part, still_inside, watch
 from counterpoise.spacetime.curve import OptimizedCurve, curve_of
 from counterpoise.spacetime.forces import ContactForces, Strain, contact_forces, joint_strains
 from counterpoise.spacetime.moments import RATE, Time
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 from counterpoise.spacetime.rows import Block
 from counterpoise.spacetime.solving import GOOD, Progress, Solve
-from counterpoise.spacetime.symmetry import find_image
+from counterpoise.spacetime.symmetry import Image, find_image
 from counterpoise.spacetime.warm import carried, pull
 
 Array = NDArray[np.float64]
@@ -30,6 +30,7 @@ SOME = 1e-6  # change of the objective's slope from which a warm start has wishe
 ENOUGH = 0.01  # share of the objective below which a gain is not worth another round
 ROUNDS = 4  # of adding limits that turned out to matter
 DUST = 1e-2  # share of the worst below which a violation tells nothing
+WRECK = 2.0  # times the objective from which a motion is spoilt
 STRAINED = 1e-3  # share beyond its strength from which a joint is said to be too weak
 SLIGHT = 1e-4  # [m, rad] what gives way by less than this is not in conflict
 STATUS = {
@@ -152,6 +153,7 @@ def solve_motion(
         x = carried(problem, warm)
     search = warm is None
     image = find_image(problem) if symmetric else None
+    whole: tuple[Array, list[Block]] | None = None  # the last exact motion before parts were parted, and its rows
     for again in range(ROUNDS):
         solve = Solve(problem, callback, began, iterations, image, strict=not again)
         if not solve.symmetric:
@@ -169,13 +171,25 @@ def solve_motion(
             x, status = solve.exact(x)
         if search:
             x = _improved(solve, x, strides)
-        iterations = solve.iterations
+        search, iterations = False, solve.iterations
         problem.look(x)
-        if solve.stopped or not watch(problem, -1e-6, -1e-6):
+        if solve.stopped:
             break
-        search = False
+        if not watch(problem, -1e-6, -1e-6):
+            if solve.worst <= GOOD:
+                whole = x.copy(), list(problem.blocks)
+            solve, parted = _parted(solve, x, image)
+            iterations = solve.iterations
+            if parted is None:
+                break
+            x = parted
     off = solve.violation(x)
     worst = float(off.max(initial=0.0))
+    if worst > GOOD and whole is not None:
+        x, problem.blocks = whole
+        solve = Solve(problem, callback, began, iterations, image, strict=False)
+        off = solve.violation(x)
+        worst = float(off.max(initial=0.0))
     if worst > GOOD and not solve.stopped and not problem.gives:
         return _least_violating(problem, callback, began, iterations)
     word = "solved" if worst <= GOOD else "stopped" if solve.stopped else STATUS.get(status, f"status {status}")
@@ -187,6 +201,10 @@ def solve_motion(
     curve = curve_of(problem, x)
     named = _named(problem, solve, off)
     times = problem.layout.times(x)
+    problem.look(x)
+    f = problem.frames
+    at = times[f.phase] + f.s * np.diff(times)[f.phase]
+    notes = (*problem.notes, *still_inside(problem, at))
     free = {
         m.name or f"moment {k}": float(times[k])
         for k, m in enumerate(problem.timeline.moments)
@@ -195,7 +213,7 @@ def solve_motion(
     return Result(
         motion=curve.motion(), curve=curve, status=word, ok=word == "solved", violations=named, worst=worst,
         objective=solve.f(x), iterations=iterations, seconds=clock.perf_counter() - began, between=curve.between(),
-        times=free, notes=problem.notes, conflicts=problem.conflicts, symmetric=solve.symmetric, problem=problem,
+        times=free, notes=notes, conflicts=problem.conflicts, symmetric=solve.symmetric, problem=problem,
         x=x,
     )  # fmt: skip
 
@@ -223,6 +241,24 @@ def _least_violating(
     return replace(
         found, status=status, ok=False, violations=named, worst=worst,
     )  # fmt: skip
+
+
+def _parted(solve: Solve, x: Array, image: Image | None) -> tuple[Solve, Array | None]:
+    """The nearest motion in which parts found inside each other are not; None where there are none, or it is a wreck.
+
+    Limbs that have crossed each other cannot be parted knot by knot: rows that would spoil the motion are let go.
+    """
+    problem, before = solve.p, list(solve.p.blocks)
+    if not part(problem):
+        return solve, None
+    fresh = Solve(problem, solve.callback, solve.began, solve.iterations, image, strict=False)
+    found, _ = fresh.exact(x)
+    fresh.near = solve.near = None
+    if float(fresh.violation(found).max(initial=0.0)) > GOOD or fresh.f(found) > WRECK * solve.f(x):
+        problem.blocks = before
+        solve.iterations, solve.stopped = fresh.iterations, fresh.stopped
+        return solve, None
+    return fresh, found
 
 
 def _improved(solve: Solve, x: Array, strides: int) -> Array:

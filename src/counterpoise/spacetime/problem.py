@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
+from counterpoise.spacetime.apart_rows import ApartPlan, Rod, rod_pairs
+from counterpoise.spacetime.asks import Apart as ApartWish
 from counterpoise.spacetime.asks import Apex, Asks, Clear, Cycle, Facing, Key, Place, Taste, Touch, Wish
 from counterpoise.spacetime.bulges import Bulge, bulges_of, other_bulges
 from counterpoise.spacetime.clearances import clear_rows, watch
@@ -31,6 +33,8 @@ from counterpoise.spacetime.wish_rows import make_wish
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 WATCH = 10.0  # [rad] limits nearer than this at the start are constraints from the start: all of them
+REACH = 0.3  # [m] shapes nearer than this in the first guess are watched for collisions
+REACH_NAMED = 1.0  # [m] and those that were named
 SHORTEST = 0.1  # [s] no motion is shorter
 PRICE = 1e6  # of what was asked for and gives way [per m^2, rad^2]
 WATCH_HEIGHT = 0.3  # [m] points nearer to the ground than this likewise
@@ -58,6 +62,7 @@ class MotionProblem:
     clear: list[tuple[Bulge, int]]  # what to keep off the ground, and which of the evaluation's points they are
     rest: list[Bulge]  # what else to, once it is found below
     asks: Asks
+    apart: list[ApartPlan]  # what is kept off what
     gives: list[Elastic] = field(default_factory=list)  # blocks that may give way
 
     def elastic(self) -> MotionProblem:
@@ -120,6 +125,7 @@ class _Build:
         self.conflicts: list[str] = []
         self.points: list[tuple[int, Array]] = []
         self.turns: list[int] = []
+        self.apart: list[ApartPlan] = []
 
     def problem(self, elastic: bool = False) -> MotionProblem:
         """With `elastic`, keys, contacts and wishes may give way at a high price: what does is what is impossible."""
@@ -156,7 +162,7 @@ class _Build:
         out = MotionProblem(
             who, self.timeline, frames, e, layout, self.holds, blocks,
             Objective(e, layout, cost, goal, near, soft, price), low, high, x, self.keys, tuple(self.notes),
-            tuple(self.conflicts), self.guess, clear, self.rest, asks, gives,
+            tuple(self.conflicts), self.guess, clear, self.rest, asks, self.apart, gives,
         )  # fmt: skip
         out.look(x)
         watch(out, WATCH, WATCH_HEIGHT)
@@ -246,6 +252,10 @@ class _Build:
             if isinstance(w, Clear):
                 for spot in bulges_of(who, w.bodies):
                     self._point(who.body_id(spot.body), np.asarray(spot.position, float))
+            if isinstance(w, ApartWish):
+                for pair in rod_pairs(who, w.bodies, w.others):
+                    for rod in pair:
+                        self._ends(rod)
             if isinstance(w, Apex) or (isinstance(w, Place) and w.body == "com"):
                 for b in range(1, who.model.nbody):
                     self._point(b, np.array(who.model.body_ipos[b]))
@@ -318,7 +328,29 @@ class _Build:
                 out += [SamePose(e, layout, w, 0, knots - 1), SameSpeed(e, layout, 0, knots - 1)]
             if isinstance(w, Clear):
                 out += clear_rows(e, layout, w, self.timeline, self.frames, self.points)
+            if isinstance(w, ApartWish):
+                self.apart.append(self._apart(w))
+                out.append(self.apart[-1].rows(e, layout, REACH if w.bodies is None else REACH_NAMED, np.inf))
         return out
+
+    def _apart(self, wish: ApartWish) -> ApartPlan:
+        """What is kept off what, at knots no exact key speaks for."""
+        t = times_of(self.timeline, self.frames)[: self.frames.knots]
+        start, end = seconds(wish.start), np.inf if wish.end is None else seconds(wish.end)
+        on = (t >= start - 1e-9) & (t <= end + 1e-9)
+        on &= (self.frames.s[: self.frames.knots] > 0.0) | (self.frames.phase[: self.frames.knots] == 0)
+        for key in self.keys:
+            if key.whole:
+                i = frame_of(self.timeline, key.time, self.frames)
+                on[[i, i - 1] if i and self.frames.s[i] == 0.0 else [i]] = False
+        pairs = rod_pairs(self.who, wish.bodies, wish.others)
+        ends = np.array([self._ends(a) + self._ends(b) for a, b in pairs], np.int64).reshape(-1, 4)
+        room = np.array([a.radius + b.radius + wish.room for a, b in pairs])
+        return ApartPlan(wish.name or "apart", tuple(f"{a.body} and {b.body}" for a, b in pairs), ends, room, on)
+
+    def _ends(self, rod: Rod) -> list[int]:
+        body = self.who.body_id(rod.body)
+        return [self._point(body, np.array(p)) for p in (rod.start, rod.end)]
 
     def _prices(self, layout: Layout, torques: TorquePlan | None, giving: int) -> Array:
         """What squares of the variables beside the curve cost."""

@@ -80,7 +80,7 @@ class Solve:
         image: Image | None = None, strict: bool = True,
     ) -> None:  # fmt: skip
         self.p, self.callback, self.began, self.iterations = problem, callback, began, before
-        self.blocks = problem.blocks
+        self.blocks = list(problem.blocks)
         patterns = [b.pattern() for b in self.blocks]
         self.starts = np.cumsum([0, *(len(b) for b in self.blocks)])
         self.rows = np.concatenate([r + s for (r, _), s in zip(patterns, self.starts, strict=False)]).astype(np.int64)

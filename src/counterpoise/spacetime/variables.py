@@ -23,6 +23,7 @@ Indices = NDArray[np.int64]
 
 
 def lay_out(character: Character, timeline: Timeline, holds: list[Hold], frames: Frames, torques: int) -> Layout:
+    """Coefficients, then free moments, places of contacts, their multipliers, and `torques` at every knot."""
     c, nv = timeline.coefficients, character.nv
     at = c * nv
     moments = np.full(len(timeline.moments), -1, np.int64)

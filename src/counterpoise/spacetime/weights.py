@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 
 
 def weights(character: Character, taste: Taste) -> tuple[Array, Array]:
+    """Of squared accelerations and of nearness to the reference (nv,), from a taste."""
     share = heft(character, taste.heft)
     for joint in character.joints:
         if joint.kind == "free":
