@@ -214,6 +214,8 @@ def test_an_apex_out_of_reach_gives_way_by_name():
     assert result.status == "infeasible"
     assert result.violations[0].name.startswith("apex")
     assert result.violations[0].time == pytest.approx(0.75, abs=0.01)
+    assert not [v for v in result.violations if v.name.startswith(("physics", "continuity"))]
+    assert result.between["flight force"] < 0.01 and sum(v.amount > 0.1 for v in result.violations) == 1
 
 
 def test_a_pendulum_swings_as_physics_has_it():

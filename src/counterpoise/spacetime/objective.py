@@ -63,6 +63,12 @@ class Objective:
         diagonal = self.rows == self.cols
         self.constant[diagonal] += FLOOR
 
+    def reprice(self, first: int, price: float) -> None:
+        """From now on squares of the variables from `first` on cost this much."""
+        self.force[first:] = price
+        at = len(self.constant) - (self.layout.size - first)
+        self.constant[at:] = price + FLOOR
+
     def _residual_near(self, e: Evaluation, X: Array) -> Array:
         f = e.frames
         at = np.einsum("iw,iwd->id", f.B[: self.knots, 0], X[f.first[: self.knots, None] + np.arange(WIDTH)])

@@ -20,11 +20,13 @@ from counterpoise.spacetime.forces import ContactForces, Strain, contact_forces,
 from counterpoise.spacetime.moments import RATE, Time
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 from counterpoise.spacetime.rows import Block
-from counterpoise.spacetime.solving import GOOD, Progress, Solve
+from counterpoise.spacetime.solving import GOOD, STRIDE, Progress, Solve
 from counterpoise.spacetime.symmetry import Image, find_image
 from counterpoise.spacetime.warm import carried, pull
 
 Array = NDArray[np.float64]
+PRICES = (1e2, 1e4, 1e6)  # of what was asked for and gives way, one after the other [per m^2, rad^2]
+DEARER = 4  # strides at each
 BETTER = 1  # strides downhill after the first exact motion, unless asked otherwise
 SOME = 1e-6  # change of the objective's slope from which a warm start has wishes to follow
 ENOUGH = 0.01  # share of the objective below which a gain is not worth another round
@@ -223,7 +225,20 @@ def _least_violating(
 ) -> Result:
     """What was asked for cannot all hold: the motion that keeps to the physics and gives up the least of it."""
     soft = problem.elastic()
-    found = solve_motion(soft, callback=callback, since=(began, before))
+    given = soft.gives[0].first
+    soft.objective.reprice(given, PRICES[0])
+    found = solve_motion(soft, strides=0, callback=callback, since=(began, before))
+    for price in PRICES[1:]:
+        if found.worst > GOOD or found.status == "stopped":
+            break
+        soft.objective.reprice(given, price)
+        dearer = Solve(soft, callback, began, found.iterations)
+        dearer.worst = found.worst
+        x = _improved(dearer, found.x, DEARER, 1.0)
+        found = replace(
+            found, x=x, curve=(curve := curve_of(soft, x)), motion=curve.motion(), iterations=dearer.iterations,
+            between=curve.between(), seconds=clock.perf_counter() - began,
+        )  # fmt: skip
     kept, x = [], found.x
     f, times = soft.frames, soft.layout.times(found.x)
     for give in soft.gives:
@@ -261,14 +276,14 @@ def _parted(solve: Solve, x: Array, image: Image | None) -> tuple[Solve, Array |
     return fresh, found
 
 
-def _improved(solve: Solve, x: Array, strides: int) -> Array:
+def _improved(solve: Solve, x: Array, strides: int, share: float = STRIDE) -> Array:
     """Strides downhill, each made exact before the next, as long as they pay."""
     for _ in range(strides):
         if solve.stopped or solve.worst > GOOD:
             break
         solve.near = None
         before = solve.f(x)
-        found, _ = solve.exact(solve.downhill(x))
+        found, _ = solve.exact(solve.downhill(x, share))
         solve.near = None
         after = solve.f(found)
         if float(solve.violation(found).max(initial=0.0)) > GOOD or after > before:

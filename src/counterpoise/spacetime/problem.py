@@ -154,7 +154,7 @@ class _Build:
         if elastic:
             blocks, gives = _may_give(blocks, layout)
             more = layout.size - len(x)
-            x = np.concatenate([x, np.zeros(more)])
+            x = np.concatenate([x, *(g.missing(e, x) for g in gives)])
             low, high = (np.concatenate([b, np.full(more, v)]) for b, v in ((low, -np.inf), (high, np.inf)))
         cost, near = weights(who, asks.taste)
         goal = coordinates(who, e.base.quaternion[: frames.knots], at.q[: frames.knots])

@@ -373,6 +373,11 @@ class Elastic(Block):
         if labels is not None:
             self.labels = labels
 
+    def missing(self, e: Evaluation, x: Array) -> Array:
+        """By how much the rows would have to give way at a candidate."""
+        values = self.block.values(e, x)
+        return np.asarray(values - np.clip(values, self.low, self.high))
+
     def pattern(self) -> tuple[Indices, Indices]:
         rows, cols = self.block.pattern()
         n = np.arange(len(self.low))

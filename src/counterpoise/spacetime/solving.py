@@ -39,15 +39,14 @@ OPTIONS: dict[str, Any] = {
     "print_level": 0, "sb": "yes", "tol": 1e-4, "constr_viol_tol": 1e-8, "dual_inf_tol": 1e3, "compl_inf_tol": 1e-3,
     "acceptable_iter": 0, "bound_relax_factor": 1e-9, "fixed_variable_treatment": "make_parameter",
     "nlp_scaling_method": "none", "honor_original_bounds": "yes", "mumps_permuting_scaling": 0,
-    "constr_mult_init_max": 0.0,
 }  # fmt: skip
 SEARCH: dict[str, Any] = {
     "mu_strategy": "monotone", "max_iter": 60, "bound_push": 0.05, "bound_frac": 0.05,
     "slack_bound_push": 0.05, "slack_bound_frac": 0.05,
 }  # fmt: skip
-PROJECT: dict[str, Any] = {
+PROJECT: dict[str, Any] = {  # multipliers are small there: they start from nothing
     "mu_strategy": "monotone", "mu_init": 1e-2, "max_iter": 40, "bound_push": 1e-4, "bound_frac": 1e-4,
-    "slack_bound_push": 1e-4, "slack_bound_frac": 1e-4,
+    "slack_bound_push": 1e-4, "slack_bound_frac": 1e-4, "constr_mult_init_max": 0.0,
 }  # fmt: skip
 
 
@@ -150,6 +149,9 @@ class Solve:
         if slope is not None:
             k = self.p.layout.coefficients * self.p.character.nv
             goal[:k] -= spsolve(self.metric[:k, :k].tocsc(), slope[:k])
+            for give in self.p.gives:
+                own = slice(give.first, give.first + len(give))
+                goal[own] -= slope[own] / self.p.objective.force[own]
         self.metric_values, self.near, self.firm = values, goal, FIRM if slope is None else LOOSE
 
     def f(self, x: Array) -> float:
@@ -244,12 +246,12 @@ class Solve:
             x, status = self.run(x, POLISH, WITHIN)
         return x, status
 
-    def downhill(self, x: Array) -> Array:
+    def downhill(self, x: Array, share: float = STRIDE) -> Array:
         """A stride towards the objective's unconstrained best, nearly exact."""
         slope = np.empty(len(x))
         self.near = None
         self.grad(x, slope)
-        return self.stride(x, STRIDE * slope, STEPS)
+        return self.stride(x, share * slope, STEPS)
 
     def stride(self, x: Array, slope: Array, steps: int = FEWER) -> Array:
         """Where a slope of the objective pushes x, nearly exact."""
