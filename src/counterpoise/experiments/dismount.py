@@ -16,6 +16,7 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.staging import (
     Course,
     Stunt,
+    apart_claim,
     ballistic,
     bent,
     com_of,
@@ -31,11 +32,12 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import Judgement, Strain, judge_motion, judge_torques
-from counterpoise.spacetime.asks import Apex, Key, Touch, Wish
+from counterpoise.spacetime.asks import Apart, Apex, Key, Touch, Wish
 from counterpoise.spacetime.optimize import Result
 
 Array = NDArray[np.float64]
 SOFT = 10.0  # weight of keys that only say what is meant
+ARM, LEG = ("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot", "toes")
 HALF = 0.25  # [m] half the distance between the hands
 
 
@@ -98,16 +100,13 @@ def dismount_stunt(
     end = round(down + settings.stand, 6)
     lean = 1.1 if above is None else 1.3  # [rad] swing at which it lets go, more or less
     leave = hanging(who, bar, lean, hip=-0.3)
-    touch = moved(
-        who, bent(who, hip=-0.6, knee=0.6, ankle=-0.25, waist=0.05, shoulder=-0.9, elbow=0.2), (0, 0, 0), (0, 0, 0),
-        (0, 0.2, 0),
-    )  # fmt: skip
-    crouch = moved(
-        who, bent(who, hip=-1.3, knee=1.5, ankle=-0.5, waist=0.2, spine=0.1, shoulder=-0.9, elbow=0.3), (0, 0, 0),
-        (0, 0, 0), (0, 0.3, 0),
-    )  # fmt: skip
-    touch, crouch = standing_at(who, touch, x), standing_at(who, crouch, x)
-    tuck = bent(who, hip=-1.6, knee=1.6, waist=0.2, spine=0.2, shoulder=-0.7, elbow=0.4)
+    arm = (0.4, -0.9, 0.0)  # forward, and beside the legs
+    none = (0.0, 0.0, 0.0)
+    touch = bent(who, hip=-0.6, knee=0.6, ankle=-0.25, waist=0.05, shoulder=arm, elbow=0.2)
+    crouch = bent(who, hip=-1.3, knee=1.5, ankle=-0.5, waist=0.2, spine=0.1, shoulder=arm, elbow=0.3)
+    touch = standing_at(who, moved(who, touch, none, none, (0, 0.2, 0)), x)
+    crouch = standing_at(who, moved(who, crouch, none, none, (0, 0.3, 0)), x)
+    tuck = bent(who, hip=-1.6, knee=1.6, waist=0.2, spine=0.2, shoulder=(0.4, -0.7, 0.0), elbow=0.4)
     start, land = com_of(who, leave), com_of(who, touch)
     keys = [
         Key(0.0, hanging(who, bar, -1.1, waist=-0.1, hip=0.15), rest=True, name="hang back"),
@@ -133,8 +132,10 @@ def dismount_stunt(
     fine = ((swing, down, 75.0), (down, down + 0.15, 60.0))
     if strength is not None:
         fine = ((swing, down, 120.0), (down, down + 0.4, 60.0))  # torques at their limits switch quickly
+        arms, legs = ([f"{part}_{s}" for part in parts for s in ("left", "right")] for parts in (ARM, LEG))
+        wishes.append(Apart(arms, legs, start=swing, end=down))  # far apart in the keys, near in the motion found
     return Stunt(
-        who, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine, strength=strength,
+        who, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine, apart=True, strength=strength,
         scenery=({"bar": (bar, (0, 1, 0), 1.0)},),
     )  # fmt: skip
 
@@ -185,6 +186,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             f"asked: {_hardest(long)}; root residual {strong.strain.root:.0e} of body weight",
             strong.strain.worst[1] < settings.strength + 1e-3 < long.strain.worst[1] and strong.strain.root < 1e-5,
         ),
+        *(apart_claim(d.result) for d in both.values()),
         Claim(
             "the keys interpolated are no possible motion, and it would fall over at landing",
             f"as interpolated: {guess.flight_force:.0%} of body weight from nowhere in flight, "

@@ -12,18 +12,20 @@ from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.staging import (
     Stunt,
+    apart_claim,
     com_of,
     figures_of,
     first_guess_of,
     flat_footed,
     middle,
     rows_of,
+    strength_claim,
     take_with,
     timed,
     valid_claim,
 )
 from counterpoise.experiments.standing_jump import FEET, JOINTS
-from counterpoise.measure.outsider import judge_motion
+from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.spacetime.asks import Key, Touch
 
 Array = NDArray[np.float64]
@@ -38,6 +40,7 @@ class Settings:
     flight: float = setting(0.45, "s", "in the air")
     stand: float = setting(1.0, "s", "on the ground after it")
     still: float = setting(0.2, "s", "how long it has to stand still at the end")
+    strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 
 
 def landing_stunt(who: Character, settings: Settings) -> Stunt:
@@ -65,7 +68,7 @@ def landing_stunt(who: Character, settings: Settings) -> Stunt:
         Touch(f, down, end, place=(there + SOLE, y), facing=0.0) for f, y in zip(FEET, (ASIDE, -ASIDE), strict=True)
     ]
     fine = ((up - 0.2, up, 40.0), (up, down, 70.0), (down, down + 0.15, 40.0))
-    return Stunt(who, keys, tuple(touches), end, joints=JOINTS, fine=fine)
+    return Stunt(who, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength)
 
 
 def run(settings: Settings, lab: Lab) -> Outcome:
@@ -92,6 +95,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             new < 0.0,
         ),
         valid_claim("and the result is physically valid", result, seconds, judged),
+        strength_claim(judge_torques(result), settings.strength),
+        apart_claim(result),
     )
     moments = np.linspace(0.0, stunt.duration, 10).tolist()
     picture = rows_of(

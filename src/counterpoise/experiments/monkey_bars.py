@@ -14,6 +14,7 @@ from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.staging import (
     Stunt,
+    apart_claim,
     figures_of,
     first_guess_of,
     hanging,
@@ -109,6 +110,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             all(v[name] > 10.0 and v[name] > before[name] + 5.0 for v in (after, loose) for name in v),
         ),
         strength_claim(judge_torques(result), settings.strength),
+        apart_claim(result),
         Claim(
             "with any torques it takes at most 10 s",
             f"{easy_seconds:.1f} s of one core; within a person's strength {seconds:.1f} s",

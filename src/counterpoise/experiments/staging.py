@@ -15,15 +15,16 @@ from counterpoise import spatial
 from counterpoise.character.character import Character
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim
-from counterpoise.measure.outsider import Judgement, Strain
+from counterpoise.measure.outsider import Judgement, Strain, judge_overlap
 from counterpoise.motion.motion import Motion
 from counterpoise.render.take import Take
-from counterpoise.spacetime.asks import Key, Taste, TorqueLimit, Touch, Wish
+from counterpoise.spacetime.asks import Apart, Key, Taste, TorqueLimit, Touch, Wish
 from counterpoise.spacetime.optimize import Result, solve_motion
 from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
 
 Array = NDArray[np.float64]
 G = 9.81  # [m/s^2]
+OVERLAP = 0.015  # [m] two bodies may be in each other, as flesh gives way
 BAR = (0.45, 0.40, 0.36, 1.0)  # colour of bars and boxes
 TRUNK: Mapping[str, float] = {  # shares of smoothness: a trunk that would rather not bend, arms that do not flail
     "waist": 10.0, "spine": 10.0, "neck": 5.0, "elbow_left": 3.0, "elbow_right": 3.0, "shoulder_left": 3.0,
@@ -122,6 +123,7 @@ class Stunt:
     rate: float = 20.0  # knots a second where `fine` says nothing
     fine: tuple[tuple[float, float, float], ...] = ()  # (from, to, knots a second)
     clear: tuple[str, ...] = ("foot_left", "foot_right", "hand_left", "hand_right")
+    apart: bool = False  # whether the body keeps off itself
     strength: float | None = None  # share of each joint's strength that may be used; None: any torque will do
     scenery: tuple[Mapping[str, Any], ...] = ()  # shapes as `with_scenery` takes them
 
@@ -129,7 +131,9 @@ class Stunt:
 def problem_of(stunt: Stunt) -> MotionProblem:
     """What is to be solved."""
     taste = Taste(smooth=stunt.smooth, near=stunt.near, joints=dict(TRUNK if stunt.joints is None else stunt.joints))
-    limits = () if stunt.strength is None else (TorqueLimit(share=stunt.strength),)
+    limits: list[Wish] = [] if stunt.strength is None else [TorqueLimit(share=stunt.strength)]
+    if stunt.apart:
+        limits.append(Apart())
     return build_motion_problem(
         stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=(*stunt.wishes, *limits), taste=taste,
         rate=stunt.rate, fine=stunt.fine, clear=stunt.clear,
@@ -171,6 +175,13 @@ def strength_claim(strain: Strain, share: float) -> Claim:
         f"{name} at {most:.0%} of its strength; left at the root {strain.root:.0e} of body weight",
         most < share + 1e-3 and strain.root < 1e-5,
     )
+
+
+def apart_claim(result: Result) -> Claim:
+    """No part of the body is in another, by MuJoCo's distances."""
+    depth, which = judge_overlap(result)
+    found = f"{1e3 * depth:.0f} mm ({which})" if depth > 1e-3 else "nothing is"
+    return Claim("no part of the body is inside another by more than 15 mm", found, depth < OVERLAP)
 
 
 def figures_of(result: Result, seconds: float, judged: Judgement) -> dict[str, Any]:

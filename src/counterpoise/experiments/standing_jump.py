@@ -12,6 +12,7 @@ from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.staging import (
     Stunt,
+    apart_claim,
     course_of,
     figures_of,
     first_guess_of,
@@ -19,11 +20,12 @@ from counterpoise.experiments.staging import (
     middle,
     rows_of,
     standing_at,
+    strength_claim,
     take_with,
     timed,
     valid_claim,
 )
-from counterpoise.measure.outsider import judge_motion
+from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.spacetime.asks import Key, Touch
 
 Array = NDArray[np.float64]
@@ -37,6 +39,7 @@ class Settings:
     push: float = setting(0.6, "s", "on the ground before take-off")
     flight: float = setting(0.5, "s", "in the air")
     stand: float = setting(0.7, "s", "from landing to standing still")
+    strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 
 
 def jump_stunt(who: Character, settings: Settings) -> Stunt:
@@ -54,7 +57,7 @@ def jump_stunt(who: Character, settings: Settings) -> Stunt:
     )
     touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
     fine = ((up - 0.2, up, 40.0), (up, down, 60.0), (down, down + 0.15, 40.0))
-    return Stunt(who, keys, tuple(touches), end, joints=JOINTS, fine=fine)
+    return Stunt(who, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength)
 
 
 def run(settings: Settings, lab: Lab) -> Outcome:
@@ -75,6 +78,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     dip = float(found.com[0, 2] - found.com[(t > settings.push + settings.flight), 2].min())
     claims = (
         valid_claim("a jump is found from three keyframes", result, seconds, judged),
+        strength_claim(judge_torques(result), settings.strength),
+        apart_claim(result),
         Claim(
             "squash and stretch appear by themselves",
             f"from its lowest before take-off the CoM rises {100 * rise:.0f} cm (the keys interpolated: "

@@ -157,6 +157,35 @@ def judge_torques(result: Result) -> Strain:
     return Strain(share, root)
 
 
+def judge_overlap(result: Result, rate: float = 60.0) -> tuple[float, str]:
+    """[m] how deep any two bodies get into each other, by MuJoCo's distances of shapes, and which, when.
+
+    Bodies less than three joints apart are left out: their shapes overlap by nature.
+    """
+    m = result.problem.character.model
+    d, parent = mujoco.MjData(m), m.body_parentid
+    links = np.full((m.nbody, m.nbody), m.nbody)
+    links[0, 0] = 0
+    for b in range(1, m.nbody):
+        links[b, :b] = links[:b, b] = links[parent[b], :b] + 1
+        links[b, b] = 0
+    own = np.flatnonzero(m.geom_bodyid > 0)
+    i, j = (own[k] for k in np.triu_indices(len(own), 1))
+    far = links[m.geom_bodyid[i], m.geom_bodyid[j]] > 2
+    i, j = i[far], j[far]
+    reach = m.geom_rbound[i] + m.geom_rbound[j]
+    worst, which = 0.0, ""
+    for t in np.arange(0.0, float(result.curve.times[-1]), 1.0 / rate):
+        d.qpos[:] = result.sample(float(t)).q
+        mujoco.mj_kinematics(m, d)
+        for k in np.flatnonzero(np.linalg.norm(d.geom_xpos[i] - d.geom_xpos[j], axis=1) < reach).tolist():
+            depth = -mujoco.mj_geomDistance(m, d, int(i[k]), int(j[k]), 0.05, None)
+            if depth > worst:
+                one, two = (m.body(int(m.geom_bodyid[g])).name for g in (i[k], j[k]))
+                worst, which = depth, f"{one} and {two} at {t:.2f} s"
+    return worst, which
+
+
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
