@@ -187,6 +187,7 @@ def nearest_on_lines(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Arr
     uw, vw = (u * w).sum(-1), (v * w).sum(-1)
     denominator = uu * vv - uv * uv
     s = np.where(denominator > TINY, (uv * vw - uw * vv) / np.maximum(denominator, TINY), 0.5)
+    s = np.where(vv > TINY, s, -uw / np.maximum(uu, TINY))  # the other is a point
     s = np.clip(np.where(uu > TINY, s, 0.0), 0.0, 1.0)
     t = np.where(vv > TINY, (uv * s + vw) / np.maximum(vv, TINY), 0.0)
     clipped = np.clip(t, 0.0, 1.0)
