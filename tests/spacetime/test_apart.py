@@ -1,4 +1,4 @@
-"""Parts of the body that keep off each other: distances of rods, derivatives, and a jump whose arms would cross legs."""
+"""Parts of the body that keep off each other: distances of rods, their derivatives, and arms that would cross legs."""
 
 from __future__ import annotations
 
