@@ -182,9 +182,9 @@ def solve_motion(
                 whole = x.copy(), list(problem.blocks)
             solve, parted = _parted(solve, x, image)
             iterations = solve.iterations
-            if parted is None:
+            x = x if parted is None else parted
+            if parted is None or solve.stopped:
                 break
-            x = parted
     off = solve.violation(x)
     worst = float(off.max(initial=0.0))
     if worst > GOOD and whole is not None:
@@ -194,19 +194,20 @@ def solve_motion(
         worst = float(off.max(initial=0.0))
     if worst > GOOD and not solve.stopped and not problem.gives:
         return _least_violating(problem, callback, began, iterations)
+    return _told(solve, x, off, status, began, iterations)
+
+
+def _told(solve: Solve, x: Array, off: Array, status: int, began: float, iterations: int) -> Result:
+    """A candidate and how far off its rows are, as a result."""
+    problem, worst = solve.p, float(off.max(initial=0.0))
     word = "solved" if worst <= GOOD else "stopped" if solve.stopped else STATUS.get(status, f"status {status}")
-    if worst > GOOD and word == "solved":
-        word = "infeasible"
-    if problem.conflicts:
+    if problem.conflicts or (worst > GOOD and word == "solved"):
         word = "infeasible"
     solve.near = None
-    curve = curve_of(problem, x)
+    objective, curve = solve.f(x), curve_of(problem, x)
     named = _named(problem, solve, off)
-    times = problem.layout.times(x)
-    problem.look(x)
-    f = problem.frames
+    times, f = problem.layout.times(x), problem.frames
     at = times[f.phase] + f.s * np.diff(times)[f.phase]
-    notes = (*problem.notes, *still_inside(problem, at))
     free = {
         m.name or f"moment {k}": float(times[k])
         for k, m in enumerate(problem.timeline.moments)
@@ -214,9 +215,9 @@ def solve_motion(
     }
     return Result(
         motion=curve.motion(), curve=curve, status=word, ok=word == "solved", violations=named, worst=worst,
-        objective=solve.f(x), iterations=iterations, seconds=clock.perf_counter() - began, between=curve.between(),
-        times=free, notes=notes, conflicts=problem.conflicts, symmetric=solve.symmetric, problem=problem,
-        x=x,
+        objective=objective, iterations=iterations, seconds=clock.perf_counter() - began, between=curve.between(),
+        times=free, notes=(*problem.notes, *still_inside(problem, at)), conflicts=problem.conflicts,
+        symmetric=solve.symmetric, problem=problem, x=x,
     )  # fmt: skip
 
 
