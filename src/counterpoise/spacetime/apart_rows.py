@@ -15,6 +15,7 @@ from counterpoise.spacetime.rows import Indices, Layout, _Spline, moved_by
 
 Array = NDArray[np.float64]
 TINY = 1e-12
+STRICT = 5.0  # scale of the rows: rods that are far inside each other cannot be parted later
 NEIGHBOURS = 2  # bodies along the tree that may touch
 
 
@@ -148,7 +149,7 @@ class Apart(_Spline):
     ) -> None:  # fmt: skip
         """`ends` (rows, 4): which of the evaluation's points the two rods' ends are."""
         self.name, self.frame, self.ends, self.labels = name, frames, ends, labels
-        self.low, self.high = room, np.full(len(frames), np.inf)
+        self.low, self.high = STRICT * room, np.full(len(frames), np.inf)
         moves = moved_by(e)
         one, two = (moves[e.point_bodies[ends[:, i]]] for i in (0, 2))
         between = one ^ two  # what moves both changes nothing
@@ -168,11 +169,11 @@ class Apart(_Spline):
         return np.einsum("ni,nix->nx", shares, np.stack([a, b, c, d], axis=1)), shares
 
     def values(self, e: Evaluation, x: Array) -> Array:
-        return np.asarray(np.linalg.norm(self._nearest(e)[0], axis=1))
+        return np.asarray(STRICT * np.linalg.norm(self._nearest(e)[0], axis=1))
 
     def derivatives(self, e: Evaluation, x: Array, out: Array) -> None:
         gap, shares = self._nearest(e)
-        way = gap / np.maximum(np.linalg.norm(gap, axis=1, keepdims=True), TINY)
+        way = STRICT * gap / np.maximum(np.linalg.norm(gap, axis=1, keepdims=True), TINY)
         G = np.zeros((len(self.frame), e.character.nv))
         for i in range(4):
             G += shares[:, i, None] * np.einsum("ni,nid->nd", way, e.J[self.frame, self.ends[:, i]])

@@ -192,6 +192,9 @@ def solve_motion(
         solve = Solve(problem, callback, began, iterations, image, strict=False)
         off = solve.violation(x)
         worst = float(off.max(initial=0.0))
+    if worst > GOOD and not solve.stopped and problem.let_through():
+        how: dict[str, Any] = {"strides": strides, "symmetric": symmetric, "callback": callback, "options": options}
+        return solve_motion(problem, since=(began, iterations), **how)
     if worst > GOOD and not solve.stopped and not problem.gives:
         return _least_violating(problem, callback, began, iterations)
     return _told(solve, x, off, status, began, iterations)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
-from counterpoise.spacetime.apart_rows import ApartPlan, Rod, rod_pairs
+from counterpoise.spacetime.apart_rows import Apart, ApartPlan, Rod, rod_pairs
 from counterpoise.spacetime.asks import Apart as ApartWish
 from counterpoise.spacetime.asks import Apex, Asks, Clear, Cycle, Facing, Key, Place, Taste, Touch, Wish
 from counterpoise.spacetime.bulges import Bulge, bulges_of, other_bulges
@@ -68,6 +68,14 @@ class MotionProblem:
     def elastic(self) -> MotionProblem:
         """The same problem, in which what was asked for may give way at a price."""
         return _Build(self.asks).problem(elastic=True)
+
+    def let_through(self) -> bool:
+        """Forget the rows that keep parts of the body apart; whether there were any."""
+        kept = [b for b in self.blocks if not isinstance(b, Apart) and not isinstance(getattr(b, "block", None), Apart)]
+        found, self.blocks = len(kept) < len(self.blocks), kept
+        for plan in self.apart:
+            plan.known = None
+        return found
 
     @property
     def variables(self) -> int:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
 from counterpoise.character.character import Character
 from counterpoise.errors import unknown_name
-from counterpoise.spacetime.asks import Apex, Clear, Cycle, Effort, Facing, Place, Taste, TorqueLimit, Wish
+from counterpoise.spacetime.apart_rows import rod_pairs
+from counterpoise.spacetime.asks import Apart, Apex, Clear, Cycle, Effort, Facing, Place, Taste, TorqueLimit, Wish
+from counterpoise.spacetime.moments import seconds
 from counterpoise.spacetime.stunt_reading import Table, is_number
 from counterpoise.spacetime.stunt_times import Times
 
 SENSES = ("equal", "at least", "at most")
 JOINTS = 'names of joints, such as ["knee_left"] or "knee" for both, or "all"'
+BODIES = 'names of bodies, such as ["hand_left", "thigh"] ("thigh" for both), "feet", "hands", or "all"'
 
 
 def read_wish(table: Table, character: Character, times: Times) -> Wish:
@@ -81,6 +84,37 @@ def _clear(table: Table, who: Character, times: Times) -> Wish:
     return Clear(names, height, 0.0 if start is None else start, end, _name(table))
 
 
+def _apart(table: Table, who: Character, times: Times) -> Wish:
+    bodies, others = (_parts(table, key, who) for key in ("bodies", "others"))
+    room = table.number("room", "metres between them, 0 or more", low=0.0) or 0.0
+    start, end = times.read(table, "from"), times.read(table, "to")
+    begin, finish = seconds(0.0 if start is None else start), seconds(times.end if end is None else end)
+    if not begin < finish:
+        raise table.fault(
+            "to" if "to" in table else "from",
+            f"keeping apart ends after it begins; got from {begin:g} s to {finish:g} s",
+        )
+    last = "others" if others is not None else "bodies" if bodies is not None else None
+    with table.at(last):
+        wish = Apart(bodies, others, room, 0.0 if start is None else start, end, _name(table))
+    if last is not None and not rod_pairs(who, bodies, others):
+        raise table.fault(
+            last, "these are next to each other on the body: parts at least three joints apart can be kept apart"
+        )
+    return wish
+
+
+def _parts(table: Table, key: str, who: Character) -> list[str] | None:
+    """The bodies a wish names, one without its side meaning both; None, all of them, where it names none."""
+    names = table.names(key, BODIES)
+    if names is None or names == ["all"]:
+        return None
+    feet = [f.body for f in who.feet]
+    with table.at(key):
+        found = [b for n in names for b in (feet if n == "feet" else who.hands if n == "hands" else _sides(who, n))]
+    return list(dict.fromkeys(found))
+
+
 def _torque(table: Table, who: Character, times: Times) -> Wish:
     joints = _some(table, who)
     limit = table.number("limit", "newton metres, above 0")
@@ -106,8 +140,8 @@ def _cycle(table: Table, who: Character, times: Times) -> Wish:
 
 
 KINDS: dict[str, Callable[[Table, Character, Times], Wish]] = {
-    "apex": _apex, "place": _place, "facing": _facing, "clear": _clear, "torque": _torque, "effort": _effort,
-    "cycle": _cycle,
+    "apex": _apex, "place": _place, "facing": _facing, "clear": _clear, "apart": _apart, "torque": _torque,
+    "effort": _effort, "cycle": _cycle,
 }  # fmt: skip
 
 
@@ -133,13 +167,22 @@ def _some(table: Table, who: Character) -> list[str] | None:
 def _both(who: Character, name: str) -> list[str]:
     if name == "all":
         return [j.name for j in who.joints if j.kind != "free"]
-    pair = [f"{name}_left", f"{name}_right"]
-    if name in who.joint_names:
+    return _paired("joint", who.joint_names, who, name)
+
+
+def _sides(who: Character, name: str) -> list[str]:
+    return _paired("body", who.segments, who, name)
+
+
+def _paired(kind: str, names: Collection[str], who: Character, name: str) -> list[str]:
+    """A joint or body by name, or both sides of a name without one."""
+    if name in names:
         return [name]
-    if all(p in who.joint_names for p in pair):
+    pair = [f"{name}_left", f"{name}_right"]
+    if all(p in names for p in pair):
         return pair
-    sides = [n.removesuffix("_left") for n in who.joint_names if n.endswith("_left")]
-    raise unknown_name("joint", name, [*who.joint_names, *sides], who.name)
+    sides = [n.removesuffix("_left") for n in names if n.endswith("_left")]
+    raise unknown_name(kind, name, [*names, *sides], who.name)
 
 
 def read_taste(top: Table, who: Character) -> Taste:
