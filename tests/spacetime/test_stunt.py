@@ -13,7 +13,7 @@ from counterpoise import spatial
 from counterpoise.character.library import character
 from counterpoise.errors import BadFile, CounterpoiseError
 from counterpoise.motion import Motion, reference_motion
-from counterpoise.spacetime.asks import Apex, Clear, Cycle, Effort, Facing, Place, TorqueLimit
+from counterpoise.spacetime.asks import Apart, Apex, Clear, Cycle, Effort, Facing, Place, TorqueLimit
 from counterpoise.spacetime.moments import Moment, seconds
 from counterpoise.spacetime.stunt import read_stunt
 from counterpoise.spacetime.stunt_lines import lines_of
@@ -166,16 +166,20 @@ def test_every_kind_of_wish_is_read():
         + "[[wish]]\nkind = 'place'\ntime = 0.5\nbody = 'hand_left'\nz = 1.8\nwithin = 0.02\n"
         + "[[wish]]\nkind = 'facing'\ntime = 1.0\ndegrees = 90\n"
         + "[[wish]]\nkind = 'clear'\nbodies = 'feet'\nheight = 0.3\nfrom = 0.4\nto = 0.6\n"
+        + "[[wish]]\nkind = 'apart'\nbodies = ['forearm', 'hand_left']\nothers = 'thigh'\nroom = 0.01\nto = 0.6\n"
         + "[[wish]]\nkind = 'torque'\njoints = 'knee'\nshare = 0.8\n"
         + "[[wish]]\nkind = 'effort'\njoints = ['elbow_left']\nweight = 2\n"
         + "[[wish]]\nkind = 'cycle'\ntravel = [0.4, 'free']\n"
         + "[taste]\nnear = 2\nheft = 0\njoints = { neck = 4, knee = 0.5 }\n"
     )
-    apex, place, facing, clear, torque, effort, cycle = stunt.wishes
+    apex, place, facing, clear, apart, torque, effort, cycle = stunt.wishes
     assert isinstance(apex, Apex) and apex.sense == "at least" and apex.height == 1.4
     assert isinstance(place, Place) and list(place.position) == [None, None, 1.8] and place.within == 0.02
     assert isinstance(facing, Facing) and facing.yaw == pytest.approx(np.pi / 2)
     assert isinstance(clear, Clear) and list(clear.bodies) == ["foot_left", "foot_right"]
+    assert isinstance(apart, Apart) and list(apart.bodies) == ["forearm_left", "forearm_right", "hand_left"]
+    assert list(apart.others) == ["thigh_left", "thigh_right"] and apart.room == 0.01
+    assert (apart.start, apart.end) == (0.0, 0.6)
     assert isinstance(torque, TorqueLimit) and list(torque.joints) == ["knee_left", "knee_right"]
     assert isinstance(effort, Effort) and effort.weight == 2.0
     assert isinstance(cycle, Cycle) and list(cycle.travel) == [0.4, None]
@@ -186,6 +190,20 @@ def test_a_wish_about_torques_that_names_no_joints_means_all():
     torque, effort = read_stunt(START + "[[wish]]\nkind = 'torque'\n[[wish]]\nkind = 'effort'\nweight = 2\n").wishes
     assert isinstance(torque, TorqueLimit) and torque.joints is None and torque.share == 1.0
     assert isinstance(effort, Effort) and effort.joints is None and effort.weight == 2.0
+
+
+def test_a_wish_to_keep_apart_that_names_no_bodies_means_all():
+    wishes = read_stunt(
+        START
+        + "[[wish]]\nkind = 'apart'\n[[wish]]\nkind = 'apart'\nbodies = 'all'\nfrom = 'off'\n"
+        + "[[wish]]\nkind = 'apart'\nbodies = ['hands', 'hand']\nothers = 'feet'\n"
+        + "[moments]\noff = 0.4\n[[contact]]\npart = 'feet'\nto = 'off'\n"
+    ).wishes
+    first, second, third = wishes
+    for wish in (first, second):
+        assert isinstance(wish, Apart) and wish.bodies is None and wish.others is None and wish.room == 0.0
+    assert isinstance(second.start, Moment) and second.start.name == "off" and second.end is None
+    assert list(third.bodies) == ["hand_left", "hand_right"] and list(third.others) == ["foot_left", "foot_right"]
 
 
 def test_without_a_word_the_whole_figure_stays_above_the_ground():
@@ -219,7 +237,8 @@ def test_a_duration_that_leaves_no_time_is_read_and_what_it_leaves_out_is_said(d
     text = next(p for p in STUNTS if p.stem == "long_jump").read_text()
     rows = text.splitlines()
     stunt = read_stunt(text.replace("duration = 2.0", f"duration = {duration}"))
-    assert seconds(stunt.duration) == float(duration) and len(stunt.keys) == 1 and not stunt.wishes
+    assert seconds(stunt.duration) == float(duration) and len(stunt.keys) == 1
+    assert [type(w) for w in stunt.wishes] == [TorqueLimit, Apart]  # what names no time holds all the time
     assert [(t.part, t.start, t.end) for t in stunt.contacts] == [("foot_left", 0.0, 0.1), ("foot_right", 0.0, 0.1)]
     said = [c.split(" (line ") for c in stunt.conflicts]
     where = {int(rest.split(")")[0]): (head, rest) for head, rest in said}
@@ -229,7 +248,7 @@ def test_a_duration_that_leaves_no_time_is_read_and_what_it_leaves_out_is_said(d
         )
     cut = [line for line, (_, rest) in where.items() if rest.endswith("cut")]
     assert len(cut) == 1 and 'to = "takeoff"' in rows[cut[0] + 1]
-    left_out = sum(row in ("[[key]]", "[[contact]]") or row.startswith(("[[wish]]", "[[fine]]")) for row in rows) - 2
+    left_out = sum(row in ("[[key]]", "[[contact]]") or row.startswith(("[[wish]]", "[[fine]]")) for row in rows) - 4
     assert len(where) - 1 == left_out
 
 
@@ -297,6 +316,15 @@ def test_a_name_does_not_hide_the_time_of_a_key_in_conflict():
         (START + "[[wish]]\nkind = 'apex'\ntime = 0.5\n", 5, "has no height"),
         (START + "[[wish]]\nkind = 'place'\ntime = 0.5\nbody = 'com'\n", 5, "at least one of x, y, z"),
         (START + "[[wish]]\nkind = 'torque'\njoints = 'knee'\nlimit = 0\n", 5, "positive"),
+        (START + "[[wish]]\nkind = 'apart'\nbodies = 'thihg'\n", 7, "did you mean 'thigh'"),
+        (START + "[[wish]]\nkind = 'apart'\nbodies = []\n", 7, "names of bodies"),
+        (START + "[[wish]]\nkind = 'apart'\nbodies = 'hands'\nothers = ['thigh', 'hand_left']\n", 8, "on both sides"),
+        (START + "[[wish]]\nkind = 'apart'\nbodies = 'thigh'\nothers = 'shank_lef'\n", 8, "did you mean 'shank_left'"),
+        (START + "[[wish]]\nkind = 'apart'\nbodies = 'thigh_left'\nothers = 'foot_left'\n", 8, "next to each other"),
+        (START + "[[wish]]\nkind = 'apart'\nroom = -0.1\n", 7, "0 or more"),
+        (START + "[[wish]]\nkind = 'apart'\nfrom = 0.6\nto = 0.4\n", 8, "ends after it begins"),
+        (START + "[[wish]]\nkind = 'apart'\nto = 3\n", 7, "lies outside"),
+        (START + "[[wish]]\nkind = 'apart'\nother = 'thigh'\n", 7, "did you mean 'others'"),
         (START + "[taste]\nsmoth = 1\n", 6, "did you mean 'smooth'"),
         (START + "[taste]\njoints = { nek = 1 }\n", 6, "did you mean 'neck'"),
         (START + "[moments]\noff = { at = 0.4, between = [0.5, 0.6] }\n", 6, "low <= at <= high"),
