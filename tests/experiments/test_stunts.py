@@ -71,7 +71,7 @@ def test_the_vault_goes_over_the_box_and_not_through_it(human):
     ],
 )
 def test_limbs_that_cross_keep_apart(human, name: str, pairs: list[tuple[str, str]]):
-    result = solve(stunts.BUILDERS[name](human, stunts.Settings()))
+    result = solve(stunts.build(human, name, stunts.Settings()))
     judged = judge_motion(result)
     assert result.ok and judged.fine and judged.sink < 2e-3, judged.report()
     m, d = human.model, mujoco.MjData(human.model)

@@ -133,9 +133,7 @@ def test_a_soft_key_that_moved_is_followed_from_the_earlier_result():
     cold = cp.optimize_motion(who, [*keys, replace(soft, pose=moved)], contacts, end, rate=RATE)
     assert first.symmetric and not warm.symmetric and warm.ok and cold.ok
     assert warm.iterations < 0.6 * cold.iterations
-    went, should = (
-        np.asarray(r.sample(0.9).q)[elbows] - np.asarray(first.sample(0.9).q)[elbows] for r in (warm, cold)
-    )
+    went, should = (np.asarray(r.sample(0.9).q)[elbows] - np.asarray(first.sample(0.9).q)[elbows] for r in (warm, cold))
     assert should[0] > 0.2
     assert went[0] == pytest.approx(should[0], rel=0.4) and abs(went[1]) < 0.15
 

@@ -193,6 +193,11 @@ def vault(who: Character, settings: Settings) -> Stunt:
 BUILDERS = {"jump": long_jump, "twist": twist, "cartwheel": cartwheel, "vault": vault}
 
 
+def build(who: Character, name: str, settings: Settings) -> Stunt:
+    """One of them, as strong as it may be."""
+    return replace(BUILDERS[name](who, settings), strength=settings.strength * STRONG.get(name, 1.0))
+
+
 def run(settings: Settings, lab: Lab) -> Outcome:
     """Each from its keys and contacts, judged alike."""
     if settings.only != "all" and settings.only not in STUNTS:
@@ -203,8 +208,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     films, facts, motions = {}, {}, {}
     for number, name in enumerate(chosen):
         lab.tell("stunts", number / len(chosen))
-        share = settings.strength * STRONG.get(name, 1.0)
-        stunt = replace(BUILDERS[name](who, settings), strength=share)
+        stunt = build(who, name, settings)
         result, seconds = timed(stunt)
         judged = judge_motion(result)
         keys = len(stunt.keys)
@@ -212,7 +216,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             valid_claim(f"{name}: {keys} keys and {len(stunt.touches)} contacts suffice", result, seconds, judged)
         )
         claims.append(_asked(who, name, result, settings))
-        claims.append(strength_claim(judge_torques(result), share))
+        claims.append(strength_claim(judge_torques(result), stunt.strength or np.inf))
         claims.append(apart_claim(result))
         deep, which = into_scenery(stunt, result)
         claims.append(
