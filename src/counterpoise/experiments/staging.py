@@ -157,13 +157,13 @@ def timed(stunt: Stunt) -> tuple[Result, float]:
     return result, clock.process_time() - began
 
 
-def valid_claim(text: str, result: Result, seconds: float, judged: Judgement, loose: float = 1.0) -> Claim:
-    """Solved, and an outsider agrees: within 1 % (times `loose`) of body weight in flight and in contact."""
+def valid_claim(text: str, result: Result, seconds: float, judged: Judgement) -> Claim:
+    """Solved, and an outsider agrees: within 1 % of body weight in flight and in contact."""
     found = (
         f"{result.iterations} iterations, {seconds:.1f} s of one core, largest violation {result.worst:.0e}; "
         f"MuJoCo: {judged.report()}"
     )
-    good = max(judged.flight_force, judged.contact_gap) < 0.01 * loose and judged.momentum_change < 0.01 * loose
+    good = max(judged.flight_force, judged.contact_gap) < 0.01 and judged.momentum_change < 0.01
     return Claim(text, found, bool(result.ok and good))
 
 

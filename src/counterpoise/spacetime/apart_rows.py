@@ -82,15 +82,14 @@ def rod_pairs(
         b = character.body_id(rod.body)
         return np.asarray(rest.body_position[b] + rest.body_rotation[b] @ local)[None]
 
+    rods = {name: main_rod(character, name) for name in {*(bodies or names), *(others or names)}}
     out = []
     for i, one in enumerate(names if bodies is None else bodies):
         for two in names[i + 1 :] if bodies is None and others is None else names if others is None else others:
-            a, b = main_rod(character, one), main_rod(character, two)
+            a, b = rods[one], rods[two]
             if a is None or b is None or links[character.body_id(one), character.body_id(two)] <= NEIGHBOURS:
                 continue
-            ends = [place(r, p) for r in (a, b) for p in (r.start, r.end)]
-            s, t = nearest_on_lines(*ends)
-            gap = ends[0] + s * (ends[1] - ends[0]) - ends[2] - t * (ends[3] - ends[2])
+            gap = gap_of_lines(*(place(r, p) for r in (a, b) for p in (r.start, r.end)))
             if float(np.linalg.norm(gap)) > a.radius + b.radius:
                 out.append((a, b))
     return out
@@ -119,9 +118,7 @@ class ApartPlan:
 
     def free(self, e: Evaluation) -> Array:
         """(knots, pairs) [m] how far from touching they are; negative: how far inside each other."""
-        a, b, c, d = (e.P[: len(self.on), self.ends[:, i]] for i in range(4))
-        s, t = nearest_on_lines(a, b, c, d)
-        gap = a + s[..., None] * (b - a) - c - t[..., None] * (d - c)
+        gap = gap_of_lines(*(e.P[: len(self.on), self.ends[:, i]] for i in range(4)))
         return np.asarray(np.linalg.norm(gap, axis=-1) - self.room)
 
     def rows(self, e: Evaluation, layout: Layout, reach: float, least: float) -> Apart:
@@ -179,6 +176,12 @@ class Apart(_Spline):
             G += shares[:, i, None] * np.einsum("ni,nid->nd", way, e.J[self.frame, self.ends[:, i]])
         e.chain(self.frame, G, None, None, self.dofs, self._out, self._by_T)
         out[:] = self._out[self._keep]
+
+
+def gap_of_lines(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """The way (..., 3) to the nearest point of a-b from that of c-d."""
+    s, t = nearest_on_lines(a, b, c, d)
+    return np.asarray(a + s[..., None] * (b - a) - c - t[..., None] * (d - c))
 
 
 def nearest_on_lines(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:

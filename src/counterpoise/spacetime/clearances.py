@@ -116,10 +116,11 @@ def _notice(problem: MotionProblem) -> None:
     J = np.zeros((k, len(bodies), 3, nv))
     places_batch(e.tables, e.q[:k], e.v[:k], bodies, places, P, V, J)
     deep = P[:, :, 2] < np.array([b.radius for b in problem.rest]) - DEEP
-    low = set(np.flatnonzero(deep.any(axis=0)).tolist())
-    for i in sorted(low):
-        problem.clear.append((problem.rest[i], e.add_point(int(bodies[i]), places[i])))
-    problem.rest = [b for i, b in enumerate(problem.rest) if i not in low]
+    low = np.flatnonzero(deep.any(axis=0)).tolist()
+    if low:
+        problem.clear += [(problem.rest[i], len(e.point_bodies) + k) for k, i in enumerate(low)]
+        problem.rest = [b for i, b in enumerate(problem.rest) if i not in low]
+        e.add_points(bodies[low], places[low])
 
 
 def clear_rows(

@@ -113,14 +113,13 @@ class Evaluation:
         if len(self.turn_bodies):
             turns_batch(self.tables, self.q, self.v, self.turn_bodies, self.M, self.W, self.K)
 
-    def add_point(self, body: int, place: Array) -> int:
-        """Look at one more point of a body; which it is. A fresh look is due."""
-        self.point_bodies = np.append(self.point_bodies, body)
-        self.point_places = np.concatenate([self.point_places, place[None]])
+    def add_points(self, bodies: Indices, places: Array) -> None:
+        """Look at further points of bodies, behind those it looks at."""
+        self.point_bodies = np.concatenate([self.point_bodies, bodies])
+        self.point_places = np.concatenate([self.point_places, places])
         n, m, nv = len(self.frames), len(self.point_bodies), self.character.nv
         self.P, self.V, self.J = np.zeros((n, m, 3)), np.zeros((n, m, 3)), np.zeros((n, m, 3, nv))
         places_batch(self.tables, self.q, self.v, self.point_bodies, self.point_places, self.P, self.V, self.J)
-        return m - 1
 
     def chain(
         self, frame: Indices, Gq: Array, Gv: Array | None, Ga: Array | None, dofs: Indices, out: Array, by_T: Array

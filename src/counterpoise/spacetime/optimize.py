@@ -18,15 +18,14 @@ from counterpoise.spacetime.clearances import part, still_inside, watch
 from counterpoise.spacetime.curve import OptimizedCurve, curve_of
 from counterpoise.spacetime.forces import ContactForces, Strain, contact_forces, joint_strains
 from counterpoise.spacetime.moments import RATE, Time
-from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
+from counterpoise.spacetime.problem import PRICES, MotionProblem, build_motion_problem
 from counterpoise.spacetime.rows import Block
 from counterpoise.spacetime.solving import GOOD, STRIDE, Progress, Solve
 from counterpoise.spacetime.symmetry import Image, find_image
 from counterpoise.spacetime.warm import carried, pull
 
 Array = NDArray[np.float64]
-PRICES = (1e2, 1e4, 1e6)  # of what was asked for and gives way, one after the other [per m^2, rad^2]
-DEARER = 4  # strides at each
+DEARER = 4  # strides at each price of what gives way
 BETTER = 1  # strides downhill after the first exact motion, unless asked otherwise
 SOME = 1e-6  # change of the objective's slope from which a warm start has wishes to follow
 ENOUGH = 0.01  # share of the objective below which a gain is not worth another round
@@ -230,7 +229,6 @@ def _least_violating(
     """What was asked for cannot all hold: the motion that keeps to the physics and gives up the least of it."""
     soft = problem.elastic()
     given = soft.gives[0].first
-    soft.objective.reprice(given, PRICES[0])
     found = solve_motion(soft, strides=0, callback=callback, since=(began, before))
     for price in PRICES[1:]:
         if found.worst > GOOD or found.status == "stopped":

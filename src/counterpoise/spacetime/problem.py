@@ -36,7 +36,7 @@ WATCH = 10.0  # [rad] limits nearer than this at the start are constraints from 
 REACH = 0.3  # [m] shapes nearer than this in the first guess are watched for collisions
 REACH_NAMED = 1.0  # [m] and those that were named
 SHORTEST = 0.1  # [s] no motion is shorter
-PRICE = 1e6  # of what was asked for and gives way [per m^2, rad^2]
+PRICES = (1e2, 1e4, 1e6)  # of what was asked for and gives way, one after the other [per m^2, rad^2]
 WATCH_HEIGHT = 0.3  # [m] points nearer to the ground than this likewise
 
 
@@ -372,7 +372,7 @@ class _Build:
             effort = np.tile(torques.effort, self.frames.knots) * time
             out[layout.torques : layout.torques + len(effort)] = np.maximum(effort, 1e-6)
         if giving:
-            out[-giving:] = PRICE
+            out[-giving:] = PRICES[0]
         return out
 
 
