@@ -36,7 +36,7 @@ from counterpoise.character import Character
 from counterpoise.character.library import character
 from counterpoise.kernels import swift_kernel
 from counterpoise.spacetime import aggregate_force_derivatives
-from counterpoise.spacetime.aggregate_core import (
+from counterpoise.spacetime.aggregate.kernels import (
     _H,
     _J,
     _L,
@@ -64,11 +64,12 @@ from counterpoise.spacetime.aggregate_core import (
     outward,
     working_space,
 )
-from counterpoise.spacetime.aggregate_plain import plain_force, step_pose
-from counterpoise.spacetime.aggregate_tables import build_tables, tables_of
-from counterpoise.spacetime.torques_core import torques_batch
+from counterpoise.spacetime.aggregate.tables import build_tables, tables_of
+from counterpoise.spacetime.aggregate.torques_kernels import torques_batch
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "laws"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "spacetime"))
+from aggregate_plain import plain_force, step_pose
+
 FRAMES = 64
 SIZES = (10, 20, 40, 80, 160, 320, 640)
 TINY = 1e-40

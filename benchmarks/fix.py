@@ -21,8 +21,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solveh_banded
 
 import counterpoise as cp
-from counterpoise.spacetime import fix_physics
 from counterpoise.spacetime.fix import FixTuning, fix_motion
+from counterpoise.spacetime.fix import physics as fix_physics
 
 CLIP = Path(__file__).resolve().parents[2] / "shared" / "mocap" / "13_29.bvh"
 SECONDS = (1.2, 2.4, 4.8, 9.6, 19.2, 38.2)

@@ -39,7 +39,7 @@ import counterpoise as cp
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.simulate.disturbances import Push
 from counterpoise.solve import Level, solve_hierarchy
-from counterpoise.solve.body import BodyProblem, BodySolution, build_body_problem, solve_body
+from counterpoise.solve.body.program import BodyProblem, BodySolution, build_body_problem, solve_body
 from counterpoise.solve.quadratic import solve_quadratic
 
 HERE = Path(__file__).resolve().parent

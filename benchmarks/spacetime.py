@@ -22,7 +22,7 @@ from counterpoise.experiments.dismount import Settings, dismount_stunt
 from counterpoise.experiments.monkey_bars import Settings as MonkeySettings
 from counterpoise.experiments.monkey_bars import monkey_stunt
 from counterpoise.experiments.staging import bent, solve
-from counterpoise.spacetime import solving
+from counterpoise.spacetime.optimize import solving
 
 FEET = ("foot_left", "foot_right")
 MOST = 200  # iterations of the peers

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from counterpoise.motion.contacts import ContactWindow as ContactWindow
     from counterpoise.motion.contacts import find_contacts as find_contacts
     from counterpoise.motion.files.hub import read_motion as read_motion
-    from counterpoise.motion.retarget import RetargetReport as RetargetReport
-    from counterpoise.motion.retarget import RetargetTuning as RetargetTuning
-    from counterpoise.motion.retarget import retarget as retarget
-    from counterpoise.motion.retarget import retarget_with_report as retarget_with_report
+    from counterpoise.motion.retarget.transfer import RetargetReport as RetargetReport
+    from counterpoise.motion.retarget.transfer import RetargetTuning as RetargetTuning
+    from counterpoise.motion.retarget.transfer import retarget as retarget
+    from counterpoise.motion.retarget.transfer import retarget_with_report as retarget_with_report
     from counterpoise.objectives import Contact as Contact
     from counterpoise.objectives import Footing as Footing
     from counterpoise.objectives import JointStops as JointStops

@@ -14,12 +14,12 @@ A rigid motion is a pair (position, quaternion).
 from __future__ import annotations
 
 from math import factorial, pi
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array: TypeAlias = NDArray[np.float64]
+from counterpoise.arrays import Array
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 IDENTITY.flags.writeable = False

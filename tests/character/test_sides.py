@@ -10,8 +10,8 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.character.anatomy import named_sides
 from counterpoise.character.roles import left_right_pairs, other_side, side_of
+from counterpoise.character.skeletal.parts import named_sides
 from counterpoise.motion import Motion
 from counterpoise.motion.clips import motion_of_clip
 from counterpoise.motion.skeleton import Clip, Skeleton

@@ -12,8 +12,8 @@ from PIL import Image
 from counterpoise.character.library import character
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.files.hub import read_motion
-from counterpoise.spacetime import fix as fixing
 from counterpoise.spacetime.check import check_motion
+from counterpoise.spacetime.fix import mend as fixing
 
 
 def slid() -> Motion:

@@ -11,8 +11,8 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.character.anatomy import named_sides, read_anatomy
-from counterpoise.character.skeletal import character_from_skeleton
+from counterpoise.character.skeletal.build import character_from_skeleton
+from counterpoise.character.skeletal.parts import named_sides, read_anatomy
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.clips import clip_of_motion, motion_of_clip
@@ -24,7 +24,7 @@ CLIPS = sorted([*MOCAP.glob("*.bvh"), *MOCAP.glob("*.amc")])
 real = pytest.mark.skipif(not CLIPS, reason="no folder ../shared/mocap with real clips beside the repository")
 
 
-def frames_of(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+def body_frames(motion: Motion) -> tuple[np.ndarray, np.ndarray]:
     """World places (f, bodies, 3) and rotations (f, bodies, 4), by MuJoCo."""
     model = motion.character.model
     data = mujoco.MjData(model)
@@ -55,7 +55,7 @@ def test_a_clip_has_its_joints_where_the_bodies_are(cast):
     motion = wild(cast)
     clip = clip_of_motion(motion)
     places, turns = clip.world()
-    xpos, xquat = frames_of(motion)
+    xpos, xquat = body_frames(motion)
     assert clip.skeleton.names == cast.segments
     np.testing.assert_allclose(places, xpos, atol=1e-9)
     same_turns(turns, xquat)
@@ -77,7 +77,7 @@ def test_anchors_slides_and_several_hinges_a_body():
 
     body = Character.from_mjcf(ODD)
     motion = wild(body)
-    xpos, xquat = frames_of(motion)
+    xpos, xquat = body_frames(motion)
     places, turns = clip_of_motion(motion).world()
     np.testing.assert_allclose(places, xpos, atol=1e-9)
     same_turns(turns, xquat)
@@ -92,14 +92,14 @@ def test_left_out_bodies_are_collapsed(human):
     assert set(clip.skeleton.names) == set(names)
     hand = clip.skeleton.names.index("hand_left")
     assert clip.skeleton.names[clip.skeleton.parents[hand]] == "forearm_left"
-    xpos, xquat = frames_of(motion)
+    xpos, xquat = body_frames(motion)
     at = [human.segments.index(name) for name in clip.skeleton.names]
     places, turns = clip.world()
     np.testing.assert_allclose(places, xpos[:, at], atol=1e-9)
     same_turns(turns, xquat[:, at])
     rest = replace(clip, rotations=clip.skeleton.rest[None], translations=clip.skeleton.offsets[None])
     still = Motion(human, [0.0], [human.model.qpos0])
-    np.testing.assert_allclose(rest.world()[0][0], frames_of(still)[0][0, at], atol=1e-9)
+    np.testing.assert_allclose(rest.world()[0][0], body_frames(still)[0][0, at], atol=1e-9)
 
 
 def test_rates_and_frames(human):
@@ -132,7 +132,7 @@ def test_any_tree_becomes_a_character(rng):
     motion = motion_of_clip(clip)
     places, turns = clip.world()
     order = [motion.character.segments.index(name) for name in motion.source.bodies]
-    xpos, xquat = frames_of(motion)
+    xpos, xquat = body_frames(motion)
     np.testing.assert_allclose(xpos[:, order], places, atol=1e-9)
     same_turns(xquat[:, order], turns)
     kinds = {
@@ -141,7 +141,7 @@ def test_any_tree_becomes_a_character(rng):
     }
     assert kinds["joint_4"] == ["slide", "slide", "slide", "ball"] and kinds["joint_5"] == ["ball"]
     still = Motion(motion.character, [0.0], [motion.character.model.qpos0])
-    np.testing.assert_allclose(frames_of(still)[0][0, order], skeleton.world()[0], atol=1e-9)
+    np.testing.assert_allclose(body_frames(still)[0][0, order], skeleton.world()[0], atol=1e-9)
 
 
 def test_frames_aligned_at_rest_keep_the_places(rng):
@@ -356,7 +356,7 @@ def test_a_recording_goes_out_as_keys(tmp_path, human):
     run.motion.write(tmp_path / "run.bvh", rate=60, bodies=["pelvis", "thorax", "head"])
     back = cp.read_motion(tmp_path / "run.bvh", units="m")
     assert back.character.segments == ("pelvis", "thorax", "head") and back.rate == pytest.approx(60.0)
-    heads = frames_of(back)[0][:, 2]
+    heads = body_frames(back)[0][:, 2]
     at = human.segments.index("head")
-    truth = frames_of(Motion(human, back.times, run.motion.sample(back.times).q))[0][:, at]
+    truth = body_frames(Motion(human, back.times, run.motion.sample(back.times).q))[0][:, at]
     np.testing.assert_allclose(heads, truth, atol=1e-6)

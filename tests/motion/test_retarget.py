@@ -11,10 +11,11 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.motion._anatomy import anatomy_of, frames_of, read_name, tree_of
-from counterpoise.motion._fit import _assemble, smooth_poses
+from counterpoise.character.anatomy import anatomy_of, read_name
+from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
 from counterpoise.motion.contacts import ContactWindow, find_contacts
 from counterpoise.motion.retarget import RetargetTuning
+from counterpoise.motion.retarget.fit import _assemble, smooth_poses
 
 CLIPS = Path(__file__).resolve().parents[3] / "shared" / "mocap"
 CAST = ("child", "asymmetric", "insectoid", "chicken", "ostrich", "dinosaur")
@@ -106,7 +107,7 @@ def check_limits(made: cp.Motion) -> None:
 def test_kinematics_agree_with_mujoco(cast):
     rng = np.random.default_rng(3)
     q = cast.integrate(np.repeat(cast.neutral[None], 5, axis=0), 0.4 * rng.normal(size=(5, cast.nv)))
-    at, turns = frames_of(cast, q)
+    at, turns = body_frames(cast, q)
     data = mujoco.MjData(cast.model)
     for k in range(5):
         data.qpos[:] = q[k]
@@ -118,7 +119,7 @@ def test_kinematics_agree_with_mujoco(cast):
 def test_the_gradient_of_a_frame_agrees_with_differences(human):
     """Directions, twists, places, ground, limits and the reference, all at once, by central differences."""
     rng = np.random.default_rng(4)
-    tree, above = tree_of(human)
+    tree, above = tree_of(human), dof_lists(human)
     q = human.integrate(human.neutral, 0.5 * rng.normal(size=human.nv))
     wanted = spatial.normalize(rng.normal(size=(3, 4)))
     bodies = np.array([human.body_id(n) for n in ("thorax", "forearm_left", "foot_right")])
@@ -154,7 +155,7 @@ def test_the_gradient_of_a_frame_agrees_with_differences(human):
 
 def test_smoothing_has_no_lag(human):
     """A motion that is even in time stays even; a steady turn stays as it is."""
-    tree, _ = tree_of(human)
+    tree = tree_of(human)
     t = np.linspace(-1.0, 1.0, 41)
     direction = np.random.default_rng(5).normal(size=human.nv)
     weights = np.exp(-0.5 * (np.arange(-4, 5) / 2.0) ** 2)

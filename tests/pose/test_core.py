@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 
-import mujoco
 import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.character.snapshot import tables_of
 from counterpoise.pose import core
 from counterpoise.pose.build import build_pose_problem
 from counterpoise.pose.problem import PoseProblem
@@ -21,28 +19,6 @@ BODIES = ("human", "chicken", "dinosaur", "chain", "planar_biped")
 
 def random_pose(who: cp.Character, rng: np.random.Generator, size: float = 0.8) -> np.ndarray:
     return who.limits.clamp(who.integrate(who.neutral, size * rng.uniform(-1, 1, who.nv)))
-
-
-@pytest.mark.parametrize("name", BODIES)
-def test_kinematics_agree_with_mujoco(name: str):
-    who = cp.character(name)
-    t, m = tables_of(who), who.model
-    d = mujoco.MjData(m)
-    rng = np.random.default_rng(0)
-    for _ in range(5):
-        q = random_pose(who, rng)
-        xpos, xmat, xquat = np.zeros((m.nbody, 3)), np.zeros((m.nbody, 9)), np.zeros((m.nbody, 4))
-        xmat[0, [0, 4, 8]] = xquat[0, 0] = 1.0
-        motion = np.zeros((m.nv, 6))
-        core.kinematics(q, *t.body, xpos, xmat, xquat, motion)
-        d.qpos[:] = q
-        mujoco.mj_kinematics(m, d)
-        mujoco.mj_comPos(m, d)
-        assert np.allclose(xpos[1:], d.xpos[1:], atol=1e-12) and np.allclose(xmat[1:], d.xmat[1:], atol=1e-12)
-        c = d.subtree_com[0]
-        about_com = motion.copy()
-        about_com[:, 3:] += np.cross(motion[:, :3], c)
-        assert np.allclose(about_com, d.cdof, atol=1e-12)
 
 
 def test_the_bounded_step_is_the_programs_optimum():

@@ -14,8 +14,8 @@ from counterpoise.character.library import character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
-from counterpoise.solve.body import BodyMemory, BodyProblem, build_body_problem, solve_body
-from counterpoise.solve.body_rows import StandardGains, friction_edges, standard_problem
+from counterpoise.solve.body.program import BodyMemory, BodyProblem, build_body_problem, solve_body
+from counterpoise.solve.body.rows import StandardGains, friction_edges, standard_problem
 
 Array = NDArray[np.float64]
 GRAVITY = 9.81

@@ -14,8 +14,9 @@ import counterpoise as cp
 from counterpoise.character.snapshot import take_snapshot
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Push
-from counterpoise.solve import Level, body, solve_hierarchy
-from counterpoise.solve.body import (
+from counterpoise.solve import Level, solve_hierarchy
+from counterpoise.solve.body import program
+from counterpoise.solve.body.program import (
     BodyProblem,
     BodySolution,
     build_body_problem,
@@ -23,7 +24,7 @@ from counterpoise.solve.body import (
     solve_body,
     stack_levels,
 )
-from counterpoise.solve.body_rows import StandardGains, friction_edges
+from counterpoise.solve.body.rows import StandardGains, friction_edges
 
 Array = NDArray[np.float64]
 
@@ -218,7 +219,7 @@ def test_nothing_is_left_behind_in_the_workspace():
     small, large = make(family("torque", 1)), make(family("redundant", 1))
     first = solve_body(small).values
     solve_body(large)
-    work, whole = body._local.kept
+    work, whole = program._local.kept
     assert (solve_body(small).values == first).all()
     work[:], whole[:] = np.nan, -(10**6)
     assert (solve_body(small).values == first).all()

@@ -9,12 +9,12 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from aggregate_plain import plain_com, plain_force, plain_momentum, step_pose
 
 from counterpoise.character import Character
 from counterpoise.character.library import character, characters
 from counterpoise.errors import BadValue
 from counterpoise.spacetime import aggregate_force, aggregate_force_derivatives, momentum, momentum_derivatives
-from counterpoise.spacetime.aggregate_plain import plain_com, plain_force, plain_momentum, step_pose
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "laws")]
 from aggregate_figures import figure, frames  # noqa: E402

@@ -8,12 +8,12 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from aggregate_plain import plain_places, plain_torques, step_pose
 
 from counterpoise.character import Character
 from counterpoise.character.library import character, characters
 from counterpoise.errors import BadValue, UnknownName
 from counterpoise.spacetime import joint_torque_derivatives, joint_torques, point_jacobians, turn_jacobians
-from counterpoise.spacetime.aggregate_plain import plain_places, plain_torques, step_pose
 
 sys.path.insert(0, str(Path(__file__).parent))
 from aggregate_figures import figure, frames

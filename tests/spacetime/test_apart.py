@@ -10,8 +10,8 @@ from scipy.optimize import lsq_linear
 import counterpoise as cp
 from counterpoise.errors import BadValue
 from counterpoise.measure.outsider import judge_overlap
-from counterpoise.spacetime.apart_rows import main_rod, nearest_on_lines, rod_pairs
-from counterpoise.spacetime.solving import Solve
+from counterpoise.spacetime.optimize.rows.apart import main_rod, nearest_on_lines, rod_pairs
+from counterpoise.spacetime.optimize.solving import Solve
 
 FEET = ("foot_left", "foot_right")
 

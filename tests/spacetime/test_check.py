@@ -22,10 +22,10 @@ from counterpoise.motion.contacts import ContactWindow
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.simulate import Recording
 from counterpoise.simulate.loop import simulate
-from counterpoise.spacetime.check import CheckTuning, Hold, check_motion
-from counterpoise.spacetime.check_forces import find_forces, least_squares_above_zero, weight_of
-from counterpoise.spacetime.check_frames import com_of, fit_locally, frames_of_motion
-from counterpoise.spacetime.check_support import find_support
+from counterpoise.spacetime.check import CheckTuning, check_motion
+from counterpoise.spacetime.check.forces import find_forces, least_squares_above_zero, weight_of
+from counterpoise.spacetime.check.frames import com_of, fit_locally, frames_of_motion
+from counterpoise.spacetime.check.support import Hold, find_support
 
 MOCAP = Path(__file__).resolve().parents[2].parent / "shared" / "mocap"
 needs_clips = pytest.mark.skipif(not MOCAP.is_dir(), reason="the captured clips are not on this machine")

@@ -19,7 +19,7 @@ from counterpoise.character.library import character
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
-from counterpoise.spacetime.check_forces import _beside_stops
+from counterpoise.spacetime.check.forces import _beside_stops
 
 MOCAP = Path(__file__).resolve().parents[2].parent / "shared" / "mocap"
 needs_clips = pytest.mark.skipif(not MOCAP.is_dir(), reason="the captured clips are not on this machine")

@@ -14,19 +14,19 @@ from scipy.interpolate import BSpline
 from scipy.optimize import nnls
 
 from counterpoise import spatial
+from counterpoise.character.kinematics import body_frames
 from counterpoise.character.library import character
 from counterpoise.errors import BadValue
 from counterpoise.motion import Motion, reference_motion
-from counterpoise.motion._anatomy import frames_of
 from counterpoise.motion.contacts import ContactWindow
 from counterpoise.motion.files.hub import read_motion
-from counterpoise.spacetime import fix as fixing
 from counterpoise.spacetime.check import CheckTuning, check_motion
-from counterpoise.spacetime.check_frames import fit_locally
+from counterpoise.spacetime.check.frames import fit_locally
 from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
-from counterpoise.spacetime.fix_basis import basis_of
-from counterpoise.spacetime.fix_core import add_spread, add_square, split_wrenches
-from counterpoise.spacetime.fix_feet import bridge_leaps, find_leaps
+from counterpoise.spacetime.fix import mend as fixing
+from counterpoise.spacetime.fix.basis import basis_of
+from counterpoise.spacetime.fix.feet import bridge_leaps, find_leaps
+from counterpoise.spacetime.fix.kernels import add_spread, add_square, split_wrenches
 
 MOCAP = Path(__file__).resolve().parents[2].parent / "shared" / "mocap"
 needs_clips = pytest.mark.skipif(not MOCAP.is_dir(), reason="the captured clips are not on this machine")
@@ -206,7 +206,7 @@ def test_it_keeps_times_name_and_character_and_leaves_the_input_alone():
 
 def test_the_change_is_what_it_says():
     result = fixed()
-    was, now = (frames_of(m.character, m.poses)[0][:, 1:] for m in (slid(), result.motion))
+    was, now = (body_frames(m.character, m.poses)[0][:, 1:] for m in (slid(), result.motion))
     moved = np.linalg.norm(now - was, axis=-1)
     assert result.change == pytest.approx(moved.mean()) and result.largest == pytest.approx(moved.max())
 
@@ -368,7 +368,7 @@ def test_on_the_high_bar_nothing_is_invented():
     result = fix_motion(motion)
     (hang,) = result.before.carried
     assert hang.end == pytest.approx(6.0, abs=0.15) and "--hold LeftHand@" in result.summary
-    was, now = (frames_of(m.character, m.poses)[0][:, 1:] for m in (motion, result.motion))
+    was, now = (body_frames(m.character, m.poses)[0][:, 1:] for m in (motion, result.motion))
     moved = np.linalg.norm(now - was, axis=-1).mean(axis=1)
     alone = (motion.times < 5.4) & (motion.times > 4.7)
     assert moved[alone].max() < 0.02

@@ -12,9 +12,9 @@ import pytest
 from scipy.optimize import nnls
 from scipy.signal import savgol_filter
 
+from counterpoise.character.kinematics import body_frames
 from counterpoise.character.library import character
 from counterpoise.motion import Motion, reference_motion
-from counterpoise.motion._anatomy import frames_of
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime.check import check_motion
 from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
@@ -94,7 +94,7 @@ def test_an_outsider_finds_less_from_nowhere_in_the_file(tmp_path: Path):
     assert rms(from_nowhere(result.motion)) < 0.2 * rms(from_nowhere(replace(slid(), poses=poses)))
     back = written(result, tmp_path)
     assert len(back) == len(slid()) and back.rate == pytest.approx(120.0)
-    at, again = (frames_of(m.character, m.poses)[0] for m in (result.motion, back))
+    at, again = (body_frames(m.character, m.poses)[0] for m in (result.motion, back))
     names = [back.character.model.body(b).name for b in range(1, back.character.model.nbody)]
     for name in ("head", "hand_left", "foot_right"):
         one = at[:, result.motion.character.body_id(name)]
@@ -129,7 +129,7 @@ def test_the_borders_of_windows_are_no_rougher_than_the_rest():
     for order in (2, 3):
         rough = []
         for one in (motion, result.motion):
-            places = frames_of(one.character, one.poses)[0][:, 1:]
+            places = body_frames(one.character, one.poses)[0][:, 1:]
             size = np.sqrt(np.mean(np.sum(np.diff(places, n=order, axis=0) ** 2, axis=-1), axis=1))
             at = near[: len(size)]
             rough.append(rms(size[at]) / rms(size[~at]))

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.spacetime.chart import rotation_blocks
-from counterpoise.spacetime.problem import MotionProblem
-from counterpoise.spacetime.solving import Solve
+from counterpoise.spacetime.optimize.chart import rotation_blocks
+from counterpoise.spacetime.optimize.problem import MotionProblem
+from counterpoise.spacetime.optimize.solving import Solve
 
 
 def everything(free: bool) -> MotionProblem:

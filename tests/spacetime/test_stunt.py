@@ -13,10 +13,10 @@ from counterpoise import spatial
 from counterpoise.character.library import character
 from counterpoise.errors import BadFile, CounterpoiseError
 from counterpoise.motion import Motion, reference_motion
-from counterpoise.spacetime.asks import Apart, Apex, Clear, Cycle, Effort, Facing, Place, TorqueLimit
-from counterpoise.spacetime.moments import Moment, seconds
+from counterpoise.spacetime.optimize.asks import Apart, Apex, Clear, Cycle, Effort, Facing, Place, TorqueLimit
+from counterpoise.spacetime.optimize.moments import Moment, seconds
 from counterpoise.spacetime.stunt import read_stunt
-from counterpoise.spacetime.stunt_lines import lines_of
+from counterpoise.spacetime.stunt.lines import lines_of
 
 STUNTS = sorted((Path(__file__).resolve().parents[2] / "examples" / "stunts").glob("*.toml"))
 START = "duration = 1.0\n[[key]]\ntime = 0\nrest = true\n"

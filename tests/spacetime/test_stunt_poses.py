@@ -7,7 +7,7 @@ import pytest
 
 from counterpoise.character.library import character
 from counterpoise.errors import CounterpoiseError, MissingRole, UnknownName
-from counterpoise.spacetime.stunt_poses import named_pose, named_poses
+from counterpoise.spacetime.stunt.poses import named_pose, named_poses
 
 ARMED = ("human", "child", "asymmetric", "insectoid", "dinosaur")
 STANDING = ("neutral", "straight", "T", "stretch", "dip", "crouch", "load", "land", "reach")

@@ -13,9 +13,9 @@ import pytest
 
 from counterpoise.character.library import character
 from counterpoise.measure.outsider import judge_motion, judge_overlap, judge_torques
-from counterpoise.spacetime.asks import Apart, TorqueLimit
+from counterpoise.spacetime.optimize.asks import Apart, TorqueLimit
 from counterpoise.spacetime.stunt import read_stunt
-from counterpoise.spacetime.stunt_poses import named_pose
+from counterpoise.spacetime.stunt.poses import named_pose
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "stunts"
 QUICK = ("standing_jump", "dismount", "vault")

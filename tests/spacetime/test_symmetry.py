@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import counterpoise as cp
-from counterpoise.spacetime.solving import Solve
-from counterpoise.spacetime.symmetry import find_image
+from counterpoise.spacetime.optimize.solving import Solve
+from counterpoise.spacetime.optimize.symmetry import find_image
 
 FEET = ("foot_left", "foot_right")
 RATE = 16.0

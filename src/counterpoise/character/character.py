@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, attach_roles, exact_xml, limit_from_json
 from counterpoise.character.joints import Joint, read_joints
 from counterpoise.character.limits import JointLimits
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from counterpoise.character.snapshot import Snapshot
     from counterpoise.character.state import State
 
-Array = NDArray[np.float64]
 
 _FOREIGN = re.compile(
     r"<include\b|<plugin\b|<extension\b|\b(?:content_)?(?:file|meshdir|texturedir|assetdir)\w*\s*=\s*[\"'][^\"']+"
@@ -60,6 +60,7 @@ class Character:
     torque_limit: Array  # (nv,) [N m]; zero on the root's rows
     parameters: Mapping[str, Any]  # what the library built it from
     mjcf: str
+    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # see character/kept.py
 
     # -- identity -----------------------------------------------------------------------------------------------
     @staticmethod
@@ -218,13 +219,13 @@ class Character:
         return Mirror(self.model, self.joints)
 
     @cached_property
-    def _quaternions(self) -> NDArray[np.int64]:
+    def _quaternions(self) -> Ints:
         """(balls, 4): where quaternions lie in q."""
         starts = [joint.qpos.stop - 4 for joint in self.joints if joint.kind in ("free", "ball")]
         return np.array([[at, at + 1, at + 2, at + 3] for at in starts], np.int64).reshape(-1, 4)
 
     @cached_property
-    def _layout(self) -> NDArray[np.int64]:
+    def _layout(self) -> Ints:
         """(njnt, 3): MuJoCo joint type, qpos address, dof address."""
         m = self.model
         return np.ascontiguousarray(np.stack([m.jnt_type, m.jnt_qposadr, m.jnt_dofadr], axis=1), dtype=np.int64)
@@ -276,25 +277,25 @@ class Character:
 
     def with_segment(self, name: str, parent: str | None = None, **options: Any) -> Character:
         """A new body with one more segment; see `editing.add_segment`."""
-        from counterpoise.character.editing import build_on
+        from counterpoise.character.editing.edits import build_on
 
         return build_on(self).segment(name, parent, **options).character()
 
     def without_segment(self, segment: str, branch: bool = False) -> Character:
         """A new body without a segment: its children go to its parent, or away with it (`branch`)."""
-        from counterpoise.character.editing import remove_segment
+        from counterpoise.character.editing.edits import remove_segment
 
         return remove_segment(self, segment, branch)
 
     def renamed(self, old: str, new: str) -> Character:
         """A new body in which a segment or joint has another name."""
-        from counterpoise.character.editing import rename
+        from counterpoise.character.editing.edits import rename
 
         return rename(self, old, new)
 
     def rerooted(self, segment: str) -> Character:
         """A new body of the same shape that hangs from another segment; see `editing.reroot`."""
-        from counterpoise.character.editing import reroot
+        from counterpoise.character.editing.edits import reroot
 
         return reroot(self, segment)
 

@@ -22,12 +22,12 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.limits import BallLimit, cone_from_corners
 from counterpoise.errors import BadValue, unknown_name
 
-Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 LEFT_TINT = (0.184, 0.498, 0.722, 1.0)  # cool

@@ -19,12 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-
-Array = NDArray[np.float64]
 
 SINGULAR = 1e-9  # below this |(w, x)|^2 the twist is undefined; it is then taken as zero, at rest
 
@@ -153,8 +152,8 @@ class JointLimits:
         """Gradient of `violation`, (rows, nv): that of g where it is positive, zero elsewhere."""
         return self.jacobian(q) * (self.values(q) > 0.0)[:, None]
 
-    def ball_rows(self, dofs: set[int]) -> NDArray[np.int64]:
-        """Indices of the rows of ball joints whose dofs are among `dofs`."""
+    def ball_rows(self, dofs: set[int]) -> Ints:
+        """Ints of the rows of ball joints whose dofs are among `dofs`."""
         found: list[int] = []
         row = 2 * len(self.range_qpos)
         for j in range(len(self._ball_v)):
@@ -164,9 +163,7 @@ class JointLimits:
             row += count
         return np.array(found, np.int64)
 
-    def ball_tables(
-        self, dofs: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array, Array, Array, NDArray[np.int64], Array]:
+    def ball_tables(self, dofs: Ints) -> tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array]:
         """The ball limits whose joints are among `dofs` (sorted), as arrays for compiled code:
         qpos address, place among `dofs`, axis, rest, normals, offsets, first face of each, twist."""
         place = {int(v): i for i, v in enumerate(dofs)}
@@ -179,7 +176,7 @@ class JointLimits:
         rows = np.array(chosen, np.int64)
         return self._ball_q[rows], at, self._axis[rows], self._rest[rows], normals, offsets, faces, self._twist[rows]
 
-    def rows_at(self, q: Array, rows: NDArray[np.int64], dofs: NDArray[np.int64]) -> tuple[Array, Array]:
+    def rows_at(self, q: Array, rows: Ints, dofs: Ints) -> tuple[Array, Array]:
         """Some rows g(q) and their gradients over some dofs (sorted), without building the whole Jacobian."""
         values, compact, columns = self._evaluate(q)
         dense = np.zeros((len(rows), len(dofs)))
@@ -204,7 +201,7 @@ class JointLimits:
             out[address : address + 4] = limit.clamp(out[address : address + 4])
         return out
 
-    def _evaluate(self, q: ArrayLike) -> tuple[Array, Array, NDArray[np.int64]]:
+    def _evaluate(self, q: ArrayLike) -> tuple[Array, Array, Ints]:
         pose = np.ascontiguousarray(q, dtype=float)
         if pose.shape != (self.nq,):
             raise BadValue(f"a pose has {self.nq} numbers; got shape {pose.shape}", shape=pose.shape)
@@ -412,19 +409,19 @@ def _ball_rows(
 @kernel
 def _all_rows(
     pose: Array,
-    range_q: NDArray[np.int64],
-    range_v: NDArray[np.int64],
+    range_q: Ints,
+    range_v: Ints,
     low: Array,
     high: Array,
-    ball_q: NDArray[np.int64],
-    ball_v: NDArray[np.int64],
+    ball_q: Ints,
+    ball_v: Ints,
     axis: Array,
     rest: Array,
     normals: Array,
     offsets: Array,
-    face_start: NDArray[np.int64],
+    face_start: Ints,
     twist: Array,
-) -> tuple[Array, Array, NDArray[np.int64]]:
+) -> tuple[Array, Array, Ints]:
     rows = 2 * len(range_q) + len(offsets) + 2 * len(ball_q)
     values = np.empty(rows)
     compact = np.zeros((rows, 3))  # gradient entries

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import kernel
 
-Array = NDArray[np.float64]
 FREE, BALL = 0, 1  # MuJoCo joint types
 
 
-def difference(layout: NDArray[np.int64], nv: int, start: ArrayLike, end: ArrayLike) -> Array:
+def difference(layout: Ints, nv: int, start: ArrayLike, end: ArrayLike) -> Array:
     """Tangents (..., nv) from poses to poses; leading axes broadcast."""
     first, last = np.asarray(start, float), np.asarray(end, float)
     if first.ndim == 1 and first.shape == last.shape:
@@ -23,7 +23,7 @@ def difference(layout: NDArray[np.int64], nv: int, start: ArrayLike, end: ArrayL
     return _difference(layout, nv, flat_a, flat_b).reshape((*shape, nv))
 
 
-def integrate(layout: NDArray[np.int64], pose: ArrayLike, tangent: ArrayLike) -> Array:
+def integrate(layout: Ints, pose: ArrayLike, tangent: ArrayLike) -> Array:
     """Poses (..., nq) reached from poses along tangents; leading axes broadcast."""
     q, v = np.asarray(pose, float), np.asarray(tangent, float)
     if q.ndim == v.ndim == 1:
@@ -35,7 +35,7 @@ def integrate(layout: NDArray[np.int64], pose: ArrayLike, tangent: ArrayLike) ->
 
 
 @kernel
-def _difference(layout: NDArray[np.int64], nv: int, start: Array, end: Array) -> Array:
+def _difference(layout: Ints, nv: int, start: Array, end: Array) -> Array:
     out = np.zeros((len(start), nv))
     for n in range(len(start)):
         for j in range(len(layout)):
@@ -52,7 +52,7 @@ def _difference(layout: NDArray[np.int64], nv: int, start: Array, end: Array) ->
 
 
 @kernel
-def _integrate(layout: NDArray[np.int64], pose: Array, tangent: Array) -> Array:
+def _integrate(layout: Ints, pose: Array, tangent: Array) -> Array:
     out = pose.copy()
     for n in range(len(pose)):
         for j in range(len(layout)):

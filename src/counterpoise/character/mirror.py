@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.joints import Joint
 from counterpoise.character.roles import other_side
-
-Array = NDArray[np.float64]
 
 
 class Mirror:

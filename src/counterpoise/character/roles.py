@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from counterpoise.arrays import Array
+
 Side = Literal["left", "right", "middle"]
 
 _LEFT = re.compile(r"(^|[_\-. ])(left|l)([_\-. ]|$)|^left|left$", re.IGNORECASE)

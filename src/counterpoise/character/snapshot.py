@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.kinematics import dofs_moving
 from counterpoise.character.state import State
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,23 +145,12 @@ class Tables:
     dof_start: Ints  # (nbody,)
     dof_count: Ints
     ancestors: Array  # (nbody, nv) 1.0 where the dof moves the body
-    moves: NDArray[np.bool_]  # the same, as truth
+    moves: Flags  # the same, as truth
     point_body: Ints  # (p,)
     point_place: Array  # (p, 3) in the body's frame
     data: mujoco.MjData  # scratch
     joint_of_dof: Ints  # (nv,) MuJoCo joint of each dof
     heft: Array  # (nv,) share of the body's mass that each dof carries, 0.05 to 1
-    body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array]  # for compiled kinematics
-
-
-def tables_of(character: Character) -> Tables:
-    """The body's tables, made on first use and kept with it."""
-    found = character.__dict__.get("_tables")
-    if found is None:
-        found = _make_tables(character)
-        character.__dict__["_tables"] = found
-    assert isinstance(found, Tables)
-    return found
 
 
 def take_snapshot(character: Character, state: State) -> Snapshot:
@@ -303,40 +292,24 @@ def point_path(character: Character, track: Track, body: str, place: Sequence[fl
     return track.bodies[:, b] + track.rotations[:, b] @ np.asarray(place, float)
 
 
-def _make_tables(character: Character) -> Tables:
+@kept_with_character
+def tables_of(character: Character) -> Tables:
+    """The body's tables, made on first use and kept with it."""
     m = character.model
-    ancestors = np.zeros((m.nbody, m.nv))
-    for b in range(1, m.nbody):
-        ancestors[b] = ancestors[m.body_parentid[b]]
-        start = int(m.body_dofadr[b])
-        if start >= 0:
-            ancestors[b, start : start + int(m.body_dofnum[b])] = 1.0
+    moves = dofs_moving(character)
     points = character.contact_points
     return Tables(
         parent=m.body_parentid.astype(np.int64),
         dof_body=m.dof_bodyid.astype(np.int64),
         dof_start=m.body_dofadr.astype(np.int64),
         dof_count=m.body_dofnum.astype(np.int64),
-        ancestors=ancestors,
-        moves=ancestors != 0.0,
+        ancestors=moves.astype(float),
+        moves=moves,
         point_body=np.array([character.body_id(p.body) for p in points], np.int64),
         point_place=np.array([p.position for p in points], float).reshape(-1, 3),
         data=mujoco.MjData(m),
         joint_of_dof=m.dof_jntid.astype(np.int64),
         heft=0.05 + 0.95 * m.body_subtreemass[m.dof_bodyid] / max(float(m.body_subtreemass[0]), 1e-12),
-        body=(
-            m.body_parentid.astype(np.int64),
-            m.body_pos.copy(),
-            m.body_quat.copy(),
-            m.body_jntadr.astype(np.int64),
-            m.body_jntnum.astype(np.int64),
-            m.jnt_type.astype(np.int64),
-            m.jnt_qposadr.astype(np.int64),
-            m.jnt_dofadr.astype(np.int64),
-            m.jnt_pos.copy(),
-            m.jnt_axis.copy(),
-            m.qpos0.copy(),
-        ),
     )
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.limits import JointLimits
 from counterpoise.character.roles import Foot
-
-Array = NDArray[np.float64]
 
 HEIGHT, WEIGHT, ABREAST, POSTURE, ROOT_TURN = 3000.0, 12.0, 12.0, 1.0, 3.0  # weights of the rows [1/m, 1/rad]
 

@@ -13,7 +13,7 @@ from counterpoise.phrases import figure_from, number_from
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.check_support import Hold
+    from counterpoise.spacetime.check.support import Hold
 
 Clip = Annotated[
     str,
@@ -72,7 +72,7 @@ def _recorded(source: str, who: Character | None, figure: int) -> Motion:
     motion = recording.motion_of(figure)
     if who is None:
         return motion
-    from counterpoise.motion.retarget import retarget
+    from counterpoise.motion.retarget.transfer import retarget
 
     return retarget(motion, who)
 
@@ -101,7 +101,7 @@ def holds_from(texts: list[str] | None) -> list[Hold]:
 
 
 def _hold(text: str) -> Hold:
-    from counterpoise.spacetime.check_support import Hold
+    from counterpoise.spacetime.check.support import Hold
 
     body, at, when = text.partition("@")
     if not at:

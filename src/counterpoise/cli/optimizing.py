@@ -17,9 +17,9 @@ from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.optimize import Result
-    from counterpoise.spacetime.solving import Progress
-    from counterpoise.spacetime.stunt import Stunt
+    from counterpoise.spacetime.optimize.solve import Result
+    from counterpoise.spacetime.optimize.solving import Progress
+    from counterpoise.spacetime.stunt.stunt import Stunt
 
 _PATIENCE = 2.0  # [s] between lines of progress where there is no terminal
 _STRAINED = 1.01  # of a joint's strength from which a motion asks for more than a person has
@@ -50,7 +50,7 @@ def optimize(
     stunt cannot be read.
     """
     from counterpoise.motion.files.hub import FORMATS
-    from counterpoise.spacetime.stunt import read_stunt
+    from counterpoise.spacetime.stunt.stunt import read_stunt
 
     writable = tuple(suffix for suffix, entry in FORMATS.items() if entry.writer)
     check_targets({out: writable, video: (".mp4", ".gif", ".webp"), png: (".png",)})

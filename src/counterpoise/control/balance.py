@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
@@ -40,7 +40,6 @@ from counterpoise.objectives import (
 )
 from counterpoise.objectives.footing import body_weight
 
-Array = NDArray[np.float64]
 LOWEST = 0.65  # of the standing height of the CoM: nobody squats lower, whatever the joints allow
 BESIDE = 1e3  # weight of the CoM where it stands beside momentum and pose instead of above them
 Height = float | Callable[[float], float]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.motion._kinematics import Plant, Scratch, planted
+from counterpoise.motion.planting import Plant, Scratch, planted
 from counterpoise.motion.references import reference_motion
 
-Array = NDArray[np.float64]
 LEVELS = 11
 DEEPEST = 0.5  # of the standing height of the root: no crouch is deeper
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.motion.curves import VectorCurve
@@ -19,7 +19,6 @@ from counterpoise.objectives.setpoint import check_gains
 if TYPE_CHECKING:
     from counterpoise.objectives import Stance
 
-Array = NDArray[np.float64]
 Moving = Callable[[float], tuple[Array, Array, Array]]  # time [s] -> place, velocity, acceleration, (3,) each, world
 Three = tuple[float, float, float]
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.manifold import _difference
 from counterpoise.kernels import kernel
 from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside, share_of_way
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @kernel
@@ -73,7 +70,7 @@ def capture_share(
 
 
 @kernel
-def mean_error(layout: NDArray[np.int64], root: int, nv: int, q: Array, wanted: Array) -> float:
+def mean_error(layout: Ints, root: int, nv: int, q: Array, wanted: Array) -> float:
     """Root of the mean square of the joints' errors, on their manifolds [rad]."""
     e = _difference(layout, nv, q.reshape(1, -1), wanted.reshape(1, -1))
     total = 0.0

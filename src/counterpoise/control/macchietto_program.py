@@ -15,11 +15,9 @@ over multipliers of the friction cones' edges. Its dual has six unknowns, howeve
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
-
-Array = NDArray[np.float64]
 
 RIDGE = 1e-11  # eps of the system, relative to the largest pivot
 SOFT = 1e-4  # eps of the forces, in units of the body's weight

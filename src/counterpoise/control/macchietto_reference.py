@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, follow, point_path
 from counterpoise.errors import BadValue
@@ -20,8 +21,6 @@ from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Footing, Surface
 from counterpoise.objectives.footing import Ground
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 GRID = 100.0  # [Hz] at which a motion's feet are looked at
 LIFT = 0.012  # of the body's height: a foot of the reference that far off its ground is lifted
 BRIEF = 0.08  # [s] a foot lifted or put down for less is not

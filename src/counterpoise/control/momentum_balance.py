@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
@@ -52,7 +53,6 @@ from counterpoise.objectives import (
 from counterpoise.objectives.base import capped
 from counterpoise.objectives.footing import body_weight
 
-Array = NDArray[np.float64]
 NAMES = ("tracking", "linear", "angular")
 
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_banded
 from scipy.ndimage import gaussian_filter1d
 
+from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, tables_of, take_snapshot
 from counterpoise.character.state import State
@@ -30,8 +30,6 @@ from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Surface
 from counterpoise.solve.polygon import hull_edges, nearest_inside
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 STEP = 0.01  # [s]
 SMOOTH = 0.008  # [s] standard deviation of the window CoM and momentum are smoothed with: capture is noisy
 ROUNDS = 2  # times the pose is leant so that its CoM can be stood

@@ -13,17 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Flags
 from counterpoise.control.whole_body import PASSES, SMALLEST, Found, WholeBodyProblem
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
 from counterpoise.objectives.writing import Full, needs_correction, sizes_of_rows, write_rows
-from counterpoise.solve.body import BodyMemory, BodyProblem, BodySolution, solve_body
+from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
 from counterpoise.solve.hierarchy import Warm, solve_hierarchy
 from counterpoise.solve.level import Level, Part
 
-Array = NDArray[np.float64]
-Held = dict[str, NDArray[np.bool_]]  # one-sided rows treated as equalities, by objective
+Held = dict[str, Flags]  # one-sided rows treated as equalities, by objective
 OneSided = list[tuple[int, Objective, Rows | DiagonalRows]]  # level, objective, rows
 EXCEEDED = 1e-9  # of 1 + |b|: a one-sided row beyond this is held
 

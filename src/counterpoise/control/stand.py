@@ -19,9 +19,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, tables_of, take_contact_places, take_snapshot
 from counterpoise.character.state import State
@@ -47,7 +48,6 @@ from counterpoise.objectives import (
 )
 from counterpoise.objectives.clearance import shapes_of
 
-Array = NDArray[np.float64]
 _Standing = tuple[Contact, Setpoint, Setpoint, Momentum, Momentum, TrackPose, JointStops, Clearance]
 _LOW = 0.35  # of the CoM height: a part lower than this may be about to touch the ground
 NEAR, FAR = 1.0, 1.6  # [rad] an arm this far from home goes there straight, or by the middle of its range
@@ -444,7 +444,7 @@ class _Body:
     arms: tuple[str, ...]  # joints of limbs that end in a hand and carry little
     steady: tuple[str, ...]  # joints that lead to neither hand nor foot: necks and tails
     balls: tuple[tuple[slice, Array], ...]  # of the arms' ball joints: where in q, and the middle of the range
-    parts: NDArray[np.int64]  # bodies that are no feet
+    parts: Ints  # bodies that are no feet
     standing: dict[Any, tuple[StandTuning, _Standing]] = field(default_factory=dict)  # objectives made so far
 
 
@@ -556,8 +556,8 @@ def _ground_motion(ground: Any, time: float, place: Array) -> tuple[Array, Array
     return s.velocity + turning, s.acceleration + np.cross(s.angular_acceleration, r) + np.cross(w, turning)
 
 
-def _points_of(character: Character, feet: Sequence[str]) -> NDArray[np.bool_]:
-    known: dict[Any, NDArray[np.bool_]] = character.__dict__.setdefault("_points_of_feet", {})
+def _points_of(character: Character, feet: Sequence[str]) -> Flags:
+    known: dict[Any, Flags] = character.__dict__.setdefault("_points_of_feet", {})
     key = tuple(feet)
     if key not in known:
         known[key] = np.array([f.name in key for f in character.feet for _ in f.points], bool)

@@ -16,8 +16,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
@@ -33,7 +33,6 @@ from counterpoise.objectives import (
 )
 from counterpoise.objectives.footing import body_weight
 
-Array = NDArray[np.float64]
 Levels = Sequence[Objective | Sequence[Objective]]
 Path = Literal["auto", "fast", "general"]
 SMALLEST = 1e-8  # no row of a posture weighs less: the last level settles every acceleration

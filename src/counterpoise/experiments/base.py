@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.simulate.loop import simulate
 from counterpoise.simulate.recording import Recording
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from counterpoise.character.character import Character
     from counterpoise.control.basic import Controller
 
-Array = NDArray[np.float64]
 Progress = Callable[[str, float], None]  # stage, share done
 
 

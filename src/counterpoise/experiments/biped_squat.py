@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.figure import exact_xml
 from counterpoise.character.library import character
@@ -38,7 +38,6 @@ from counterpoise.simulate.world import World
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 WEIGHTS = {  # alpha of CoM, trunk, posture: figure 3.7
     "W0": (10.0, 10.0, 0.1),
     "W1": (50.0, 10.0, 0.1),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.character.library import character
@@ -21,7 +21,6 @@ from counterpoise.objectives import Objective, Setpoint, TrackPose
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.world import World
 
-Array = NDArray[np.float64]
 STRONG = 1e6  # [N m]: the thesis's chain has joints of any strength
 BASE = 2.4  # [m] height of the chain's base: all of it stays above the floor that is drawn
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.control import WholeBody, WholeBodyTuning
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
@@ -15,8 +15,6 @@ from counterpoise.experiments.chain_eight import BASE, strong_chain
 from counterpoise.features import ComPosition
 from counterpoise.objectives import MinimumTorque, Setpoint, TrackPose
 from counterpoise.simulate.world import World
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

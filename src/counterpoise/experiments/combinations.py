@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import point_path
 from counterpoise.control.basic import Controller
@@ -34,7 +34,6 @@ from counterpoise.simulate.recording import Recording
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 COMBINATIONS: Mapping[str, tuple[str, ...]] = {
     "tracking": ("tracking",),
     "linear": ("tracking", "linear"),
@@ -200,7 +199,7 @@ def foot_tilt(recording: Recording, feet: Sequence[str]) -> Array:
 _STRIDE = 20  # rows between those that are measured
 
 
-def _rows(recording: Recording) -> NDArray[np.int64]:
+def _rows(recording: Recording) -> Ints:
     return np.arange(0, len(recording), _STRIDE)
 
 
@@ -224,7 +223,7 @@ def clip_folder(given: str) -> Path | None:
 def captured_motion(folder: Path, clip: str, frames: tuple[int, int], who: Character) -> Motion:
     """Frames of a captured clip, carried over to a figure, beginning at time 0."""
     from counterpoise.motion.files.hub import read_motion
-    from counterpoise.motion.retarget import retarget
+    from counterpoise.motion.retarget.transfer import retarget
 
     made = retarget(read_motion(folder / f"{clip}.bvh", frames=frames), who)
     return made.shifted(-made.start)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.figure import exact_xml
 from counterpoise.character.library import character
@@ -29,7 +29,6 @@ from counterpoise.spatial import exp
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 HAND = "hand_left"
 UP = np.array([0.0, 0.0, 1.0])
 

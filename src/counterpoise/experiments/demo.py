@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.state import State
@@ -51,7 +51,6 @@ CAST = {  # where they stand, from right to left [m]
 CAST_PUSH, CAST_RHO, CAST_SECONDS = 0.4, 1.3, 2.6  # [s], rho, [s]
 SECONDS = HUMAN_SECONDS + CAST_SECONDS
 SIZE, FPS = (960, 540), 25
-Array = NDArray[np.float64]
 Progress = Callable[[str, float], None]  # stage name, share done
 
 

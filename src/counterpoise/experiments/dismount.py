@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Flags
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
@@ -32,10 +32,9 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import Judgement, Strain, judge_motion, judge_torques
-from counterpoise.spacetime.asks import Apart, Apex, Key, Touch, Wish
-from counterpoise.spacetime.optimize import Result
+from counterpoise.spacetime.optimize.asks import Apart, Apex, Key, Touch, Wish
+from counterpoise.spacetime.optimize.solve import Result
 
-Array = NDArray[np.float64]
 SOFT = 10.0  # weight of keys that only say what is meant
 ARM, LEG = ("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot", "toes")
 HALF = 0.25  # [m] half the distance between the hands
@@ -70,7 +69,7 @@ class Dismount:
     swing: float
 
     @property
-    def airborne(self) -> NDArray[np.bool_]:
+    def airborne(self) -> Flags:
         t = self.course.times
         return np.asarray((t > self.swing) & (t < self.swing + self.flight))
 

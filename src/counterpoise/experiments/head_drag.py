@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.snapshot import point_path
@@ -25,7 +25,6 @@ from counterpoise.simulate.springs import Spring
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 WAY = (  # forward and up [m of standing height] from where the head is, standing
     (0.0, 0.0),
     (0.14, -0.05),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
@@ -26,9 +26,8 @@ from counterpoise.experiments.staging import (
 )
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
-from counterpoise.spacetime.asks import Key, Touch
+from counterpoise.spacetime.optimize.asks import Key, Touch
 
-Array = NDArray[np.float64]
 SOFT = 10.0
 SOLE = 0.04  # [m] of the sole's middle before the ankle
 ASIDE = 0.091  # [m] of a foot from the middle

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
@@ -25,9 +25,8 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import judge_motion, judge_torques
-from counterpoise.spacetime.asks import Key, Touch
+from counterpoise.spacetime.optimize.asks import Key, Touch
 
-Array = NDArray[np.float64]
 SIDES = ("left", "right")
 BEGIN, END = 0.25, 0.4  # [s] hanging from two bars before the first reach and after the last
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.character.library import character
@@ -20,10 +20,9 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.staging import rows_of
 from counterpoise.render.take import Take
 from counterpoise.simulate.world import World
-from counterpoise.spacetime.asks import Key, Taste, TorqueLimit
-from counterpoise.spacetime.optimize import Result, optimize_motion
+from counterpoise.spacetime.optimize.asks import Key, Taste, TorqueLimit
+from counterpoise.spacetime.optimize.solve import Result, optimize_motion
 
-Array = NDArray[np.float64]
 BASE = 1.6  # [m] height of the chain's base
 STRENGTH = 10.0  # [N m] the scale of its torques
 STEP = 5e-4  # [s] of the simulation

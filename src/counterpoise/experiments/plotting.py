@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.render import palette
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.library import character
 from counterpoise.control.balance import Balance
 from counterpoise.control.basic import Controller
@@ -18,7 +18,6 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.upright import ended, joint_errors, largest_slip
 from counterpoise.simulate.recording import Recording
 
-Array = NDArray[np.float64]
 BACK = 3.0  # [s] after the last height out of reach: by then it must be back in its pose
 
 

@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim
 from counterpoise.measure.outsider import Judgement, Strain, judge_overlap
 from counterpoise.motion.motion import Motion
 from counterpoise.render.take import Take
-from counterpoise.spacetime.asks import Apart, Key, Taste, TorqueLimit, Touch, Wish
-from counterpoise.spacetime.optimize import Result, solve_motion
-from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
+from counterpoise.spacetime.optimize.asks import Apart, Key, Taste, TorqueLimit, Touch, Wish
+from counterpoise.spacetime.optimize.problem import MotionProblem, build_motion_problem
+from counterpoise.spacetime.optimize.solve import Result, solve_motion
 
-Array = NDArray[np.float64]
 G = 9.81  # [m/s^2]
 OVERLAP = 0.015  # [m] two bodies may be in each other, as flesh gives way
 BAR = (0.45, 0.40, 0.36, 1.0)  # colour of bars and boxes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
@@ -26,9 +26,8 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import judge_motion, judge_torques
-from counterpoise.spacetime.asks import Key, Touch
+from counterpoise.spacetime.optimize.asks import Key, Touch
 
-Array = NDArray[np.float64]
 FEET = ("foot_left", "foot_right")
 JOINTS = {"waist": 10.0, "spine": 10.0, "neck": 3.0}
 

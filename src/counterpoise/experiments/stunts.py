@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.errors import unknown_name
@@ -35,12 +35,11 @@ from counterpoise.experiments.staging import (
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.objectives.surface import Surface
-from counterpoise.spacetime.asks import Apex, Clear, Key, Place, Touch
-from counterpoise.spacetime.holds import end_of
-from counterpoise.spacetime.optimize import Result
-from counterpoise.spacetime.stunt_poses import named_pose
+from counterpoise.spacetime.optimize.asks import Apex, Clear, Key, Place, Touch
+from counterpoise.spacetime.optimize.holds import end_of
+from counterpoise.spacetime.optimize.solve import Result
+from counterpoise.spacetime.stunt.poses import named_pose
 
-Array = NDArray[np.float64]
 FINGER = 0.01  # [m] half the thickness of a finger: its end is this far above what it presses on
 SINK = 2e-3  # [m] nothing gets deeper than this into the ground or a box
 CLOSE = 120.0  # [Hz] at which that is looked at

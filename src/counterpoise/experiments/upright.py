@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
@@ -21,8 +21,6 @@ from counterpoise.simulate.recording import Recording
 
 if TYPE_CHECKING:
     from counterpoise.experiments.plotting import Panel
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

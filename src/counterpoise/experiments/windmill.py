@@ -16,8 +16,6 @@ from counterpoise.experiments.upright import blow, ended, joint_errors, largest_
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Settings:

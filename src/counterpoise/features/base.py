@@ -11,11 +11,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 
 class Feature(ABC):

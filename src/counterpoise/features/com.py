@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.features.base import Array, Feature
+from counterpoise.features.base import Feature
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.features.base import Array, Feature
+from counterpoise.features.base import Feature
 
 Point = tuple[float, float, float]
 ORIGIN: Point = (0.0, 0.0, 0.0)

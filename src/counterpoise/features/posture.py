@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.features.base import Array, Feature
+from counterpoise.features.base import Feature
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
-from counterpoise.features.base import Array, Feature
+from counterpoise.features.base import Feature
 from counterpoise.features.frame import ORIGIN, Point
 
 

@@ -18,7 +18,7 @@ from counterpoise.files import open_archive
 from counterpoise.fleet.planning import PathLike, Step, plan_conversion
 from counterpoise.fleet.workers import answers
 from counterpoise.motion.clips import chosen_frames, frames_of_motion
-from counterpoise.motion.files._axes import axis, metres
+from counterpoise.motion.files.axes import axis, metres
 from counterpoise.motion.files.hub import FORMATS, read_motion, same_body
 from counterpoise.motion.motion import Motion
 
@@ -217,7 +217,7 @@ def _onto(motion: Motion, who: Character | None) -> Motion:
         return motion
     if same_body(motion.character, who):
         return replace(motion, character=who)
-    from counterpoise.motion.retarget import retarget
+    from counterpoise.motion.retarget.transfer import retarget
 
     return retarget(motion, who)
 

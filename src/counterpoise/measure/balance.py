@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Track, follow, point_path
 from counterpoise.errors import MissingRole
 from counterpoise.simulate.recording import Recording
 from counterpoise.solve.geometry import convex_hull
-
-Array = NDArray[np.float64]
 
 TOUCH = 0.02  # of body weight: a segment that is not a foot and bears this much on the ground has fallen on it
 LOW = 0.4  # of the neutral CoM height: the deepest squats go to 0.45
@@ -35,8 +33,8 @@ class Fall:
 class GroundContacts:
     """Contacts between one figure and what it stands on, one row each."""
 
-    row: NDArray[np.int64]  # (m,) row of the recording
-    body: NDArray[np.int64]  # (m,) segment of the figure, by index in its own model
+    row: Ints  # (m,) row of the recording
+    body: Ints  # (m,) segment of the figure, by index in its own model
     point: Array  # (m, 3) [m]
     force: Array  # (m, 3) [N], on the figure
 
@@ -151,7 +149,7 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
     return Fall(True, when, why)
 
 
-def _foot_bodies(recording: Recording, figure: int, name: str) -> NDArray[np.int64]:
+def _foot_bodies(recording: Recording, figure: int, name: str) -> Ints:
     """A foot's body, the bodies its contact points are on, and whatever hangs from it."""
     who = recording.figures[figure]
     foot = who.foot(name)
@@ -184,5 +182,5 @@ def _floor_velocity(recording: Recording) -> Array:
     return np.zeros((len(recording), 2))
 
 
-def _sum_by_row(rows: NDArray[np.int64], values: Array, n: int) -> Array:
+def _sum_by_row(rows: Ints, values: Array, n: int) -> Array:
     return np.stack([np.bincount(rows, values[:, i], n) for i in range(values.shape[1])], axis=1)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.measure.balance import Fall, fell, foot_slip, ground_force, track_of
 from counterpoise.simulate.recording import Recording
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 
 if TYPE_CHECKING:
-    from counterpoise.motion._poses import Sample
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.holds import Hold
-    from counterpoise.spacetime.optimize import Result
+    from counterpoise.motion.poses import Sample
+    from counterpoise.spacetime.optimize.holds import Hold
+    from counterpoise.spacetime.optimize.solve import Result
 
-Array = NDArray[np.float64]
 G = 9.81  # [m/s^2]
 RATE = 1000.0  # [Hz] at which the motion is resampled
 CONTACT_RATE = 250.0  # [Hz] at which forces are looked for in contact

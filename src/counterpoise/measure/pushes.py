@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import point_path
 from counterpoise.control.basic import Controller
@@ -30,7 +31,6 @@ from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.world import World
 from counterpoise.solve.geometry import convex_hull
 
-Array = NDArray[np.float64]
 ControllerFactory = Callable[[Character], Controller]
 Progress = Callable[[int, int], None]  # limits found, of how many
 DIRECTIONS = (0.0, 45.0, 90.0, 135.0, 180.0, 225.0, 270.0, 315.0)  # [deg] from forward, counter-clockwise

@@ -15,14 +15,14 @@ import mujoco
 import numpy as np
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character import Character
-from counterpoise.character.anatomy import read_anatomy
-from counterpoise.character.skeletal import character_from_skeleton
+from counterpoise.character.skeletal.build import character_from_skeleton
+from counterpoise.character.skeletal.parts import read_anatomy
 from counterpoise.errors import BadValue, unknown_name
-from counterpoise.motion.files._names import unique_names
+from counterpoise.motion.files.names import unique_names
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import DEEPEST, MOST_JOINTS, Clip, Skeleton, Source
-from counterpoise.spatial import Array
 
 MOVES = 1e-6  # [m]: a joint's place that changes by more than this slides
 Frames = tuple[int, int] | slice | range

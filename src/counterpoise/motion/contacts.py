@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.character.anatomy import Anatomy, anatomy_of
+from counterpoise.character.kinematics import body_frames
 from counterpoise.errors import BadValue
-from counterpoise.motion._anatomy import Anatomy, anatomy_of, frames_of
-from counterpoise.motion._fit import Ints
 from counterpoise.motion.motion import Motion
-from counterpoise.spatial import Array
 
 Part = Literal["heel", "ball"]
-Flags = NDArray[np.bool_]
 PARTS: tuple[Part, Part] = ("heel", "ball")
 
 
@@ -71,7 +69,7 @@ class FootMarker:
 def find_contacts(motion: Motion, tuning: ContactTuning | None = None) -> tuple[ContactWindow, ...]:
     """The contacts of a motion's feet with the ground, by foot and part, in the order of time."""
     at = anatomy_of(motion.character)
-    places, turns = frames_of(motion.character, motion.poses)
+    places, turns = body_frames(motion.character, motion.poses)
     watched = foot_markers(at)
     found, _ = contact_flags(motion.times, watched, marker_paths(watched, places, turns), leg_length(at), tuning=tuning)
     return tuple(windows_of(motion.times, watched, found))

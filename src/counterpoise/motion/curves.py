@@ -13,14 +13,14 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.linalg import solve_banded
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Flags
 from counterpoise.errors import BadValue, unknown_name
-from counterpoise.motion._evaluate import evaluate
-from counterpoise.spatial import Array
+from counterpoise.motion.spline_kernels import evaluate
 
 End: TypeAlias = Literal["free", "natural", "rest"] | ArrayLike
 """How a curve ends: `free` (velocity read from the four nearest keys), `natural` (no acceleration), `rest`
@@ -165,7 +165,7 @@ def fit_vectors(times: Array, values: Array, ends: Ends) -> tuple[Array, Array]:
     return times.copy(), np.ascontiguousarray(np.moveaxis(spline.c[::-1], 0, 1))
 
 
-def fit_rotations(times: Array, keys: Array, ends: Ends) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+def fit_rotations(times: Array, keys: Array, ends: Ends) -> tuple[Array, Array, Array, Flags]:
     """Knots (m,), bases (m - 1, k, 4), turnings (m - 1, 4, 3 k) and smoothness (k,) for keys (n, k, 4)."""
     n, k = keys.shape[:2]
     if n == 1 or k == 0:
@@ -207,7 +207,7 @@ def pad_periodically(times: Array, keys: Array) -> tuple[Array, Array, int]:
     return wide_times, spatial.align_signs(wide), copies * n
 
 
-def _continuous_rates(h: Array, rho: Array, start: Array | None, end: Array | None) -> tuple[Array, NDArray[np.bool_]]:
+def _continuous_rates(h: Array, rho: Array, start: Array | None, end: Array | None) -> tuple[Array, Flags]:
     """Angular velocities w (n, k, 3) at the keys for which the angular acceleration is continuous.
 
     On segment i, with u = Jr(rho)^-1 w_(i+1), the accelerations at its start and end are

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character import Character, Joint
 from counterpoise.errors import BadValue, unknown_name
-from counterpoise.motion._poses import PoseCurve, layout_of
 from counterpoise.motion.curves import EASINGS, ease
 from counterpoise.motion.motion import Motion
-from counterpoise.spatial import Array
+from counterpoise.motion.poses import PoseCurve, layout_of
 
 Pose: TypeAlias = ArrayLike | Mapping[str, Any]
 """A pose: q (nq), or values by joint name, as `pose_from_joints` reads them."""

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character import Character
 from counterpoise.errors import BadValue
-from counterpoise.motion._poses import (
+from counterpoise.motion.curves import ease
+from counterpoise.motion.poses import (
     NOWHERE,
     Placement,
     PoseCurve,
@@ -26,9 +28,7 @@ from counterpoise.motion._poses import (
     place_tangent,
     placement_between,
 )
-from counterpoise.motion.curves import ease
 from counterpoise.motion.skeleton import Source
-from counterpoise.spatial import Array
 
 _SAME_POSE = 1e-6  # [m, rad]: poses nearer than this are one
 _LOOP_PADDING = 20  # keys borrowed from the neighbouring cycles; 0.268^20 = 4e-12

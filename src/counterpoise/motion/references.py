@@ -15,13 +15,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character import Character, Foot
 from counterpoise.errors import BadValue, MissingRole, unknown_name
-from counterpoise.motion._kinematics import Plant, Scratch, planted
 from counterpoise.motion.curves import VectorCurve
 from counterpoise.motion.keyframes import Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion
-from counterpoise.spatial import Array, exp, multiply
+from counterpoise.motion.planting import Plant, Scratch, planted
+from counterpoise.spatial import exp, multiply
 
 Turn = tuple[float, float, float]
 _PAUSE = 0.04  # [s] of rest at every change of support, so that a foot leaves and lands without a jerk

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
-from counterpoise.spatial import Array
 
 MOST_JOINTS = 1_000  # figures with faces and hair have some hundreds
 DEEPEST = 200  # joints one below the other; MuJoCo's XML reader ends at about twice that

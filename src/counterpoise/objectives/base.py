@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
@@ -22,7 +23,6 @@ from counterpoise.objectives.writing import Full, write_rows
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
-Array = NDArray[np.float64]
 Unknown = Literal["acceleration", "torque", "multiplier"]
 O = TypeVar("O", bound="Objective")
 

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-from counterpoise.objectives.base import Array, Objective, Rows, check_weight, numbers
+from counterpoise.objectives.base import Objective, Rows, check_weight, numbers
 from counterpoise.objectives.footing import _surface_rows
 from counterpoise.objectives.surface import LEVEL
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
-Ints = NDArray[np.int64]
 _GROUND = LEVEL.state_row()[None]
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
-from counterpoise.objectives.base import Array, Objective, Rows, check_weight
+from counterpoise.objectives.base import Objective, Rows, check_weight
 from counterpoise.objectives.setpoint import Axes, check_gains, indices, picked
 from counterpoise.objectives.writing import Full, write_contacts
 

@@ -15,18 +15,15 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.kernels import kernel
-from counterpoise.objectives.base import Array
 from counterpoise.objectives.surface import LEVEL, Surface
 
 Ground = Surface | Callable[[float], Surface]
-Flags = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 FREE = 1e30  # bound of a force that has none
 
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
-from counterpoise.objectives.base import Array, Objective, Rows, capped, check_weight
+from counterpoise.objectives.base import Objective, Rows, capped, check_weight
 from counterpoise.objectives.setpoint import Axes, indices, picked
 from counterpoise.objectives.writing import Full, write_vector
 
@@ -78,7 +79,7 @@ class Momentum(Objective):
             value, _NONE, rate / unit, chosen, self.gain / unit, 0.0, limit,
         )  # fmt: skip
 
-    def _threes(self) -> tuple[Array, Array, NDArray[np.bool_]]:
+    def _threes(self) -> tuple[Array, Array, Flags]:
         """Reference and its rate over all three axes, and which of them count."""
         given, rate = np.asarray(self.value, float), np.asarray(self.rate, float)
         if self.axes is None and given.shape == rate.shape == (3,):

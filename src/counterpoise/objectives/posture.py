@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.motion import Motion
-from counterpoise.objectives.base import Array, DiagonalRows, Objective, check_weight, numbers
+from counterpoise.objectives.base import DiagonalRows, Objective, check_weight, numbers
 from counterpoise.objectives.writing import add_posture
 
 if TYPE_CHECKING:

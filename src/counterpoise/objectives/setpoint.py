@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.features.base import Feature
 from counterpoise.features.com import ComPosition
 from counterpoise.motion.motion import Motion
-from counterpoise.objectives.base import Array, Objective, Rows, capped, check_weight
+from counterpoise.objectives.base import Objective, Rows, capped, check_weight
 from counterpoise.objectives.writing import Full, write_vector
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Setpoint(Objective):
             np.inf if self.limit is None else self.limit,
         )  # fmt: skip
 
-    def _threes(self, snapshot: Snapshot) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+    def _threes(self, snapshot: Snapshot) -> tuple[Array, Array, Array, Flags]:
         """Reference value, velocity and acceleration over all three axes, and which of them count."""
         known = self.__dict__.get("_fixed")
         if known is None:

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.limits import _ball_rows
 from counterpoise.character.manifold import _turn_by
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-from counterpoise.objectives.base import Array, Objective, Rows, check_weight
+from counterpoise.objectives.base import Objective, Rows, check_weight
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
-Ints = NDArray[np.int64]
 NEAR = 400.0  # [rad/s^2] bounds above this are not worth a row: no posture asks for more
 STEP = 1e-5  # [s] over which a ball joint's drift is a difference
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
-from counterpoise.objectives.base import Array, numbers
+from counterpoise.objectives.base import numbers
 
 Three = tuple[float, float, float]
 

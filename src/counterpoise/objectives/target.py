@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.features.base import Feature
-from counterpoise.objectives.base import Array, Objective, Rows, capped, check_weight
+from counterpoise.objectives.base import Objective, Rows, capped, check_weight
 from counterpoise.objectives.setpoint import Axes, error_to, indices, picked
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.objectives.base import Array, DiagonalRows, Objective, Rows, Unknown, check_weight
+from counterpoise.objectives.base import DiagonalRows, Objective, Rows, Unknown, check_weight
 from counterpoise.objectives.footing import body_weight
 
 if TYPE_CHECKING:

@@ -6,13 +6,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.manifold import _difference
 from counterpoise.kernels import kernel
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 class Full(Exception):
@@ -79,7 +76,7 @@ def write_vector(
 
 @kernel
 def add_posture(
-    weight: Array, pull: Array, alpha: float, layout: NDArray[np.int64], q: Array, q_ref: Array, v: Array, v_ref: Array,
+    weight: Array, pull: Array, alpha: float, layout: Ints, q: Array, q_ref: Array, v: Array, v_ref: Array,
     a_ref: Array, k_p: Array, k_v: Array, w: Array, target: Array,
 ) -> None:  # fmt: skip
     """target = k_p (q_r - q) + k_v (v_r - v) + a_r; its weights and weighted targets are added to the level's."""
@@ -92,7 +89,7 @@ def add_posture(
 
 
 @kernel
-def sizes_of_rows(A: Array, b: Array, starts: NDArray[np.int64], beta: Array, a: Array, out: Array) -> None:
+def sizes_of_rows(A: Array, b: Array, starts: Ints, beta: Array, a: Array, out: Array) -> None:
     """|A a - b| / beta of every objective; its rows begin at `starts`, the last entry is the end."""
     for o in range(len(beta)):
         total = 0.0

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_kinematics
 from counterpoise.errors import BadValue
@@ -28,7 +29,6 @@ from counterpoise.pose.result import Status
 from counterpoise.pose.solver import solve_pose
 from counterpoise.pose.wishes import Balanced, Constraint, FixJoint, Goal, Lock, Pin, Posture
 
-Array = NDArray[np.float64]
 Progress: TypeAlias = Callable[[int, int], None] | bool | None
 """Told (done, total) after every frame; True draws a bar on standard error."""
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import tables_of
 from counterpoise.errors import BadValue
@@ -37,9 +38,6 @@ from counterpoise.pose.wishes import (
     turn_from,
 )
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 INSIDE = 1e-8  # limits are kept this far inside [rad, m], so that rounding never violates them
 
 
@@ -128,7 +126,7 @@ def partition(problem: PoseProblem) -> list[PoseProblem]:
     masks = np.array([touched_dofs(problem.character, one)[problem.variables] for _, one in listed])
     if masks.all(axis=0).any():  # a joint that all of them share
         return [problem]
-    pieces: list[tuple[Mask, list[int]]] = []
+    pieces: list[tuple[Flags, list[int]]] = []
     for i, mask in enumerate(masks):
         joined, members = mask.copy(), [i]
         apart = []
@@ -149,7 +147,7 @@ def partition(problem: PoseProblem) -> list[PoseProblem]:
     return out
 
 
-def touched_dofs(who: Character, one: Term | Relation) -> Mask:
+def touched_dofs(who: Character, one: Term | Relation) -> Flags:
     """Which dofs can change a term at all, (nv,)."""
     if isinstance(one, Relation):
         mask = np.zeros(who.nv, bool)
@@ -163,9 +161,9 @@ def touched_dofs(who: Character, one: Term | Relation) -> Mask:
     if body is None:
         return np.ones(who.nv, bool)
     if frame is not None:  # relative: what moves both bodies together does not count
-        relative: Mask = moves[who.body_id(body)] ^ moves[who.body_id(frame)]
+        relative: Flags = moves[who.body_id(body)] ^ moves[who.body_id(frame)]
         return relative
-    found: Mask = moves[who.body_id(body)]
+    found: Flags = moves[who.body_id(body)]
     return found
 
 

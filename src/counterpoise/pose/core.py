@@ -13,96 +13,13 @@ their multiplier has the wrong sign.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.kinematics import Tree, forward_kinematics
 from counterpoise.character.limits import _ball_rows
 from counterpoise.character.manifold import _difference, _integrate
 from counterpoise.kernels import swift_kernel
 from counterpoise.pose.rows import evaluate_rows
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-FREE, BALL, SLIDE = 0, 1, 2  # MuJoCo joint types
-
-
-@swift_kernel
-def kinematics(
-    q: Array,
-    parent: Ints,
-    body_pos: Array,
-    body_quat: Array,
-    joint_start: Ints,
-    joint_count: Ints,
-    joint_type: Ints,
-    joint_qpos: Ints,
-    joint_dof: Ints,
-    joint_pos: Array,
-    joint_axis: Array,
-    qpos0: Array,
-    xpos: Array,
-    xmat: Array,
-    xquat: Array,
-    motion: Array,
-) -> None:
-    """Body frames and motion vectors [w; v] about the world's origin, in MuJoCo's conventions."""
-    R, anchor = np.empty(9), np.empty(3)
-    for b in range(1, len(parent)):
-        p = parent[b]
-        up, down = xquat[p], body_quat[b]
-        w = up[0] * down[0] - up[1] * down[1] - up[2] * down[2] - up[3] * down[3]
-        x = up[0] * down[1] + up[1] * down[0] + up[2] * down[3] - up[3] * down[2]
-        y = up[0] * down[2] - up[1] * down[3] + up[2] * down[0] + up[3] * down[1]
-        z = up[0] * down[3] + up[1] * down[2] - up[2] * down[1] + up[3] * down[0]
-        place = xpos[b]
-        for k in range(3):
-            place[k] = xpos[p, k] + _dot_row(xmat[p], k, body_pos[b])
-        _matrix(w, x, y, z, R)
-        for j in range(joint_start[b], joint_start[b] + joint_count[b]):
-            at, dof, kind = joint_qpos[j], joint_dof[j], joint_type[j]
-            if kind == FREE:
-                for k in range(3):
-                    place[k] = q[at + k]
-                w, x, y, z = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
-                _matrix(w, x, y, z, R)
-                for k in range(3):
-                    for i in range(6):
-                        motion[dof + k, i] = 1.0 if i == 3 + k else 0.0
-                    _turn_about(R[k], R[3 + k], R[6 + k], place, motion[dof + 3 + k])
-                continue
-            for k in range(3):
-                anchor[k] = place[k] + _dot_row(R, k, joint_pos[j])
-            a0, a1, a2 = _dot_row(R, 0, joint_axis[j]), _dot_row(R, 1, joint_axis[j]), _dot_row(R, 2, joint_axis[j])
-            if kind == SLIDE:
-                moved = q[at] - qpos0[at]
-                place[0] += a0 * moved
-                place[1] += a1 * moved
-                place[2] += a2 * moved
-                motion[dof, 0] = motion[dof, 1] = motion[dof, 2] = 0.0
-                motion[dof, 3], motion[dof, 4], motion[dof, 5] = a0, a1, a2
-                continue
-            if kind == BALL:
-                c0, c1, c2, c3 = q[at], q[at + 1], q[at + 2], q[at + 3]
-            else:
-                half = 0.5 * (q[at] - qpos0[at])
-                sine = np.sin(half)
-                c0, c1 = np.cos(half), sine * joint_axis[j, 0]
-                c2, c3 = sine * joint_axis[j, 1], sine * joint_axis[j, 2]
-                _turn_about(a0, a1, a2, anchor, motion[dof])
-            w, x, y, z = (
-                w * c0 - x * c1 - y * c2 - z * c3,
-                w * c1 + x * c0 + y * c3 - z * c2,
-                w * c2 - x * c3 + y * c0 + z * c1,
-                w * c3 + x * c2 - y * c1 + z * c0,
-            )
-            _matrix(w, x, y, z, R)
-            if kind == BALL:
-                for k in range(3):
-                    _turn_about(R[k], R[3 + k], R[6 + k], anchor, motion[dof + k])
-            for k in range(3):
-                place[k] = anchor[k] - _dot_row(R, k, joint_pos[j])
-        size = 1.0 / np.sqrt(w * w + x * x + y * y + z * z)
-        xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3] = w * size, x * size, y * size, z * size
-        _matrix(xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3], xmat[b])
 
 
 @swift_kernel
@@ -234,7 +151,7 @@ def bounded_step(
 @swift_kernel
 def descend_core(
     q: Array,
-    body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array],
+    body: Tree,
     layout: Ints,
     ancestors: Array,
     variables: Ints,
@@ -361,7 +278,7 @@ def descend_core(
 
 @swift_kernel
 def _restore(
-    q: Array, body: tuple[Ints, Array, Array, Ints, Ints, Ints, Ints, Ints, Array, Array, Array], layout: Ints,
+    q: Array, body: Tree, layout: Ints,
     ancestors: Array, variables: Ints, points: tuple[Ints, Array, Array, Array], turns: tuple[Ints, Array, Array],
     order: Ints, soft: int, hard: int, ranges: tuple[Ints, Ints, Array, Array],
     balls: tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array], anchor: Array, furthest: Array,
@@ -373,10 +290,7 @@ def _restore(
     zero, one, origin = np.zeros(n), np.ones(n), np.zeros(3)
     best = 1e300
     for turn in range(14):
-        kinematics(
-            q, body[0], body[1], body[2], body[3], body[4], body[5], body[6], body[7], body[8], body[9], body[10],
-            xpos, xmat, xquat, motion,
-        )  # fmt: skip
+        forward_kinematics(q, body, xpos, xmat, xquat, motion)
         mixed, slopes = evaluate_rows(
             motion, ancestors, xpos, xmat, origin, variables, points[0], points[1], points[2], points[3],
             turns[0], turns[1], turns[2],
@@ -521,24 +435,3 @@ def _positive_solve(M: Array, diagonal: Array, right: Array, n: int) -> tuple[Ar
             total -= L[k, i] * x[k]
         x[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
     return x, True
-
-
-@swift_kernel
-def _matrix(w: float, x: float, y: float, z: float, out: Array) -> None:
-    out[0], out[1], out[2] = w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)
-    out[3], out[4], out[5] = 2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)
-    out[6], out[7], out[8] = 2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z
-
-
-@swift_kernel
-def _dot_row(matrix: Array, row: int, v: Array) -> float:
-    return matrix[3 * row] * v[0] + matrix[3 * row + 1] * v[1] + matrix[3 * row + 2] * v[2]
-
-
-@swift_kernel
-def _turn_about(x: float, y: float, z: float, place: Array, out: Array) -> None:
-    """Motion vector of a turn about an axis through a place: [axis; place x axis]."""
-    out[0], out[1], out[2] = x, y, z
-    out[3] = place[1] * z - place[2] * y
-    out[4] = place[2] * x - place[0] * z
-    out[5] = place[0] * y - place[1] * x

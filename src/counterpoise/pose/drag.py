@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.pose.build import build_pose_problem, distinct, partition
 from counterpoise.pose.problem import PoseProblem
@@ -17,8 +18,6 @@ from counterpoise.pose.result import Pose
 from counterpoise.pose.solver import PoseTuning, account, compile_once, descend, restore
 from counterpoise.pose.wishes import FARTHEST as REACH_FARTHEST
 from counterpoise.pose.wishes import TURN, Constraint, Goal, Posture, Reach, Start, Term
-
-Array = NDArray[np.float64]
 
 STEP = float(np.radians(4.8))  # a joint turns at most this far ...
 PER = 0.005  # [m] ... for every such step of a target
@@ -53,7 +52,7 @@ class PoseDrag:
             q, _, held = restore(piece, self.q)
             self.q = q if held else self.q
         self._whole = self._anchored
-        self._pieces: list[tuple[PoseProblem, dict[str, Any], NDArray[np.int64]]] = []
+        self._pieces: list[tuple[PoseProblem, dict[str, Any], Ints]] = []
         self._plain: list[tuple[str, float, Any]] | None = None
         self._places = np.empty((0, 3))
         self._shape: tuple[object, ...] | None = None

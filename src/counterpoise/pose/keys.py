@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, Track, follow, take_kinematics
 from counterpoise.errors import BadValue, unknown_name
@@ -27,7 +28,6 @@ from counterpoise.pose.build import build_pose_problem
 from counterpoise.pose.nearest import inertia_weights, nearest_pose
 from counterpoise.pose.wishes import Constraint, FixJoint, Goal, Lock, Orient, Pin, Posture, Reach
 
-Array = NDArray[np.float64]
 Way: TypeAlias = str | tuple[str, float]
 """How an effector goes from key to key: "straight", "arc", or ("arc", height [m])."""
 Effector: TypeAlias = str | tuple[str, tuple[float, float, float]]

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
-from counterpoise.spatial import Array
 
 HEIGHT = 1.75  # [m]
 Place = tuple[str, tuple[float, float, float]]

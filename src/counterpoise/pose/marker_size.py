@@ -13,12 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import put_in_pose, tables_of
-from counterpoise.spatial import Array
 
 NOISE = 0.005  # [m]: how well a marker's place is known
 SKIN = 0.015  # [m]: how far a marker may sit from where the table says
@@ -39,7 +38,7 @@ class Shape:
 class Calibration:
     """Markers on a figure of adjustable size."""
 
-    def __init__(self, character: Character, bodies: NDArray[np.int64], nominal: Array) -> None:
+    def __init__(self, character: Character, bodies: Ints, nominal: Array) -> None:
         model = character.model
         self.character, self.bodies, self.nominal = character, bodies, nominal
         self.tables = tables_of(character)
@@ -61,7 +60,7 @@ class Calibration:
         self.hangs[np.arange(1, n), self.parent[1:]] = 1.0
         self.hangs[:, 0] = 0.0
 
-    def _groups(self) -> NDArray[np.int64]:
+    def _groups(self) -> Ints:
         """Left and right share a factor."""
         group = np.arange(len(self.parent), dtype=np.int64)
         for left, right in self.character.pairs:

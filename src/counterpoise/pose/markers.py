@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.signal import butter, sosfiltfilt
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import follow, take_kinematics
 from counterpoise.errors import BadValue
@@ -28,7 +28,6 @@ from counterpoise.pose.marker_size import Calibration
 from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.solver import PoseTuning, compile_once, descend, solve_pose
 from counterpoise.pose.wishes import Posture, Reach
-from counterpoise.spatial import Array
 
 FADE = 0.1  # [s]: a marker loses its say over this time before a gap that is left open, and wins it back after
 NOTHING = 1e-5  # weight of a marker that is not seen
@@ -134,7 +133,7 @@ def fit_markers(
 # --------------------------------------------------------------------------------------------------- the data
 
 
-def smoothed(targets: Array, seen: NDArray[np.bool_], rate: float, cutoff: float) -> Array:
+def smoothed(targets: Array, seen: Flags, rate: float, cutoff: float) -> Array:
     """Marker paths (f, m, 3) without what is quicker than `cutoff` [Hz]: Butterworth, forward and back, no lag."""
     if cutoff >= 0.45 * rate:
         return targets
@@ -148,7 +147,7 @@ def smoothed(targets: Array, seen: NDArray[np.bool_], rate: float, cutoff: float
     return out
 
 
-def say(seen: NDArray[np.bool_], fade: int) -> Array:
+def say(seen: Flags, fade: int) -> Array:
     """How much each marker counts in each frame (f, m): 1, or less near a gap, so that nothing jumps; 0 in it."""
     out = seen.astype(np.float64)
     for m in range(seen.shape[1]):
@@ -252,9 +251,7 @@ def _first_pose(problem: PoseProblem, bodies: Sequence[str], points: Array, targ
     return found if worse else other
 
 
-def _carried(
-    character: Character, bodies: Sequence[str], points: Array, target: Array, seen: NDArray[np.bool_]
-) -> Array:
+def _carried(character: Character, bodies: Sequence[str], points: Array, target: Array, seen: Flags) -> Array:
     """The neutral pose, its root moved and turned so that trunk markers come to theirs (Kabsch 1976)."""
     q = character.neutral.copy()
     if not character.joints or character.joints[0].kind != "free":

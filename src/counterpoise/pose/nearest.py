@@ -13,14 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.pose.problem import Evaluation, PoseProblem
 from counterpoise.pose.solver import restore
 from counterpoise.solve.quadratic import solve_quadratic
-
-Array = NDArray[np.float64]
 
 STIFF = 100.0  # s: a metre off a goal weighs as much as 100 of the root off its reference
 SETTLED = 1e-7  # [rad, m]: steps shorter than this end the search

@@ -17,16 +17,16 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.curves import EASINGS, RotationCurve, VectorCurve
 from counterpoise.pose.strokes import fit_stroke, read_stroke
 from counterpoise.pose.wishes import FARTHEST, Goal, Orient, Reach
 
-Array = NDArray[np.float64]
 Speed: TypeAlias = str | Callable[[Array], Any]
 """A speed profile: a word of `SPEEDS`, or s(u) from [0, 1] to [0, 1] for arrays."""
 
@@ -279,7 +279,7 @@ class Path:
 
     # -- the curve --------------------------------------------------------------------------------------------------
     @cached_property
-    def _apart(self) -> NDArray[np.int64]:
+    def _apart(self) -> Ints:
         """The points that count for the shape: all, or with a speed profile those that differ from the one before."""
         if self.speed is None:
             return np.arange(len(self.points))

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh, lapack
 
+from counterpoise.arrays import Array, Flags
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-from counterpoise.spatial import Array
 
 Status: TypeAlias = Literal["solved", "unreachable", "infeasible", "lagging", "out_of_time"]
 """`solved`: within tolerance. `unreachable`: a minimum that is not. `infeasible`: the pins cannot be held. `lagging`:
@@ -230,7 +230,7 @@ class _Model:
         self.fixed = (self.at_lower & (self.d >= 0.0)) | (self.at_upper & (self.d <= 0.0))
         self.slope = float(np.abs(self.d[~self.fixed]).max(initial=0.0))
 
-    def tangent(self, free: NDArray[np.bool_]) -> tuple[Array | None, NDArray[np.intp]]:
+    def tangent(self, free: Flags) -> tuple[Array | None, NDArray[np.intp]]:
         """Basis Z of the free directions that leave the pins alone (None: all of them), and the free indices."""
         f = np.flatnonzero(free)
         if not len(self.J):

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import spatial
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, put_in_pose, tables_of, take_kinematics
 from counterpoise.features import BodyOrientation, PointPosition
@@ -28,9 +28,6 @@ from counterpoise.pose.wishes import (
     Term,
 )
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 INSIDE = 1e-8  # limits are kept this far inside [rad, m], so that rounding never violates them
 
 

@@ -8,13 +8,12 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.problem import PoseProblem
 
-Array = NDArray[np.float64]
 Status = Literal["solved", "unreachable", "infeasible", "out_of_time"]
 
 

@@ -12,12 +12,9 @@ eq. 3.24). Orientations are measured by the rotation vector e of R R_target^T, w
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import swift_kernel
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @swift_kernel

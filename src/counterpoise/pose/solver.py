@@ -17,10 +17,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
+from counterpoise.character.kinematics import tree_of
 from counterpoise.character.snapshot import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.pose.build import build_pose_problem, partition
@@ -29,8 +31,6 @@ from counterpoise.pose.problem import INSIDE, Evaluation, PoseProblem
 from counterpoise.pose.result import Pose, Status
 from counterpoise.pose.wishes import Constraint, Goal, Reach
 from counterpoise.solve.quadratic import solve_quadratic
-
-Array = NDArray[np.float64]
 
 HELD = 1e-8  # [m, rad]: constraints are restored to this
 NEAR = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
@@ -285,7 +285,7 @@ def _descend_compiled(
     if warm is not None and "held" in warm:
         held, active = warm["held"], warm["active"]
     q, f, ok, reached, done, gain = descend_core(
-        np.array(q), t.body, problem.character._layout, t.ancestors, problem.variables,
+        np.array(q), tree_of(problem.character), problem.character._layout, t.ancestors, problem.variables,
         (fast.point_body, fast.point_place, fast.point_target, fast.point_weight),
         (fast.turn_body, fast.turn_target, fast.turn_weight),
         fast.goal_points, fast.goal_turns, problem.row_weights, problem.tables.ranges, problem.tables.balls,

@@ -9,12 +9,11 @@ they are not needed.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.motion.curves import VectorCurve
-
-Array = NDArray[np.float64]
 
 FINEST = 2e-4  # [m]: no stroke is fitted closer than this unless asked
 MOST = 160  # control points

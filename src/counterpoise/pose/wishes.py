@@ -13,9 +13,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, take_kinematics
 from counterpoise.errors import BadValue, MissingRole, unknown_name
@@ -36,7 +37,6 @@ from counterpoise.features import (
 )
 from counterpoise.solve.geometry import convex_hull
 
-Array = NDArray[np.float64]
 FARTHEST = 1e6  # [m]: targets beyond this are surely a mistake of units
 SKIN = 1e-4  # [m]: how deep a shape may dip into the ground
 HERE = (0.0, 0.0, 0.0)  # a body's own origin

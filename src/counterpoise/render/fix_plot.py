@@ -8,12 +8,12 @@ import textwrap
 import numpy as np
 from matplotlib.figure import Figure
 
-from counterpoise.motion._anatomy import frames_of
+from counterpoise.character.kinematics import body_frames
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.check_plot import legend_above, shade_carried
 from counterpoise.render.plots import write_plot
-from counterpoise.spacetime.fix import FixResult
+from counterpoise.spacetime.fix.mend import FixResult
 
 
 def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -29,8 +29,8 @@ def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] |
         axes[2].plot(f.times, np.where(known >= 0.0, 100.0 * known, np.nan), color=colour, linewidth=width, label=name)
         axes[3].plot(f.times, 10.0 * 100.0 * f.penetration, color=colour, linewidth=width, label=name)
     axes[0].set_yscale("log")
-    was, _ = frames_of(original.character, original.poses)
-    now, _ = frames_of(result.motion.character, result.motion.poses)
+    was, _ = body_frames(original.character, original.poses)
+    now, _ = body_frames(result.motion.character, result.motion.poses)
     moved = 100.0 * np.linalg.norm(now - was, axis=-1)[:, 1:]
     axes[4].plot(original.times, moved.mean(axis=1), color=palette.INK, linewidth=1.4, label="mean of all joints")
     axes[4].plot(original.times, moved.max(axis=1), color=palette.PUSH, linewidth=1.0, label="largest")

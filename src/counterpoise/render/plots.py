@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import point_path
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.files import whole_file
@@ -19,7 +19,6 @@ from counterpoise.measure.balance import track_of
 from counterpoise.render import palette
 from counterpoise.simulate.recording import Recording
 
-Array = NDArray[np.float64]
 SUFFIXES = (".png", ".pdf", ".svg")
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from counterpoise import measure
+from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import point_path
 from counterpoise.errors import BadValue
@@ -17,8 +17,6 @@ from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.take import Arrow, Take
 from counterpoise.simulate.recording import Recording
-
-Array = NDArray[np.float64]
 
 ARROW = 0.45  # length of an arrow of one body weight, of the figure's height
 PUSH_SHOWN = 0.15  # [s] a push's arrow stays at least this long, so that a short blow is seen
@@ -109,7 +107,7 @@ def _add_pushes(recording: Recording, figure: int, scale: float, rows: list[list
                 rows[k].append((place - scale * force, scale * force, palette.PUSH))
 
 
-def _limb(who: Character) -> NDArray[np.int64]:
+def _limb(who: Character) -> Ints:
     """Bodies whose contact forces are drawn as one arrow: toes with their foot."""
     out = np.arange(who.model.nbody)
     for foot in who.feet:

@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_snapshot
 from counterpoise.character.state import State
@@ -26,7 +27,6 @@ from counterpoise.simulate.recording import Contacts, Recording
 from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage
 
-Array = NDArray[np.float64]
 Progress = Callable[[float], None]  # called with simulated seconds
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 FASTEST = 1e8  # [m/s, rad/s] beyond this a simulation has diverged
 

@@ -19,6 +19,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.state import State
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
@@ -29,7 +30,6 @@ from counterpoise.simulate.world import Place
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 FORMAT, VERSION = "counterpoise-recording", 1
 _NOTE, _TICK = "note:", "tick"
@@ -39,7 +39,7 @@ _NOTE, _TICK = "note:", "tick"
 class Contacts:
     """Contact forces of all steps in one list: those of row k are `start[k]:start[k + 1]`."""
 
-    start: NDArray[np.int64]  # (n + 1,)
+    start: Ints  # (n + 1,)
     bodies: NDArray[np.int32]  # (m, 2) the two bodies, by index in the world's model (0: the fixed world)
     point: Array  # (m, 3) [m]
     force: Array  # (m, 3) [N], world frame, on the second body; the first feels the opposite

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_contact_places
 from counterpoise.character.state import State
@@ -17,8 +17,6 @@ from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.loop import Progress, Run, standing_start
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.world import World, build_stage
-
-Array = NDArray[np.float64]
 
 
 class Session:

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.control.drag import Moving, Three, check_span, moving, three
 from counterpoise.errors import BadValue
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

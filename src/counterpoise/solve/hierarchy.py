@@ -16,17 +16,16 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.errors import unknown_name
 from counterpoise.solve.cascade import solve_cascade
 from counterpoise.solve.level import Hierarchy, Level, build_hierarchy
-from counterpoise.solve.lexicographic import Scaled, solve_by_plain, solve_strict
-from counterpoise.solve.lexicographic_plain import active_sides, multipliers_at
+from counterpoise.solve.lexicographic.plain import active_sides, multipliers_at
+from counterpoise.solve.lexicographic.strict import Scaled, solve_by_plain, solve_strict
 from counterpoise.solve.weighted import solve_weighted
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Method = Literal["strict", "weighted", "cascade", "plain"]
 
 

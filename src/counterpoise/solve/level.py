@@ -15,12 +15,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Outcome(NamedTuple):

@@ -7,11 +7,10 @@ so that every set of points has a polygon and a distance to its edges.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
 
-Array = NDArray[np.float64]
 THIN = 5e-3  # [m] half the width given to what has none
 
 

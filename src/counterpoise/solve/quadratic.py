@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import daqp
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from counterpoise.arrays import Array
+
 UNBOUNDED = 1e30
 _ACTIVE, _EQUAL = 1, 5
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from counterpoise.errors import BadValue
 from counterpoise.solve.level import Hierarchy, Outcome
-from counterpoise.solve.lexicographic import solve_strict
+from counterpoise.solve.lexicographic.strict import solve_strict
 from counterpoise.solve.quadratic import solve_quadratic
 
 RATIO = 1e3  # default ratio of one level's weight to the next

@@ -2,40 +2,45 @@
 
 from counterpoise.spacetime.aggregate import (
     AggregateForce,
+    JointTorques,
     Momentum,
+    Places,
+    Turns,
     aggregate_force,
     aggregate_force_derivatives,
+    joint_torque_derivatives,
+    joint_torques,
     momentum,
     momentum_derivatives,
+    point_jacobians,
+    turn_jacobians,
 )
-from counterpoise.spacetime.asks import (
+from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
+from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
+from counterpoise.spacetime.optimize import (
     Apart,
     Apex,
     Clear,
+    ContactForces,
     Cycle,
     Effort,
     Facing,
     Key,
+    Moment,
+    MotionProblem,
     Place,
+    Progress,
+    Result,
+    Strain,
     Taste,
     TorqueLimit,
     Touch,
-)
-from counterpoise.spacetime.check import CheckReport, CheckTuning, check_motion
-from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
-from counterpoise.spacetime.forces import ContactForces, Strain
-from counterpoise.spacetime.moments import Moment
-from counterpoise.spacetime.optimize import (
-    Result,
     Violation,
+    build_motion_problem,
     optimize_motion,
     solve_motion,
 )
-from counterpoise.spacetime.places import Places, Turns, point_jacobians, turn_jacobians
-from counterpoise.spacetime.problem import MotionProblem, build_motion_problem
-from counterpoise.spacetime.solving import Progress
 from counterpoise.spacetime.stunt import Stunt, read_stunt
-from counterpoise.spacetime.torques import JointTorques, joint_torque_derivatives, joint_torques
 
 __all__ = [
     "AggregateForce", "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort",

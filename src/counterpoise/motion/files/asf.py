@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue, nearest_name
-from counterpoise.motion.files._axes import INCH, into_ours, likely_height
-from counterpoise.motion.files._euler import rotation_of
-from counterpoise.motion.files._text import HUGE, TextFile, decoded, number, shown
+from counterpoise.motion.files.axes import INCH, into_ours, likely_height
+from counterpoise.motion.files.euler import rotation_of
+from counterpoise.motion.files.text import HUGE, TextFile, decoded, number, shown
 from counterpoise.motion.skeleton import DEEPEST, MOST_JOINTS, Clip, Skeleton
-from counterpoise.spatial import Array
 
 FORMAT = "asf"
 USUAL_RATE = 120.0  # [1/s]

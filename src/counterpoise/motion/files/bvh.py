@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue
-from counterpoise.motion.files._axes import into_ours
-from counterpoise.motion.files._bvh_write import CHANNELS, FORMAT, write_clip
-from counterpoise.motion.files._euler import rotation_of
-from counterpoise.motion.files._text import HUGE, TextFile, decoded, number, shown
+from counterpoise.motion.files.axes import into_ours
+from counterpoise.motion.files.bvh_write import CHANNELS, FORMAT, write_clip
+from counterpoise.motion.files.euler import rotation_of
+from counterpoise.motion.files.text import HUGE, TextFile, decoded, number, shown
 from counterpoise.motion.skeleton import DEEPEST, MOST_JOINTS, Clip, Skeleton
-from counterpoise.spatial import Array
 
 MOST_NUMBERS = 60_000_000  # an hour of fifty joints at 120 frames a second, and half a gigabyte
 _MOST_CHANNELS = 12  # of one joint; six mean anything

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import Refused, one_line
-from counterpoise.motion.files._glb import read_plain_file
+from counterpoise.motion.files.glb import read_plain_file
 from counterpoise.motion.motion import Motion
-from counterpoise.spatial import Array
 
 BLOCK = 512  # [bytes]
 LARGEST = 1 << 30  # [bytes]
@@ -57,7 +57,7 @@ class Markers:
         return len(self.places)
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
+    def seen(self) -> Flags:
         """(f, m)"""
         return np.isfinite(self.places[..., 0])
 
@@ -85,13 +85,13 @@ class Markers:
         return replace(self, places=places, notes={**self.notes, "told": tuple(told)})
 
 
-def gaps(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def gaps(seen: Flags) -> list[tuple[int, int]]:
     """Runs of frames [start, end) in which a marker was not seen."""
     edges = np.flatnonzero(np.diff(np.concatenate([[True], seen, [True]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def _bridge(places: Array, seen: NDArray[np.bool_], start: int, end: int) -> Array:
+def _bridge(places: Array, seen: Flags, start: int, end: int) -> Array:
     around = np.concatenate([np.arange(max(0, start - WINDOW), start), np.arange(end, min(len(seen), end + WINDOW))])
     around = around[seen[around]]
     half = 0.5 * (around[-1] - around[0])
@@ -99,7 +99,7 @@ def _bridge(places: Array, seen: NDArray[np.bool_], start: int, end: int) -> Arr
     degree = min(3, len(around) - 1)
     fit = np.polynomial.polynomial.polyfit((around - middle) / half, places[around], degree)
 
-    def curve(frames: NDArray[np.int64]) -> Array:
+    def curve(frames: Ints) -> Array:
         return np.polynomial.polynomial.polyval((frames - middle) / half, fit).T
 
     ends = np.array([start - 1, end])
@@ -176,7 +176,7 @@ def _read(data: bytes, name: str, units: str | float | None, up: str | None) -> 
 
 def _points(
     data: bytes, order: int, start: int, frames: int, points: int, analog: int, scale: float
-) -> tuple[Array, NDArray[np.bool_]]:
+) -> tuple[Array, Flags]:
     """Places (f, m, 3) in the file's units, and whether each was seen."""
     whole = scale > 0.0
     word = 2 if whole else 4
@@ -192,7 +192,7 @@ def _points(
     with np.errstate(invalid="ignore"):  # some NaN complain when they are copied
         cells = values.reshape(frames, points, 4).astype(np.float64)
     places = cells[..., :3] * (scale if whole else 1.0)
-    real: NDArray[np.bool_] = np.asarray(np.isfinite(places).all(axis=2))
+    real: Flags = np.asarray(np.isfinite(places).all(axis=2))
     seen = real & ~(cells[..., 3] < 0.0) & (np.where(real[..., None], places, 0.0) != 0.0).any(axis=2)
     return places, seen
 

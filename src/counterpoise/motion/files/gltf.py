@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import one_line
-from counterpoise.motion.files._glb import dump_json, pack, write_bytes
-from counterpoise.motion.files._gltf_read import ENDS, GENERATOR, read_clip
-from counterpoise.motion.files._meshes import RGBA, Surface, surfaces
-from counterpoise.motion.files._names import clean_name, linear_light, unique_names
+from counterpoise.motion.files.glb import dump_json, pack, write_bytes
+from counterpoise.motion.files.gltf_read import ENDS, GENERATOR, read_clip
+from counterpoise.motion.files.meshes import RGBA, Surface, surfaces
+from counterpoise.motion.files.names import clean_name, linear_light, unique_names
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton
-from counterpoise.spatial import Array
 
 STILL = 1e-9  # [m, rad]: what moves less than this does not move
 _FLOAT, _USHORT, _UBYTE, _UINT = 5126, 5123, 5121, 5125

@@ -111,7 +111,7 @@ def read_motion(
     if figure is not None and motion.character is not figure and not entry.needs_character:
         if same_body(motion.character, figure):
             return replace(motion, character=figure)
-        from counterpoise.motion.retarget import retarget
+        from counterpoise.motion.retarget.transfer import retarget
 
         moved: Motion = retarget(motion, figure, **rest)
         return moved

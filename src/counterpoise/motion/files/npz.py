@@ -17,8 +17,8 @@ import numpy as np
 from counterpoise.character import Character
 from counterpoise.errors import BadFile, CounterpoiseError
 from counterpoise.files import Archive, Refused, one_line, open_archive, write_archive
-from counterpoise.motion.files._source import source_from_json, source_to_json
-from counterpoise.motion.files._text import HUGE
+from counterpoise.motion.files.source import source_from_json, source_to_json
+from counterpoise.motion.files.text import HUGE
 from counterpoise.motion.motion import Motion, check_fits
 
 FORMAT, VERSION = "counterpoise-motion", 1

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character import Character
 from counterpoise.errors import BadFile, CounterpoiseError, nearest_name
 from counterpoise.files import one_line, whole_file
-from counterpoise.motion.files._text import TextFile, decoded, number, shown
+from counterpoise.motion.files.text import TextFile, decoded, number, shown
 from counterpoise.motion.motion import Motion
-from counterpoise.spatial import Array
 
 _UNITS = {
     "s": {"s": 1.0, "ms": 1e-3},

@@ -17,8 +17,8 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.files import one_line, whole_file
-from counterpoise.motion.files._meshes import RGBA, Surface, surfaces
-from counterpoise.motion.files._names import identifier, linear_light, unique_names
+from counterpoise.motion.files.meshes import RGBA, Surface, surfaces
+from counterpoise.motion.files.names import identifier, linear_light, unique_names
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton
 

@@ -1,0 +1,364 @@
+"""A figure on the drawing board: its model as an XML tree that can be cut and joined, and its roles as plain data.
+
+The tree is the character's own text with default classes and frames written out, so that every element says all about
+itself and a branch may hang anywhere. Ball limits are taken off and drawn anew at the end (`Draft.character`). Motors,
+sensors and stored key poses belong to whoever simulates; they are left behind.
+
+Everything drawn in a segment's frame is moved by one function, `Draft.carry`: x -> A x + d with A orthogonal. A shift
+moves a frame's origin, a rotation turns a limb, a reflection mirrors it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike
+
+from counterpoise.arrays import Array
+from counterpoise.character.character import Character, finish
+from counterpoise.character.editing.text import (
+    IDENTITY,
+    UP,
+    Frame,
+    flatten_frames,
+    local_frame,
+    numbers,
+    put,
+    reach,
+    walk,
+    write_out_defaults,
+)
+from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, add_ball_limit, limit_from_json, limit_to_json
+from counterpoise.character.limits import BallLimit
+from counterpoise.character.roles import lowest_points, roles_to_json
+from counterpoise.errors import BadValue, unknown_name
+from counterpoise.files import one_line
+from counterpoise.spatial import compose, conjugate, from_matrix, to_matrix
+
+_LOOSE = re.compile(r"\b(fromto|euler|axisangle|xyaxes|zaxis|fullinertia|degree)\b")  # more than one way to say it
+_LEFT_BEHIND = ("keyframe", "actuator", "sensor", "equality", "default")
+_PLACED = ("body", "geom", "site", "camera", "light")
+
+
+class Draft:
+    """A character being edited. The functions of `editing` change one, then ask it for the new `character()`.
+
+    Beside the roles a character has anyway, these are written with it: `planar`; `drawn`, the direction of each drawn
+    bone; `origins`, where the frame of a former root began; `order`, the order of the segments before the first reroot.
+    """
+
+    def __init__(self, source: Character) -> None:
+        text = source.to_mjcf()
+        if _LOOSE.search(re.sub(r"<text\b.*?</text>", "", text, flags=re.DOTALL)):
+            spec = source.spec()
+            spec.compile()
+            text = spec.to_xml()
+        self.source = source
+        self.tree = ElementTree.fromstring(text)
+        self.roles = _take_roles(self.tree, source)
+        write_out_defaults(self.tree)
+        world = self.tree.find("worldbody")
+        self.world = world if world is not None else ElementTree.SubElement(self.tree, "worldbody")
+        flatten_frames(self.world)
+        self._strip()
+        self.bodies: dict[str, Element] = {}
+        self.parent: dict[str, str] = {}  # "" is the world
+        for host, body in walk(self.world):
+            self.bodies[body.get("name", "")] = body
+            self.parent[body.get("name", "")] = host.get("name", "") if host is not self.world else ""
+            for number, joint in enumerate(body.findall("joint")):
+                if not joint.get("name"):
+                    joint.set("name", f"{body.get('name')}_joint{number}")
+        self.stance = _stance(self.roles, source.model)
+        self._frames: dict[str, Frame] | None = None
+
+    # -- asking ---------------------------------------------------------------------------------------------------
+    @property
+    def planar(self) -> bool:
+        """Whether the figure lives in the x-z plane: as it was begun, else when every axis lies that way."""
+        if "planar" in self.roles:
+            return bool(self.roles["planar"])
+        if not self.bodies:
+            return str(self.roles["name"]) == "planar"
+        for name, body in self.bodies.items():
+            R = to_matrix(self.frame(name)[1])
+            for joint in body.findall("joint"):
+                kind = joint.get("type", "hinge")
+                along = abs(float((R @ numbers(joint, "axis", UP))[1]))
+                if (
+                    kind in ("free", "ball")
+                    or (kind == "hinge" and along < 0.999)
+                    or (kind == "slide" and along > 1e-3)
+                ):
+                    return False
+        return True
+
+    def body(self, name: object) -> Element:
+        """A segment's element; an unknown name brings the nearest."""
+        found = self.bodies.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise unknown_name("segment", name, self.bodies, str(self.roles["name"]))
+        return found
+
+    def children(self, name: str) -> list[str]:
+        return [child.get("name", "") for child in self.bodies[name].findall("body")]
+
+    def branch(self, name: str) -> list[str]:
+        """The segment and all that hangs from it."""
+        return [name, *(body.get("name", "") for _, body in walk(self.bodies[name]))]
+
+    def joint_names(self) -> set[str]:
+        return {j.get("name", "") for body in self.bodies.values() for j in body.findall("joint")}
+
+    def frame(self, name: str) -> Frame:
+        """Where a segment's frame is in the world, in the zero pose."""
+        if self._frames is None:
+            self._frames = {}
+            for host, body in walk(self.world):
+                over = (np.zeros(3), IDENTITY) if host is self.world else self._frames[host.get("name", "")]
+                self._frames[body.get("name", "")] = compose(over, local_frame(body))
+        return self._frames[name]
+
+    def bone(self, name: str) -> tuple[Array, float]:
+        """Direction (segment's frame) and length of a segment, from its joint to its far end.
+
+        A drawn segment knows its direction and ends where its shape ends. Otherwise it ends where its only child
+        hangs, or it runs from its joint through its centre of mass.
+        """
+        body = self.bodies[name]
+        drawn = self.roles["drawn"].get(name)
+        if drawn is not None:
+            direction = np.array(drawn, float)
+            return direction, reach(body, direction)
+        places = {tuple(np.round(numbers(c, "pos", np.zeros(3)), 6)) for c in body.findall("body")} - {(0.0, 0.0, 0.0)}
+        if len(places) == 1:
+            end = np.array(places.pop())
+            return end / np.linalg.norm(end), float(np.linalg.norm(end))
+        inertial = body.find("inertial")
+        centre = numbers(inertial, "pos", np.zeros(3)) if inertial is not None else np.zeros(3)
+        size = float(np.linalg.norm(centre))
+        direction = centre / size if size > 1e-6 else to_matrix(self.frame(name)[1]).T @ UP
+        return direction, max(reach(body, direction), 2.0 * size)
+
+    # -- changing -------------------------------------------------------------------------------------------------
+    def add_body(self, name: str, parent: str, place: ArrayLike) -> Element:
+        """A new, empty segment, its frame aligned with the world in the zero pose."""
+        host = self.bodies[parent] if parent else self.world
+        over = self.frame(parent) if parent else (np.zeros(3), IDENTITY)
+        body = ElementTree.SubElement(host, "body", name=name)
+        put(body, "pos", place)
+        put(body, "quat", conjugate(over[1]))
+        self.bodies[name], self.parent[name] = body, parent
+        if self._frames is not None:
+            self._frames[name] = compose(over, local_frame(body))
+        return body
+
+    def moved(self) -> None:
+        """Say that frames have moved."""
+        self._frames = None
+
+    def recentre(self, name: str, place: ArrayLike) -> None:
+        """Put the origin of a segment's frame at `place` (its own frame); nothing moves in the world."""
+        position, turn = local_frame(self.bodies[name])
+        put(self.bodies[name], "pos", compose((position, turn), (place, IDENTITY))[0])
+        self.carry(name, np.eye(3), -np.asarray(place, float))
+
+    def carry(self, name: str, A: Array, shift: Array) -> None:
+        """Move all that is drawn in a segment's frame by x -> A x + shift; a reflection A mirrors it in y."""
+        flip = float(np.linalg.det(A))
+
+        def turned(q: Array) -> Array:
+            return q * (1.0, -1.0, 1.0, -1.0) if flip < 0.0 else from_matrix(A @ to_matrix(q))
+
+        for part in self.bodies[name]:
+            kind = part.get("type", "hinge") if part.tag == "joint" else ""
+            if kind == "free":
+                continue
+            if part.tag in ("inertial", "joint", *_PLACED):
+                put(part, "pos", A @ numbers(part, "pos", np.zeros(3)) + shift)
+            if kind == "ball":
+                self._carry_ball(part, A, flip)
+            elif kind:
+                put(part, "axis", (flip if kind == "hinge" else 1.0) * (A @ numbers(part, "axis", UP)))
+            elif part.tag == "light":
+                put(part, "dir", A @ numbers(part, "dir", -UP))
+            elif part.tag != "body" or flip < 0.0:
+                put(part, "quat", turned(numbers(part, "quat", IDENTITY)))
+        for point in self._points(name):
+            point["position"] = (A @ np.array(point["position"], float) + shift).tolist()
+        if name in self.roles["drawn"]:
+            self.roles["drawn"][name] = (A @ np.array(self.roles["drawn"][name])).tolist()
+        if name in self.roles["origins"]:
+            self.roles["origins"][name] = (A @ np.array(self.roles["origins"][name]) + shift).tolist()
+        self.moved()
+
+    def stretch(self, name: str, direction: Array, factor: float) -> None:
+        """Move what hangs from a segment, and its contact points, along its bone; the shape is drawn by others."""
+        S = np.eye(3) + (factor - 1.0) * np.outer(direction, direction)
+        for part in self.bodies[name]:
+            if part.tag in ("body", "site", "camera", "light"):
+                put(part, "pos", S @ numbers(part, "pos", np.zeros(3)))
+        for point in self._points(name):
+            point["position"] = (S @ np.array(point["position"], float)).tolist()
+        if name in self.roles["origins"]:
+            self.roles["origins"][name] = (S @ np.array(self.roles["origins"][name])).tolist()
+        self.moved()
+
+    def set_ball(self, name: str, limit: BallLimit | None) -> None:
+        """Give a ball joint its limit, or take it away."""
+        self.roles["balls"].pop(name, None)
+        if limit is not None:
+            self.roles["balls"][name] = limit_to_json(limit)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Take segments that are no longer in the tree out of everything that speaks of them."""
+        gone = set(names)
+        parts: dict[str, set[str]] = {"joint": set(), "geom": set(), "site": set()}
+        for name in gone:
+            for part in self.bodies[name]:
+                if part.tag in parts and part.get("name"):
+                    parts[part.tag].add(part.get("name", ""))
+            del self.bodies[name], self.parent[name]
+            self.roles["drawn"].pop(name, None)
+            self.roles["origins"].pop(name, None)
+        for joint in parts["joint"]:
+            self.stance.pop(joint, None)
+            self.roles["balls"].pop(joint, None)
+        known = self.joint_names()
+        self.roles["torque"] = {
+            n: t for n, t in self.roles["torque"].items() if n in known or any(k.startswith(f"{n}_") for k in known)
+        }
+        for foot in self.roles["feet"]:
+            foot["points"] = [p for p in foot["points"] if p["body"] not in gone]
+        self.roles["feet"] = [f for f in self.roles["feet"] if f["body"] not in gone and f["points"]]
+        for key in ("hands", "order"):
+            if key in self.roles:
+                self.roles[key] = [n for n in self.roles[key] if n not in gone]
+        self._drop("contact", lambda e: {e.get("body1"), e.get("body2")} & gone)
+        self._drop("contact", lambda e: {e.get("geom1"), e.get("geom2")} & parts["geom"])
+        for tag, lost in parts.items():
+            self._drop("tendon", lambda e, tag=tag, lost=lost: any(part.get(tag) in lost for part in e))
+        self.moved()
+
+    # -- finishing ------------------------------------------------------------------------------------------------
+    def spec(self) -> mujoco.MjSpec:
+        """The draft as a specification, ball limits drawn."""
+        try:
+            spec = mujoco.MjSpec.from_string(ElementTree.tostring(self.tree, encoding="unicode"))
+        except (ValueError, RuntimeError) as error:
+            raise BadValue(f"MuJoCo cannot build this body: {one_line(error)}") from None
+        except RecursionError:
+            raise BadValue(f"a chain of {len(self.bodies)} segments is too deep for an MJCF file") from None
+        for name, limit in self.roles["balls"].items():
+            add_ball_limit(spec, spec.joint(name).parent, name, limit_from_json(limit))
+        return spec
+
+    def compiled(self, spec: mujoco.MjSpec | None = None) -> mujoco.MjModel:
+        """The draft's model as it stands."""
+        try:
+            return (spec if spec is not None else self.spec()).compile()
+        except (ValueError, RuntimeError) as error:
+            raise BadValue(f"MuJoCo cannot build this body: {one_line(error)}") from None
+
+    def character(self, neutral: ArrayLike | None = None) -> Character:
+        """The finished figure. It finds its own neutral pose from its stance unless one is given."""
+        spec = self.spec()
+        model = self.compiled(spec)
+        stance = np.array(model.qpos0, float)
+        for name, value in self.stance.items():
+            stance[_qpos(model, model.joint(name).id)] = value
+        if "planar" in self.roles and not self.roles["feet"]:
+            _set_down(model, stance)
+        roles = copy.deepcopy(self.roles)
+        roles.pop("neutral", None)
+        roles["stance"] = stance.tolist()
+        if neutral is not None:
+            roles["neutral"] = np.asarray(neutral, float).tolist()
+        return finish(spec, roles)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+    def _points(self, name: str) -> list[dict[str, Any]]:
+        return [p for foot in self.roles["feet"] for p in foot["points"] if p["body"] == name]
+
+    def _carry_ball(self, joint: Element, A: Array, flip: float) -> None:
+        stored = self.roles["balls"].get(joint.get("name", ""))
+        if stored is None:
+            return
+        limit = limit_from_json(stored)
+        rest = np.concatenate((limit.rest[:1], flip * (A @ limit.rest[1:])))
+        low, high = limit.twist if flip > 0.0 else (-limit.twist[1], -limit.twist[0])
+        self.set_ball(
+            joint.get("name", ""), BallLimit(A @ limit.axis, rest, limit.normals @ A.T, limit.offsets, (low, high))
+        )
+
+    def _drop(self, section: str, gone: Any) -> None:
+        for host in self.tree.findall(section):
+            for part in list(host):
+                if gone(part):
+                    host.remove(part)
+
+    def _strip(self) -> None:
+        for tag in _LEFT_BEHIND:
+            for section in self.tree.findall(tag):
+                self.tree.remove(section)
+        held = str(LIMIT_GROUP)
+        self._drop("tendon", lambda e: e.get("group") == held)
+        for _, body in walk(self.world):
+            for site in body.findall("site"):
+                if site.get("group") == held:
+                    body.remove(site)
+
+
+def _take_roles(tree: Element, source: Character) -> dict[str, Any]:
+    roles: dict[str, Any] = {"format": 1, "name": source.name, **roles_to_json(source.roles)}
+    for custom in tree.findall("custom"):
+        for text in list(custom):
+            if text.get("name") == TEXT_NAME:
+                roles = json.loads(text.get("data") or text.text or "{}")
+                custom.remove(text)
+        if len(custom) == 0:
+            tree.remove(custom)
+    for key in ("torque", "balls", "parameters", "drawn", "origins"):
+        roles.setdefault(key, {})
+    return roles
+
+
+def _stance(roles: dict[str, Any], model: mujoco.MjModel) -> dict[str, Array]:
+    """The stance wanted, joint by joint."""
+    wanted = roles.get("stance") or roles.get("neutral") or model.qpos0
+    q = np.asarray(wanted, float)
+    return {model.joint(j).name: q[_qpos(model, j)].copy() for j in range(model.njnt) if model.joint(j).name}
+
+
+def _qpos(model: mujoco.MjModel, joint: int) -> slice:
+    start = int(model.jnt_qposadr[joint])
+    return slice(start, start + {0: 7, 1: 4}.get(int(model.jnt_type[joint]), 1))
+
+
+def _set_down(model: mujoco.MjModel, q: Array) -> None:
+    """Lift a floating figure that has no feet so that its lowest point touches the ground."""
+    height = next(
+        (
+            int(model.jnt_qposadr[j]) + (2 if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE else 0)
+            for j in range(model.njnt)
+            if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE or model.joint(j).name == "root_z"
+        ),
+        None,
+    )
+    if height is None:
+        return
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    q[height] -= min((p[2] for g in range(model.ngeom) for p in lowest_points(model, data, g)), default=0.0)
+
+
+__all__ = ["Draft"]

@@ -1,0 +1,295 @@
+"""The whole-body problem: accelerations, contact multipliers and torques in strict levels, every control tick.
+
+    M a + h = tau + G lambda,   0 <= lambda <= force_limit,   torque_low <= tau <= torque_high,   tau = 0 at the root
+
+Above these, which can always be met, stand strict levels |A_l a - b_l|^2 in order, and last the posture
+|sqrt(w)(a - a_ref)|^2 + |A_e a - b_e|^2 + eps |lambda / unit|^2. The answer is the exact lexicographic optimum
+(de Lasa 2011, section 6.3), found through the problem's structure (`body_core`) in one compiled call. The general
+`solve_hierarchy` is its judge in the tests. The first call in a fresh installation compiles for half a minute; the
+result is cached on disk.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.errors import BadValue
+from counterpoise.solve.body import kernels as core
+
+WORDS = {
+    core.SOLVED: "solved",
+    core.OUT_OF_STEPS: "out of steps",
+    core.DEPENDENT: "mass matrix numerically singular",
+    core.NOT_FINITE: "not finite",
+}
+MAX_STEPS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class BodyProblem:
+    """One tick's problem as the compiled core reads it: C-contiguous arrays, checked by `build_body_problem` only."""
+
+    M: Array  # (n, n) mass matrix
+    h: Array  # (n,) bias: M a + h = tau + G lambda
+    root: int  # leading dofs without a motor: 6, planar 3, fixed 0
+    G: Array  # (n, k) generalised force of each multiplier: J_c' times an edge of the friction cone
+    force_limit: Array  # (k,) [N], 0: no contact, inf: no limit
+    torque_low: Array  # (n - root,) [N m]
+    torque_high: Array  # (n - root,) [N m]
+    level_rows: Array  # (m, n) strict levels, one below the other
+    level_targets: Array  # (m,)
+    level_starts: Ints  # (p + 1,) first row of each level, and m
+    weight: Array  # (n,) > 0, posture; small on the root
+    posture: Array  # (n,) wanted accelerations a_ref
+    extra_rows: Array  # (e, n) more rows of the last level, times the square roots of their weights
+    extra_targets: Array  # (e,)
+    force_weight: float = 1e-2  # eps
+    force_unit: float = 700.0  # [N], about m g
+
+    @property
+    def levels(self) -> list[tuple[Array, Array]]:
+        """(A, b) of each strict level."""
+        cut = self.level_starts
+        return [(self.level_rows[i:j], self.level_targets[i:j]) for i, j in pairwise(cut)]
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMemory:
+    """What one tick leaves for the next: the working set and a feasible point. Two small arrays, never changed."""
+
+    held: Ints  # (k + n + 1,) -1 lower, 1 upper, 0 free, -2 no contact; last: depth of the chain
+    point: Array  # (k + n,) multipliers and torques
+
+
+@dataclass(frozen=True, eq=False)
+class BodySolution:
+    """What to do, how well each level fares, and how it was found."""
+
+    sizes: tuple[int, int, int]  # n, k, strict levels
+    values: Array
+    stat: Ints
+    memory: BodyMemory  # for the next tick
+
+    @property
+    def acceleration(self) -> Array:
+        """(n,)"""
+        return self.values[: self.sizes[0]]
+
+    @property
+    def multipliers(self) -> Array:
+        """(k,) >= 0: G times these is the contacts' generalised force."""
+        n, k, _ = self.sizes
+        return self.values[n : n + k]
+
+    @property
+    def torque(self) -> Array:
+        """(n,), zero at the root, within the limits."""
+        n, k, _ = self.sizes
+        return self.values[n + k : n + k + n]
+
+    @property
+    def residuals(self) -> Array:
+        """(p + 1,): |A_l a - b_l| of each strict level, and the root of the last level's sum."""
+        n, k, _ = self.sizes
+        return self.values[n + k + n :]
+
+    @property
+    def status(self) -> int:
+        """0 solved; otherwise a key of WORDS."""
+        return int(self.stat[core.STATUS])
+
+    @property
+    def level(self) -> int:
+        """The level (from 0; the number of strict levels means the last) that was being solved when it ended."""
+        return int(self.stat[core.LEVEL])
+
+    @property
+    def iterations(self) -> int:
+        return int(self.stat[core.STEPS])
+
+    @property
+    def words(self) -> str:
+        """'solved', or which level stopped and why."""
+        said = WORDS[self.status]
+        if self.status == core.SOLVED:
+            return said
+        name = "posture" if self.level == self.sizes[2] else f"level {self.level}"
+        return f"{said} in {name} after {self.iterations} steps; the torques are within their limits"
+
+    @cached_property
+    def active_forces(self) -> Ints:
+        """(k,): -1 at zero, 1 at the limit, 0 between, -2 no contact."""
+        return self.memory.held[: self.sizes[1]]
+
+    @cached_property
+    def active_torques(self) -> Ints:
+        """(n,): -1 at the lower limit, 1 at the upper, 0 between."""
+        return self.memory.held[self.sizes[1] : -1]
+
+
+def stack_levels(levels: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> tuple[Array, Array, Ints]:
+    """Strict levels (A, b), first to last, as one block of rows, its targets, and where each level begins."""
+    rows, targets, starts = [np.empty((0, n))], [np.empty(0)], [0]
+    for i, (A, b) in enumerate(levels):
+        A_, b_ = np.asarray(A, float), np.asarray(b, float)
+        if A_.ndim != 2 or A_.shape[1] != n or b_.shape != (len(A_),):
+            raise BadValue(f"level {i} needs rows (m, {n}) and targets (m,); got {A_.shape} and {b_.shape}", level=i)
+        rows.append(A_)
+        targets.append(b_)
+        starts.append(starts[-1] + len(A_))
+    return np.ascontiguousarray(np.concatenate(rows)), np.concatenate(targets), np.array(starts, np.int64)
+
+
+def build_body_problem(
+    M: ArrayLike,
+    h: ArrayLike,
+    *,
+    root: int = 6,
+    G: ArrayLike | None = None,
+    force_limit: ArrayLike | None = None,
+    torque_low: ArrayLike | None = None,
+    torque_high: ArrayLike | None = None,
+    levels: Sequence[tuple[ArrayLike, ArrayLike]] = (),
+    weight: ArrayLike | None = None,
+    posture: ArrayLike | None = None,
+    extra: tuple[ArrayLike, ArrayLike] | None = None,
+    force_weight: float = 1e-2,
+    force_unit: float = 700.0,
+) -> BodyProblem:
+    """The problem from array-likes, checked once; what is left out means: no contacts, no limits, no wish."""
+    h_ = _array("h", h, (None,))
+    n = len(h_)
+    M_ = _array("M", M, (n, n))
+    if not 0 <= root <= n:
+        raise BadValue(f"root counts the leading dofs without a motor, 0 to {n}; got {root}")
+    G_ = _array("G", np.empty((n, 0)) if G is None else G, (n, None))
+    k, joints = G_.shape[1], n - root
+    limit = _array("force_limit", np.full(k, np.inf) if force_limit is None else force_limit, (k,), infinite=True)
+    low = _array("torque_low", np.full(joints, -np.inf) if torque_low is None else torque_low, (joints,), infinite=True)
+    high = _array(
+        "torque_high", np.full(joints, np.inf) if torque_high is None else torque_high, (joints,), infinite=True
+    )
+    if k and limit.min() < 0.0:
+        raise BadValue("force_limit is 0 (no contact) or more", force_limit=limit)
+    if joints and ((low > high).any() or (low == np.inf).any() or (high == -np.inf).any()):
+        j = int(np.argmax((low > high) | (low == np.inf) | (high == -np.inf)))
+        raise BadValue(f"torque limits of joint dof {j} leave nothing: low {low[j]}, high {high[j]}; need low <= high")
+    rows, targets, starts = stack_levels(levels, n)
+    w = _array("weight", np.ones(n) if weight is None else weight, (n,))
+    if w.min(initial=1.0) <= 0.0:
+        raise BadValue(
+            "posture weights are positive; give a dof that does not matter a small one, such as 1e-6", weight=w
+        )
+    A_e, b_e = (np.empty((0, n)), np.empty(0)) if extra is None else extra
+    A_e = _array("extra rows", A_e, (None, n))
+    if not (force_weight > 0.0 and force_unit > 0.0):
+        raise BadValue(f"force_weight and force_unit are positive; got {force_weight} and {force_unit}")
+    return BodyProblem(
+        M_, h_, int(root), G_, limit, low, high,
+        _array("level rows", rows, (None, n)), _array("level targets", targets, (len(rows),)), starts,
+        w, _array("posture", np.zeros(n) if posture is None else posture, (n,)),
+        A_e, _array("extra targets", b_e, (len(A_e),)), float(force_weight), float(force_unit),
+    )  # fmt: skip
+
+
+def cold_memory(problem: BodyProblem) -> BodyMemory:
+    """Nothing known: every contact free and sharing the weight, no torque at its limit."""
+    n, k = len(problem.h), len(problem.force_limit)
+    held = np.zeros(k + n + 1, np.int64)
+    held[:k], held[-1] = -2, len(problem.level_starts) - 1
+    return BodyMemory(held, np.zeros(k + n))
+
+
+def solve_body(
+    problem: BodyProblem,
+    memory: BodyMemory | None = None,
+    *,
+    max_steps: int = MAX_STEPS,
+    rank: float = core.RANK,
+) -> BodySolution:
+    """Solve one tick's problem from the memory of the last one (None, or of another size: from nothing).
+
+    A row of a level that is dependent on its others but for a part `rank` of the longest counts as dependent: met
+    exactly, it would cost the levels below dear.
+
+    Whatever happens, the torques are within their limits and the multipliers within theirs.
+    """
+    n, k, p = len(problem.h), len(problem.force_limit), len(problem.level_starts) - 1
+    if memory is None or len(memory.held) != k + n + 1:
+        memory = cold_memory(problem)
+    held, point = memory.held.copy(), memory.point.copy()
+    work, iwork = _scratch(n, k, len(problem.level_targets), len(problem.extra_targets), p)
+    values, stat = np.empty(2 * n + k + p + 1), np.empty(core.STAT_SIZE, np.int64)
+    unit = problem.force_unit
+    with nullcontext() if _ready.is_set() else _patience():
+        core.solve_core(
+            problem.M, problem.h, problem.root, problem.G, problem.force_limit, problem.torque_low, problem.torque_high,
+            problem.level_rows, problem.level_targets, problem.level_starts, problem.weight, problem.posture,
+            problem.extra_rows, problem.extra_targets, problem.force_weight / (unit * unit), unit / max(k, 1),
+            rank, max_steps, held, point, work, iwork, values, stat,
+        )  # fmt: skip
+    if stat[core.STATUS] == core.NOT_FINITE:
+        raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")
+    return BodySolution((n, k, p), values, stat, BodyMemory(held, point))
+
+
+_local = threading.local()
+_ready = threading.Event()
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """The first call may have to compile: say so when it takes more than a moment."""
+    words = "counterpoise: compiling the whole-body solver; this happens once and takes about half a minute"
+    timer = threading.Timer(1.5, lambda: print(words, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _ready.set()
+
+
+def _scratch(n: int, k: int, m: int, e: int, p: int) -> tuple[Array, Ints]:
+    """Workspace of this thread, as large as the largest problem so far; never cleared, written before it is read."""
+    need, whole = _work_size(n, k, m, e), 6 * n + 3 * k + m + 5 * p + 2
+    kept: tuple[Array, Ints] | None = getattr(_local, "kept", None)
+    if kept is None or len(kept[0]) < need or len(kept[1]) < whole:
+        kept = _local.kept = np.full(2 * need, np.nan), np.zeros(2 * whole, np.int64)
+    return kept
+
+
+@lru_cache(maxsize=256)
+def _work_size(n: int, k: int, m: int, e: int) -> int:
+    return int(core.work_size(n, k, m, e))
+
+
+def _array(name: str, value: ArrayLike, shape: tuple[int | None, ...], infinite: bool = False) -> Array:
+    out = np.ascontiguousarray(value, dtype=np.float64)
+    if out.ndim != len(shape) or any(s is not None and s != t for s, t in zip(shape, out.shape, strict=True)):
+        wanted = ", ".join("any" if s is None else str(s) for s in shape)
+        raise BadValue(f"{name} of the whole-body problem has shape ({wanted}); got {out.shape}", shape=out.shape)
+    if np.isnan(out).any() or not (infinite or np.isfinite(out).all()):
+        raise BadValue(f"{name} of the whole-body problem holds NaN or infinity")
+    return out
+
+
+def _not_finite(problem: BodyProblem) -> str:
+    for i, (A, b) in enumerate(problem.levels):
+        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+            return f"strict level {i}"
+    for name in ("M", "h", "G", "weight", "posture", "extra_rows", "extra_targets"):
+        if not np.isfinite(getattr(problem, name)).all():
+            return name
+    return "a result"

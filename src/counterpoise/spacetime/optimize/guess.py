@@ -1,0 +1,139 @@
+"""The first guess: a curve through the keys, and poses put onto the contacts they stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterpoise import spatial
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+from counterpoise.motion.motion import Motion
+from counterpoise.spacetime.aggregate.places_kernels import places_batch, turns_batch
+from counterpoise.spacetime.aggregate.tables import tables_of
+from counterpoise.spacetime.optimize.asks import Key
+from counterpoise.spacetime.optimize.holds import Hold
+from counterpoise.spacetime.optimize.moments import Timeline, seconds
+
+ROUNDS = 30
+
+
+def first_guess(character: Character, keys: Sequence[Key], timeline: Timeline) -> Motion:
+    """The keys interpolated, joint by joint where they speak of some only; still at both ends."""
+    end = round(float(timeline.times[-1]), 9)
+    ordered = sorted(keys, key=lambda k: seconds(k.time))
+    times = sorted({round(seconds(k.time), 9) for k in ordered} | {0.0, end})
+    poses = np.tile(character.neutral, (len(times), 1))
+    for joint in character.joints:
+        said = [
+            k for k in ordered
+            if (k.only is None or joint.name in k.only) and (k.root or joint.kind != "free")
+        ]  # fmt: skip
+        if not said:
+            continue
+        when = np.array([seconds(k.time) for k in said])
+        what = np.array([np.asarray(k.pose, float)[joint.qpos] for k in said])
+        for row, t in enumerate(times):
+            poses[row, joint.qpos] = _between(when, what, t, joint.kind)
+    return Motion(character, np.array(times), poses, name="first guess", ends="rest")
+
+
+def _between(when: Array, what: Array, t: float, kind: str) -> Array:
+    i = int(np.clip(np.searchsorted(when, t, side="right") - 1, 0, len(when) - 1))
+    if t <= when[0] or i == len(when) - 1:
+        return np.asarray(what[0] if t <= when[0] else what[-1])
+    f = (t - when[i]) / (when[i + 1] - when[i])
+    out = np.asarray((1.0 - f) * what[i] + f * what[i + 1])
+    if kind in ("ball", "free"):
+        out[-4:] = spatial.slerp(what[i, -4:], what[i + 1, -4:], f)
+    return out
+
+
+def place_of(character: Character, hold: Hold, pose: Array, time: float) -> Array:
+    """Where a hold is in a pose: (x, y, z) on its surface and its facing."""
+    P, R, _, _ = _look(character, pose, np.array([hold.body]), hold.point[None])
+    s = hold.surface(time)
+    S = np.asarray(s.rotation)
+    out = np.zeros(4)
+    out[:3] = S.T @ (P[0] - s.origin)
+    if hold.facing and len(hold.axes):
+        k = int(np.flatnonzero(hold.turned)[0])
+        u = S.T @ R[0] @ hold.axes[k]  # the body's direction, to stay across `against` turned by the facing
+        a = hold.against[k]
+        out[3] = np.arctan2(u[1], u[0]) - (np.arctan2(a[1], a[0]) - 0.5 * np.pi)
+        if hold.axes.shape[0] == 2:  # an edge: its line is across the way it faces
+            out[3] = np.arctan2(u[1], u[0]) - 0.5 * np.pi
+    return out
+
+
+def bring_on(character: Character, pose: Array, holds: Sequence[Hold], time: float) -> tuple[Array, float, float]:
+    """The pose with its held parts where they belong, by least change; the largest change and what is left undone."""
+    if not holds:
+        return pose, 0.0, 0.0
+    q = pose.copy()
+    targets = []
+    for h in holds:
+        place = place_of(character, h, pose, time)
+        s = h.surface(time)
+        if h.touch.place is not None:
+            given = np.asarray(h.touch.place, float)
+            if given.shape == (3,):
+                place[:3] = np.asarray(s.rotation).T @ (given - s.origin)
+            else:
+                place[:2] = given
+        if h.touch.how != "bar" and (h.touch.place is None or np.size(h.touch.place) == 2):
+            place[2] = 0.0
+        if h.touch.facing is not None:
+            place[3] = h.touch.facing
+        targets.append(place)
+    weights = np.ones(character.nv)
+    weights[: min(6, character.nv)] = 0.3
+    left = np.inf
+    for _ in range(ROUNDS):
+        r, J = hold_rows(character, q, holds, targets, time)
+        left = float(np.abs(r).max())
+        if left < 1e-12:
+            break
+        Jw = J / weights
+        step = np.linalg.lstsq(Jw, -r, rcond=1e-9)[0] / weights
+        size = float(np.abs(step).max())
+        q = character.integrate(q, step * min(1.0, 0.5 / max(size, 1e-12)))
+    return q, float(np.abs(character.difference(pose, q)).max()), left
+
+
+def hold_rows(
+    character: Character, q: Array, holds: Sequence[Hold], targets: Sequence[Array], time: float
+) -> tuple[Array, Array]:
+    """What is missing to targets (x, y, z, facing), and its Jacobian over the tangent space."""
+    out, jac = [], []
+    for h, place in zip(holds, targets, strict=True):
+        s = h.surface(time)
+        S = np.asarray(s.rotation)
+        bodies = np.array([h.body, *(b for b, _ in h.level)], np.int64)
+        points = np.array([h.point, *(p for _, p in h.level)])
+        P, R, J, K = _look(character, q, bodies, points)
+        out.append(S.T @ (P[0] - s.origin) - place[:3])
+        jac.append(S.T @ J[0])
+        for i in range(1, len(bodies)):
+            out.append(np.array([S[:, 2] @ (P[i] - s.origin) - place[2]]))
+            jac.append((S[:, 2] @ J[i])[None])
+        c, sn = np.cos(place[3]), np.sin(place[3])
+        turn = np.array([[c, -sn, 0.0], [sn, c, 0.0], [0.0, 0.0, 1.0]])
+        for u, a, turned in zip(h.axes, h.against, h.turned, strict=True):
+            A = S @ (turn @ a if turned else a)
+            w = R[0] @ u
+            out.append(np.array([A @ w]))
+            jac.append((np.cross(w, A) @ K[0])[None])
+    return np.concatenate(out), np.concatenate(jac)
+
+
+def _look(character: Character, q: Array, bodies: Ints, points: Array) -> tuple[Array, Array, Array, Array]:
+    """Places, rotations and Jacobians of points of bodies in one pose."""
+    n, nv = len(bodies), character.nv
+    T, at, v = tables_of(character), np.ascontiguousarray(q, float)[None], np.zeros((1, nv))
+    P, V, J = np.zeros((1, n, 3)), np.zeros((1, n, 3)), np.zeros((1, n, 3, nv))
+    M, W, K = np.zeros((1, n, 3, 3)), np.zeros((1, n, 3)), np.zeros((1, n, 3, nv))
+    places_batch(T, at.copy(), v, bodies, np.ascontiguousarray(points), P, V, J)
+    turns_batch(T, at.copy(), v, bodies, M, W, K)
+    return P[0], M[0], J[0], K[0]

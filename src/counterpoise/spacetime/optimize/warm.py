@@ -1,0 +1,78 @@
+"""An earlier result as the start of a new problem: the same motion in its terms, and how wishes have moved since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.motion.poses import layout_of
+from counterpoise.spacetime.optimize.frames import frame_of
+from counterpoise.spacetime.optimize.keying import coordinates, key_target
+from counterpoise.spacetime.optimize.moments import seconds
+from counterpoise.spacetime.optimize.objective import Objective
+from counterpoise.spacetime.optimize.problem import MotionProblem
+from counterpoise.spacetime.optimize.variables import fit_coordinates
+
+if TYPE_CHECKING:
+    from counterpoise.spacetime.optimize.solve import Result
+
+STEP = 1e-3  # of a phase, for slopes at its ends
+
+
+def carried(problem: MotionProblem, warm: Result) -> Array:
+    """The earlier motion as a candidate of this problem; contacts and forces too where they are the same in number.
+
+    Rotations are written about the first guess, which moves with the keys: the curve is read off and written anew.
+    """
+    x, old = problem.start.copy(), warm.problem
+    alike = len(warm.x) == len(x) and old.layout.places == problem.layout.places
+    c = problem.layout.coefficients * problem.character.nv
+    if alike:
+        x[c:] = warm.x[c:]
+    if alike and np.array_equal(old.evaluation.base.quaternion, problem.evaluation.base.quaternion):
+        x[:c] = warm.x[:c]
+    else:
+        x[:c] = _written_anew(problem, warm).ravel()
+    return np.clip(x, problem.low, problem.high)
+
+
+def _written_anew(problem: MotionProblem, warm: Result) -> Array:
+    """Coefficients through the earlier motion at the knots, with its slopes at the ends of phases."""
+    f = problem.frames
+    phase, s = f.phase[: f.knots], f.s[: f.knots]
+    values = _read(problem, warm, phase, s)
+    ends = np.flatnonzero((s == 0.0) | (s == 1.0))
+    way = np.where(s[ends] == 0.0, 1.0, -1.0)
+    one, two = (_read(problem, warm, phase[ends], s[ends] + k * STEP * way) for k in (1, 2))
+    rates = way[:, None] * (-3.0 * values[ends] + 4.0 * one - two) / (2.0 * STEP)
+    return fit_coordinates(problem.timeline, f, values, dict(zip(ends.tolist(), rates, strict=True)))
+
+
+def _read(problem: MotionProblem, warm: Result, phase: Ints, s: Array) -> Array:
+    """The earlier motion's coordinates, as this problem writes them, at (phase, s)."""
+    times = problem.timeline.times
+    t = times[phase] + s * np.diff(times)[phase]
+    q = warm.curve.sample(t).q
+    base = problem.guess.sample(np.clip(t, problem.guess.start, problem.guess.end)).q
+    return coordinates(problem.character, base[:, layout_of(problem.character).quaternions], q)
+
+
+def pull(problem: MotionProblem, warm: Result, x: Array) -> Array:
+    """How the objective's slope at x differs from what it was: soft keys that moved, and tastes.
+
+    The new optimum lies, to first order, where the old motion goes when pushed by this.
+    """
+    old, o, e = warm.problem, problem.objective, problem.evaluation
+    soft = []
+    for key in old.keys:
+        if key.soft is not None and seconds(key.time) <= problem.timeline.times[-1]:
+            frame = frame_of(problem.timeline, key.time, problem.frames)
+            soft.append((frame, *key_target(problem.character, key, e, frame), key.soft))
+    before = Objective(e, problem.layout, old.objective.weights, o.goal, old.objective.near, soft, o.force)
+    problem.look(x)
+    now, then = np.empty(len(x)), np.empty(len(x))
+    o.gradient(e, x, now)
+    before.gradient(e, x, then)
+    return now - then

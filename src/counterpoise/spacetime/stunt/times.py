@@ -1,0 +1,175 @@
+"""Times of a stunt: seconds, or the names of moments that the optimiser may move; stretches with knots of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from counterpoise.errors import unknown_name
+from counterpoise.spacetime.optimize.moments import SAME, Moment, Time, seconds
+from counterpoise.spacetime.optimize.problem import SHORTEST
+from counterpoise.spacetime.stunt.reading import Table, is_number
+
+WANTED = "seconds, or the name of a moment"
+DENSEST = 1000.0  # knots a second at most: more would be a slip of the pen
+
+
+class Times:
+    """Reads times of a file against its [moments] and its duration."""
+
+    def __init__(self, top: Table) -> None:
+        self.moments: dict[str, Moment] = {}
+        self.tables: dict[str, Table] = {}
+        self.used: set[str] = set()
+        self.top = top
+        table = top.table("moments", "[moments]")
+        for name in table.data if table is not None else ():
+            assert table is not None
+            self.moments[name] = self._moment(table, name)
+            self.tables[name] = table
+        duration = self.read(top, "duration", required=True)
+        assert duration is not None
+        self.duration: Time = duration
+        self.short = seconds(duration) < SHORTEST
+        self.end: Time = SHORTEST if self.short else duration  # of the motion that is made
+        self.conflicts: list[str] = []
+        for name, moment in self.moments.items():
+            if not self.short and not 0.0 <= moment.at <= seconds(duration) + SAME:
+                raise self.tables[name].fault(
+                    name, f"the motion runs from 0 to {seconds(duration):g} s; {name} at {moment.at:g} s lies outside"
+                )
+
+    def _moment(self, table: Table, name: str) -> Moment:
+        """`takeoff = 0.6`, free between its neighbours, or `{ at = 0.6, between = [0.5, 0.75] }`."""
+        wanted = "seconds, or { at = 0.6, between = [0.5, 0.75] }"
+        if not isinstance(table.data[name], dict):
+            at = table.number(name, wanted)
+            assert at is not None
+            return Moment(at, name=name)
+        inner = table.table(name, f"the moment {name!r}")
+        assert inner is not None
+        start = inner.number("at", "seconds", required=True)
+        between = inner.numbers("between", "[earliest, latest] in seconds", (2,))
+        inner.done()
+        assert start is not None
+        low, high = between if between is not None else (None, None)
+        with inner.at("between" if between is not None else "at"):
+            return Moment(start, low, high, name)
+
+    def read(self, table: Table, key: str, required: bool = False) -> Time | None:
+        """A time, if said."""
+        value = table.value(key, WANTED, required)
+        if value is None:
+            return None
+        if isinstance(value, str):
+            with table.at(key):
+                if value not in self.moments:
+                    raise unknown_name("moment", value, self.moments)
+            self.used.add(value)
+            return self.moments[value]
+        if not is_number(value):
+            raise table.fault(key, f"{key} is {WANTED}; got {value!r}")
+        if key != "duration" and not -SAME <= value <= seconds(self.end) + SAME:
+            raise table.fault(key, f"the motion runs from 0 to {seconds(self.end):g} s; {key} = {value:g} lies outside")
+        return float(value)
+
+    def need(self, table: Table, key: str) -> Time:
+        """A time that must be said."""
+        time = self.read(table, key, required=True)
+        assert time is not None
+        return time
+
+    def fitting(self, tables: list[Table], one: bool = False) -> list[Table]:
+        """The tables that have a place in the motion: all, unless its duration leaves no time to move.
+
+        Then what lies after the end is left out, what goes on after it is cut, and both are said in `conflicts`. Where
+        `one` is needed and none would be left, the first is brought to the end.
+        """
+        if not self.short:
+            return tables
+        out, end = [], seconds(self.end)
+        if one and tables and all((self._said(t, "time") or 0.0) > end + SAME for t in tables):
+            first = min(tables, key=lambda t: self._said(t, "time") or 0.0)
+            self.conflicts.append(
+                f"{first.label.removeprefix('this ')} (line {first.line}) at {self._said(first, 'time'):g} s lies "
+                "after the end: it is brought there"
+            )
+            first.data["time"] = end
+        for table in tables:
+            head = table.label.removeprefix("this ")
+            began = [self._said(table, key) for key in ("time", "from")]
+            start = max((t for t in began if t is not None), default=0.0)
+            if start > (end + SAME if began[0] is not None else end - SAME):
+                self.conflicts.append(f"{head} (line {table.line}) at {start:g} s lies after the end: it is left out")
+                continue
+            stop = self._said(table, "to")
+            if stop is not None and stop >= seconds(self.duration) - SAME:
+                if stop > end + SAME:
+                    self.conflicts.append(f"{head} (line {table.line}) goes on to {stop:g} s, after the end: it is cut")
+                table.data["to"] = end
+            out.append(table)
+        return out
+
+    def _said(self, table: Table, key: str) -> float | None:
+        """Seconds that stand there, by number or by a moment's name; None for anything else."""
+        value: Any = table.data.get(key)
+        if isinstance(value, str) and value in self.moments:
+            self.used.add(value)
+            return self.moments[value].at
+        return float(value) if is_number(value) else None
+
+    def is_event(self, moment: Moment) -> bool:
+        """Whether a contact begins or ends then, or the motion."""
+        if moment is self.duration:
+            return True
+        contacts = self.top.data.get("contact", [])
+        return isinstance(contacts, list) and any(
+            isinstance(c, dict) and moment.name in (c.get("from"), c.get("to")) for c in contacts
+        )
+
+    def done(self) -> None:
+        """Moments that nothing begins or ends at are a mistake."""
+        for name in self.moments:
+            if name not in self.used:
+                raise self.tables[name].fault(
+                    name, f"no contact begins or ends at the moment {name!r}: use it, or drop it"
+                )
+
+
+def read_rate(table: Table, required: bool = False) -> float | None:
+    """Knots a second."""
+    rate = table.number("rate", f"knots a second, such as 30, from 1 to {DENSEST:g}", required, low=1.0)
+    if rate is not None and rate > DENSEST:
+        raise table.fault("rate", f"rate is knots a second, such as 30, from 1 to {DENSEST:g}; got {rate:g}")
+    return rate
+
+
+def read_fine(tables: list[Table], times: Times) -> tuple[tuple[float, float, float], ...]:
+    """Stretches (start, end, knots a second) that have a rate of their own: [[fine]] from, to, rate."""
+    out: list[tuple[float, float, float]] = []
+    for i, table in enumerate(tables):
+        ends = []
+        for key, usual in (("from", 0.0), ("to", times.end)):
+            time = times.read(table, key)
+            if isinstance(time, Moment) and not times.is_event(time):
+                raise table.fault(
+                    key, f"a stretch's moment begins or ends a contact; {time.name!r} does not: give seconds"
+                )
+            ends.append(seconds(usual if time is None else time))
+        rate = read_rate(table, required=True)
+        table.done()
+        start, stop = ends
+        assert rate is not None
+        if not stop - start > SAME:
+            raise table.fault(
+                "to" if "to" in table else "from",
+                f"a fine stretch ends after it begins; got from {start:g} s to {stop:g} s",
+            )
+        for (a, b, _), other in zip(out, tables[:i], strict=True):
+            if min(b, stop) - max(a, start) > SAME:
+                raise table.fault(
+                    "from" if "from" in table else None,
+                    f"this stretch and the one in line {other.line} overlap from {max(a, start):g} s to "
+                    f"{min(b, stop):g} s: each instant has one rate",
+                )
+        out.append((start, stop, rate))
+    return tuple(out)

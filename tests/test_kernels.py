@@ -1,0 +1,43 @@
+"""Compiled code is cached with all it was made from: an edit in another file is noticed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+INNER = "from counterpoise.kernels import kernel\nSTEP = {step}\n@kernel\ndef grow(x):\n    return x + {add}\n"
+OUTER = (
+    "from counterpoise.kernels import kernel\nfrom inner import STEP, grow\n"
+    "@kernel\ndef twice(x):\n    return grow(grow(x)) + STEP\nprint(twice(1.0))\n"
+)
+
+
+def run(folder: Path) -> str:
+    code = "import sys; sys.path.insert(0, '.'); import outer"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()[0]
+
+
+def write(folder: Path, add: float, step: float) -> None:
+    (folder / "inner.py").write_text(INNER.format(add=add, step=step))
+
+
+def test_an_edit_of_a_kernel_or_constant_in_another_file_is_noticed(tmp_path: Path):
+    (tmp_path / "outer.py").write_text(OUTER)
+    write(tmp_path, 1.0, 0.5)
+    assert run(tmp_path) == "3.5"
+    write(tmp_path, 2.0, 0.5)
+    assert run(tmp_path) == "5.5"
+    write(tmp_path, 2.0, 0.25)
+    assert run(tmp_path) == "5.25"
+
+
+def test_what_has_not_changed_is_not_compiled_again(tmp_path: Path):
+    (tmp_path / "outer.py").write_text(OUTER)
+    write(tmp_path, 1.0, 0.5)
+    run(tmp_path)
+    code = "import sys; sys.path.insert(0, '.'); import outer; print(sum(outer.twice.stats.cache_hits.values()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stdout.split()[-1] == "1", done.stderr
