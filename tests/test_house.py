@@ -18,7 +18,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FILES = sorted(SOURCE.rglob("*.py"))
 
 ROOMS = (
-    "errors", "rooms", "arrays", "kernels", "files", "spatial", "solve", "character", "motion", "features",
+    "errors", "defaults", "rooms", "arrays", "kernels", "files", "spatial", "solve", "character", "motion", "features",
     "objectives", "pose", "spacetime", "plan", "control", "simulate", "measure", "render", "experiments", "fleet",
     "studio", "phrases", "cli",
 )  # fmt: skip

@@ -116,6 +116,16 @@ class Character:
         return float(self.model.body_mass.sum())
 
     @cached_property
+    def gravity(self) -> float:
+        """Size of the gravity the body was built for [m/s^2]; 9.81 unless its file says otherwise."""
+        return float(np.linalg.norm(self.model.opt.gravity))
+
+    @cached_property
+    def weight(self) -> float:
+        """Mass times gravity [N]."""
+        return self.mass * self.gravity
+
+    @cached_property
     def height(self) -> float:
         """From the lowest to the highest point of the body in its neutral pose [m]."""
         return body_height(self.model, self.neutral)
