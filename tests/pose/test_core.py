@@ -10,8 +10,9 @@ import pytest
 import counterpoise as cp
 from counterpoise.pose import core
 from counterpoise.pose.build import build_pose_problem
+from counterpoise.pose.descent import descend
 from counterpoise.pose.problem import PoseProblem
-from counterpoise.pose.solver import PoseTuning, descend
+from counterpoise.pose.tuning import PoseTuning
 from counterpoise.solve import solve_quadratic
 
 BODIES = ("human", "chicken", "dinosaur", "chain", "planar_biped")

@@ -9,6 +9,7 @@ import counterpoise as cp
 from counterpoise import spatial
 from counterpoise.errors import BadValue, MissingRole, UnknownName
 from counterpoise.pose import partition
+from counterpoise.pose.checks import unit_quaternion
 
 CAST = ("human", "child", "asymmetric", "ostrich", "dinosaur", "insectoid", "chicken", "planar_biped")
 
@@ -117,13 +118,12 @@ def test_weights_decide_between_goals_that_cannot_both_be_met(human: cp.Characte
 
 
 def test_orientations_are_read_from_matrices_and_quaternions():
-    from counterpoise.pose.wishes import turn_from
 
     rng = np.random.default_rng(5)
     for quaternion in [*rng.standard_normal((50, 4)), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1e-9, 1, 1e-9, 0)]:
         unit = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
         for given in (unit, 3.0 * unit, spatial.to_matrix(unit)):
-            assert abs(turn_from(given, "it") @ unit) == pytest.approx(1.0, abs=1e-12)
+            assert abs(unit_quaternion(given, "it") @ unit) == pytest.approx(1.0, abs=1e-12)
 
 
 # -- constraints ---------------------------------------------------------------------------------------------

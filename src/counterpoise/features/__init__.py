@@ -1,44 +1,40 @@
-"""Quantities of the body we measure: each with a value, a Jacobian and a drift at a snapshot."""
+"""Quantities of the body we measure: each with a value, a Jacobian and a drift; and goals, what we ask of them."""
 
 from collections.abc import Callable
 
 from counterpoise.character.character import Character
 from counterpoise.features.base import Feature
 from counterpoise.features.com import ComPosition, ComSupport
-from counterpoise.features.frame import (
-    AxisAim,
-    AxisDirection,
-    BodyOrientation,
-    PointPosition,
-    RelativeOrientation,
-    RelativePosition,
-)
+from counterpoise.features.components import Components
+from counterpoise.features.frame import AxisAim, AxisComponent, AxisDirection, BodyOrientation, PointPosition
+from counterpoise.features.goal import Goal
 from counterpoise.features.posture import JointValue, WholePosture
+from counterpoise.features.relative import RelativeOrientation, RelativePosition
 from counterpoise.features.surface import Curve, CurveOffset, Height, PlaneDistance
 
 # One example of every feature on any body: a new feature adds a line here, and the laws then apply to it.
 EXAMPLES: dict[str, Callable[[Character], Feature]] = {
-    "PointPosition": lambda who: PointPosition(who.segments[-1], (0.1, -0.05, 0.2)),
-    "BodyOrientation": lambda who: BodyOrientation(who.segments[-1]),
-    "AxisDirection": lambda who: AxisDirection(who.segments[-1], (1.0, 2.0, -0.5)),
-    "AxisAim": lambda who: AxisAim(who.segments[-1], (1.0, 0.2, 0.0), (1.5, 0.7, 1.2), (0.05, 0.0, 0.1)),
-    "RelativePosition": lambda who: RelativePosition(
-        who.segments[-1], who.segments[len(who.segments) // 2], (0.1, 0.0, 0.1)
-    ),
-    "RelativeOrientation": lambda who: RelativeOrientation(who.segments[-1], who.segments[len(who.segments) // 2]),
-    "ComPosition": lambda who: ComPosition(),
-    "ComSupport": lambda who: ComSupport(((0.0, 0.0), (0.3, 0.0), (0.2, 0.4), (-0.1, 0.2))),
-    "WholePosture": lambda who: WholePosture(who),
-    "JointValue": lambda who: JointValue(who, who.joints[-1].name),
-    "PlaneDistance": lambda who: PlaneDistance(who.segments[-1], (0.1, 0.2, 0.3), (1.0, 1.0, 2.0), (0.0, 0.1, 0.0)),
-    "Height": lambda who: Height(who.segments[-1]),
-    "CurveOffset": lambda who: CurveOffset(
-        who.segments[-1], Curve([(0.0, 0.0, 1.0), (0.5, 0.2, 1.2), (0.8, 0.8, 1.0), (0.2, 1.0, 0.7)], closed=True)
+    "PointPosition": lambda c: PointPosition(c.segments[-1], (0.1, -0.05, 0.2)),
+    "BodyOrientation": lambda c: BodyOrientation(c.segments[-1]),
+    "AxisDirection": lambda c: AxisDirection(c.segments[-1], (1.0, 2.0, -0.5)),
+    "AxisComponent": lambda c: AxisComponent(c.segments[-1], (1.0, 2.0, -0.5), (0.3, -1.0, 0.2)),
+    "Components": lambda c: Components(ComPosition(), (0, 2)),
+    "AxisAim": lambda c: AxisAim(c.segments[-1], (1.0, 0.2, 0.0), (1.5, 0.7, 1.2), (0.05, 0.0, 0.1)),
+    "RelativePosition": lambda c: RelativePosition(c.segments[-1], c.segments[len(c.segments) // 2], (0.1, 0.0, 0.1)),
+    "RelativeOrientation": lambda c: RelativeOrientation(c.segments[-1], c.segments[len(c.segments) // 2]),
+    "ComPosition": lambda c: ComPosition(),
+    "ComSupport": lambda c: ComSupport(((0.0, 0.0), (0.3, 0.0), (0.2, 0.4), (-0.1, 0.2))),
+    "WholePosture": lambda c: WholePosture(c),
+    "JointValue": lambda c: JointValue(c, c.joints[-1].name),
+    "PlaneDistance": lambda c: PlaneDistance(c.segments[-1], (0.1, 0.2, 0.3), (1.0, 1.0, 2.0), (0.0, 0.1, 0.0)),
+    "Height": lambda c: Height(c.segments[-1]),
+    "CurveOffset": lambda c: CurveOffset(
+        c.segments[-1], Curve([(0.0, 0.0, 1.0), (0.5, 0.2, 1.2), (0.8, 0.8, 1.0), (0.2, 1.0, 0.7)], closed=True)
     ),
 }
 
 __all__ = [
-    "EXAMPLES", "AxisAim", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport", "Curve", "CurveOffset",
-    "Feature", "Height", "JointValue", "PlaneDistance", "PointPosition", "RelativeOrientation", "RelativePosition",
-    "WholePosture",
+    "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport",
+    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "PlaneDistance", "PointPosition",
+    "RelativeOrientation", "RelativePosition", "WholePosture",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.features.base import Feature
 
@@ -23,11 +24,15 @@ class ComPosition(Feature):
     def unit(self) -> str:
         return "m"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        return snapshot.com.copy()
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return snapshot.com_jacobian.copy()
+    def value(self, kinematics: Kinematics) -> Array:
+        return kinematics.com.copy()
+
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return kinematics.com_jacobian.copy()
 
     def drift(self, snapshot: Snapshot) -> Array:
         return snapshot.com_drift.copy()
@@ -50,12 +55,12 @@ class ComSupport(Feature):
     def unit(self) -> str:
         return "m"
 
-    def value(self, snapshot: Snapshot) -> Array:
+    def value(self, kinematics: Kinematics) -> Array:
         normals, offsets = self._edges()
-        return normals @ snapshot.com[:2] - offsets
+        return np.asarray(kinematics.com[..., :2] @ normals.T - offsets)
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return self._edges()[0] @ snapshot.com_jacobian[:2]
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return np.asarray(self._edges()[0] @ kinematics.com_jacobian[..., :2, :])
 
     def drift(self, snapshot: Snapshot) -> Array:
         return self._edges()[0] @ snapshot.com_drift[:2]

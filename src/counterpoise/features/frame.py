@@ -1,4 +1,4 @@
-"""Places and directions of bodies: points, orientations, axes, and all of these relative to another body."""
+"""Places and directions of bodies: points, orientations, axes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise import spatial
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Flags
+from counterpoise.character.character import Character
+from counterpoise.character.kinematics import Kinematics, dofs_moving
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.features.base import Feature
 
@@ -16,8 +18,18 @@ Point = tuple[float, float, float]
 ORIGIN: Point = (0.0, 0.0, 0.0)
 
 
+class BodyFeature(Feature):
+    """Features of one body in the world: only the dofs above that body move them."""
+
+    body: str
+
+    def moved_by(self, character: Character) -> Flags:
+        moves: Flags = dofs_moving(character)[character.body_id(self.body)]
+        return moves
+
+
 @dataclass(frozen=True)
-class PointPosition(Feature):
+class PointPosition(BodyFeature):
     """Position of a point of a body, world frame [m]."""
 
     body: str
@@ -31,29 +43,41 @@ class PointPosition(Feature):
     def unit(self) -> str:
         return "m"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        return snapshot.position(self.body, self.point)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return snapshot.jacobian(self.body, self.point)
+    def value(self, kinematics: Kinematics) -> Array:
+        return kinematics.position(self.body, self.point)
+
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return kinematics.jacobian(self.body, self.point)
 
     def drift(self, snapshot: Snapshot) -> Array:
         return snapshot.drift(self.body, self.point)
 
 
-class _Rotation(Feature):
+class RotationFeature(Feature):
     """Features whose value is a quaternion; differences are rotation vectors in the frame it is expressed in."""
 
     @property
     def unit(self) -> str:
         return "rad"
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
+
     def difference(self, start: ArrayLike, end: ArrayLike) -> Array:
         return spatial.log(spatial.multiply(np.asarray(end, float), spatial.conjugate(start)))
 
+    def difference_rate(self, difference: Array) -> Array:
+        """e = log(R R_target^T) changes by J_l(e)^-1 w."""
+        return spatial.left_jacobian_inverse(difference)
+
 
 @dataclass(frozen=True)
-class BodyOrientation(_Rotation):
+class BodyOrientation(RotationFeature, BodyFeature):
     """Orientation of a body, world frame; its rate is the angular velocity."""
 
     body: str
@@ -62,18 +86,18 @@ class BodyOrientation(_Rotation):
     def name(self) -> str:
         return f"orientation of {self.body}"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        return spatial.from_matrix(snapshot.rotation(self.body))
+    def value(self, kinematics: Kinematics) -> Array:
+        return spatial.from_matrix(kinematics.rotation(self.body))
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return snapshot.angular_jacobian(self.body)
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return kinematics.angular_jacobian(self.body)
 
     def drift(self, snapshot: Snapshot) -> Array:
         return snapshot.angular_drift(self.body)
 
 
 @dataclass(frozen=True)
-class AxisDirection(Feature):
+class AxisDirection(BodyFeature):
     """Direction u = R a of an axis a of a body, world frame, unit length; du/dt = w x u."""
 
     body: str
@@ -87,11 +111,15 @@ class AxisDirection(Feature):
     def unit(self) -> str:
         return "rad"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        return snapshot.rotation(self.body) @ _unit(self.axis)
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return -spatial.skew(self.value(snapshot)) @ snapshot.angular_jacobian(self.body)
+    def value(self, kinematics: Kinematics) -> Array:
+        return np.asarray(kinematics.rotation(self.body) @ _unit(self.axis))
+
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return np.asarray(-spatial.skew(self.value(kinematics)) @ kinematics.angular_jacobian(self.body))
 
     def drift(self, snapshot: Snapshot) -> Array:
         u, w = self.value(snapshot), snapshot.angular_velocity(self.body)
@@ -99,7 +127,37 @@ class AxisDirection(Feature):
 
 
 @dataclass(frozen=True)
-class AxisAim(Feature):
+class AxisComponent(BodyFeature):
+    """Component u . d of a body's axis u = R a along a direction d of the world; its rate is (u x d) . w."""
+
+    body: str
+    axis: Point
+    direction: Point
+
+    @property
+    def name(self) -> str:
+        return f"axis of {self.body} along a direction"
+
+    @property
+    def unit(self) -> str:
+        return "rad"
+
+    def value(self, kinematics: Kinematics) -> Array:
+        return np.asarray(self._axis.value(kinematics) @ _unit(self.direction))[..., None]
+
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return np.asarray(_unit(self.direction) @ self._axis.jacobian(kinematics))[..., None, :]
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        return np.array([float(_unit(self.direction) @ self._axis.drift(snapshot))])
+
+    @property
+    def _axis(self) -> AxisDirection:
+        return AxisDirection(self.body, self.axis)
+
+
+@dataclass(frozen=True)
+class AxisAim(BodyFeature):
     """How an axis of a body misses a place: u - d/|d| with d from a point of the body to the place; zero when it aims
     at it.
     """
@@ -117,13 +175,17 @@ class AxisAim(Feature):
     def unit(self) -> str:
         return "rad"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        return self._axis.value(snapshot) - self._line(snapshot)[0]
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        d, length = self._line(snapshot)
-        across = (np.eye(3) - np.outer(d, d)) / length
-        return self._axis.jacobian(snapshot) + across @ snapshot.jacobian(self.body, self.point)
+    def value(self, kinematics: Kinematics) -> Array:
+        return self._axis.value(kinematics) - self._line(kinematics)[0]
+
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        d, length = self._line(kinematics)
+        across = (np.eye(3) - d[..., :, None] * d[..., None, :]) / length[..., None, None]
+        return self._axis.jacobian(kinematics) + across @ kinematics.jacobian(self.body, self.point)
 
     def drift(self, snapshot: Snapshot) -> Array:
         d, length = self._line(snapshot)
@@ -139,67 +201,11 @@ class AxisAim(Feature):
     def _axis(self) -> AxisDirection:
         return AxisDirection(self.body, self.axis)
 
-    def _line(self, snapshot: Snapshot) -> tuple[Array, float]:
-        d = np.asarray(self.at, float) - snapshot.position(self.body, self.point)
-        length = max(float(np.linalg.norm(d)), 1e-9)
-        return d / length, length
-
-
-@dataclass(frozen=True)
-class RelativePosition(Feature):
-    """Position of a point of a body as seen from another body's frame [m]."""
-
-    body: str
-    frame: str
-    point: Point = ORIGIN
-
-    @property
-    def name(self) -> str:
-        return f"position of {self.body} in {self.frame}"
-
-    @property
-    def unit(self) -> str:
-        return "m"
-
-    def value(self, snapshot: Snapshot) -> Array:
-        return snapshot.rotation(self.frame).T @ (
-            snapshot.position(self.body, self.point) - snapshot.position(self.frame)
-        )
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        R, here = snapshot.rotation(self.frame), self.value(snapshot)  # the frame's own point now at the same place
-        return R.T @ (snapshot.jacobian(self.body, self.point) - snapshot.jacobian(self.frame, here))
-
-    def drift(self, snapshot: Snapshot) -> Array:
-        R, here = snapshot.rotation(self.frame), self.value(snapshot)
-        w = snapshot.angular_velocity(self.frame)
-        v = snapshot.velocity(self.body, self.point) - snapshot.velocity(self.frame, here)
-        a = snapshot.drift(self.body, self.point) - snapshot.drift(self.frame, here)
-        return R.T @ (a - 2.0 * np.cross(w, v))
-
-
-@dataclass(frozen=True)
-class RelativeOrientation(_Rotation):
-    """Orientation of a body as seen from another body's frame."""
-
-    body: str
-    frame: str
-
-    @property
-    def name(self) -> str:
-        return f"orientation of {self.body} in {self.frame}"
-
-    def value(self, snapshot: Snapshot) -> Array:
-        return spatial.from_matrix(snapshot.rotation(self.frame).T @ snapshot.rotation(self.body))
-
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        R = snapshot.rotation(self.frame)
-        return R.T @ (snapshot.angular_jacobian(self.body) - snapshot.angular_jacobian(self.frame))
-
-    def drift(self, snapshot: Snapshot) -> Array:
-        R, w = snapshot.rotation(self.frame), snapshot.angular_velocity(self.frame)
-        bias = snapshot.angular_drift(self.body) - snapshot.angular_drift(self.frame)
-        return R.T @ (bias - np.cross(w, snapshot.angular_velocity(self.body)))
+    def _line(self, kinematics: Kinematics) -> tuple[Array, Array]:
+        """Unit vector to the place and its distance."""
+        d = np.asarray(self.at, float) - kinematics.position(self.body, self.point)
+        length = np.maximum(np.linalg.norm(d, axis=-1), 1e-9)
+        return d / length[..., None], np.asarray(length)
 
 
 def _unit(axis: Point) -> Array:

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise import spatial
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
+from counterpoise.character.joints import Joint
+from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.features.base import Feature
 
@@ -28,17 +30,25 @@ class WholePosture(Feature):
     def unit(self) -> str:
         return "rad"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        return snapshot.q.copy()
+    def value(self, kinematics: Kinematics) -> Array:
+        return kinematics.q.copy()
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return np.eye(snapshot.character.nv)
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        nv = self.character.nv
+        return np.broadcast_to(np.eye(nv), (*kinematics.q.shape[:-1], nv, nv)).copy()
 
     def drift(self, snapshot: Snapshot) -> Array:
-        return np.zeros(snapshot.character.nv)
+        return np.zeros(self.character.nv)
 
     def difference(self, start: ArrayLike, end: ArrayLike) -> Array:
         return self.character.difference(start, end)
+
+    def difference_rate(self, difference: Array) -> Array:
+        nv = self.character.nv
+        rate = np.broadcast_to(np.eye(nv), (*difference.shape[:-1], nv, nv)).copy()
+        for joint in self.character.joints:
+            rate[..., joint.dofs, joint.dofs] = _difference_rate(joint, difference[..., joint.dofs])
+        return rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,22 +64,43 @@ class JointValue(Feature):
 
     @property
     def unit(self) -> str:
-        return "m" if self.character.joint(self.joint).kind == "slide" else "rad"
+        return "m" if self._joint.kind == "slide" else "rad"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        return snapshot.q[self.character.joint(self.joint).qpos].copy()
+    def value(self, kinematics: Kinematics) -> Array:
+        return kinematics.q[..., self._joint.qpos].copy()
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return np.eye(self.character.nv)[self.character.joint(self.joint).dofs]
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        rows = np.eye(self.character.nv)[self._joint.dofs]
+        return np.broadcast_to(rows, (*kinematics.q.shape[:-1], *rows.shape)).copy()
 
     def drift(self, snapshot: Snapshot) -> Array:
-        return np.zeros(self.character.joint(self.joint).nv)
+        return np.zeros(self._joint.nv)
 
     def difference(self, start: ArrayLike, end: ArrayLike) -> Array:
-        kind = self.character.joint(self.joint).kind
         a, b = np.asarray(start, float), np.asarray(end, float)
-        if kind == "ball":
+        if self._joint.kind == "ball":
             return spatial.difference(a, b)
-        if kind == "free":
-            return np.concatenate([b[:3] - a[:3], spatial.difference(a[3:], b[3:])])
+        if self._joint.kind == "free":
+            return np.concatenate([b[..., :3] - a[..., :3], spatial.difference(a[..., 3:], b[..., 3:])], axis=-1)
         return b - a
+
+    def difference_rate(self, difference: Array) -> Array:
+        return _difference_rate(self._joint, difference)
+
+    def moved_by(self, character: Character) -> Flags:
+        moves = np.zeros(character.nv, bool)
+        moves[self._joint.dofs] = True
+        return moves
+
+    @property
+    def _joint(self) -> Joint:
+        return self.character.joint(self.joint)
+
+
+def _difference_rate(joint: Joint, difference: Array) -> Array:
+    """How a joint's difference changes with its dofs: a rotation's log(a^-1 b) by the right Jacobian's inverse."""
+    n = difference.shape[-1]
+    rate = np.broadcast_to(np.eye(n), (*difference.shape[:-1], n, n)).copy()
+    if joint.kind in ("ball", "free"):
+        rate[..., -3:, -3:] = spatial.right_jacobian_inverse(difference[..., -3:])
+    return rate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -11,14 +10,14 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from counterpoise.arrays import Array
+from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
-from counterpoise.features.base import Feature
-from counterpoise.features.frame import ORIGIN, Point
+from counterpoise.features.frame import ORIGIN, BodyFeature, Point
 
 
 @dataclass(frozen=True)
-class PlaneDistance(Feature):
+class PlaneDistance(BodyFeature):
     """Signed distance of a point of a body from a plane through `origin` with `normal` [m]."""
 
     body: str
@@ -34,12 +33,12 @@ class PlaneDistance(Feature):
     def unit(self) -> str:
         return "m"
 
-    def value(self, snapshot: Snapshot) -> Array:
-        away = snapshot.position(self.body, self.point) - np.asarray(self.origin, float)
-        return np.array([float(self._n @ away)])
+    def value(self, kinematics: Kinematics) -> Array:
+        away = kinematics.position(self.body, self.point) - np.asarray(self.origin, float)
+        return np.asarray(away @ self._n)[..., None]
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        return (self._n @ snapshot.jacobian(self.body, self.point))[None]
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return np.asarray(self._n @ kinematics.jacobian(self.body, self.point))[..., None, :]
 
     def drift(self, snapshot: Snapshot) -> Array:
         return np.array([float(self._n @ snapshot.drift(self.body, self.point))])
@@ -81,6 +80,7 @@ class Curve:
         ends: Literal["periodic", "not-a-knot", "natural"] = "not-a-knot" if len(knots) > 3 else "natural"
         if closed:
             ends = "periodic"
+        self._last: tuple[bytes, float] = (b"", 0.0)
         self._spline = CubicSpline(self.knots, knots, bc_type=ends)
 
     @property
@@ -93,8 +93,16 @@ class Curve:
         return np.asarray(self._spline(s, order), float)
 
     def nearest(self, place: ArrayLike) -> float:
-        """Chord length of the point nearest to `place`: the best of a fine sampling, polished by Newton's method."""
+        """Returns the chord length of the point nearest to `place`: the best of a fine sampling, then Newton's method.
+
+        The last answer is remembered, since value, Jacobian and drift ask for the same.
+        """
         p = np.asarray(place, float)
+        if self._last[0] != p.tobytes():
+            self._last = (p.tobytes(), self._nearest(p))
+        return self._last[1]
+
+    def _nearest(self, p: Array) -> float:
         grid = np.linspace(0.0, self.length, 16 * len(self.knots) + 1)
         s = float(grid[int(np.argmin(np.sum((self._spline(grid) - p) ** 2, axis=1)))])
         for _ in range(12):
@@ -109,7 +117,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class CurveOffset(Feature):
+class CurveOffset(BodyFeature):
     """Vector from the nearest point of a curve to a point of a body [m].
 
     With e = p - c(s) and (c - p) . c' = 0 at the nearest s: ds/dt = c'.v / D with D = |c'|^2 + (c - p).c'', and e,
@@ -128,41 +136,36 @@ class CurveOffset(Feature):
     def unit(self) -> str:
         return "m"
 
-    @cached_property
-    def _last(self) -> dict[bytes, float]:
-        return {}
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
 
-    def value(self, snapshot: Snapshot) -> Array:
-        p = snapshot.position(self.body, self.point)
-        return p - self.curve.at(self._nearest(p))
+    def value(self, kinematics: Kinematics) -> Array:
+        places = kinematics.position(self.body, self.point)
+        away = [p - self.curve.at(self.curve.nearest(p)) for p in places.reshape(-1, 3)]
+        return np.array(away).reshape(places.shape)
 
-    def jacobian(self, snapshot: Snapshot) -> Array:
-        G, *_ = self._slide(snapshot)
-        return G @ snapshot.jacobian(self.body, self.point)
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        places = kinematics.position(self.body, self.point)
+        slides = np.array([self._slide(p)[0] for p in places.reshape(-1, 3)]).reshape(*places.shape, 3)
+        return np.asarray(slides @ kinematics.jacobian(self.body, self.point))
 
     def drift(self, snapshot: Snapshot) -> Array:
-        G, s, D = self._slide(snapshot)
+        p, v = snapshot.position(self.body, self.point), snapshot.velocity(self.body, self.point)
+        G, s, D = self._slide(p)
         bias = G @ snapshot.drift(self.body, self.point)
         if D is None:
             return bias
-        p, v = snapshot.position(self.body, self.point), snapshot.velocity(self.body, self.point)
         c, c1, c2, c3 = (self.curve.at(s, k) for k in range(4))
         rate = float(c1 @ v) / D
         pull = float(c2 @ c1) * rate**2 + 2.0 * float((c1 * rate - v) @ c2) * rate + float((c - p) @ c3) * rate**2
         return bias - c2 * rate**2 + c1 * (pull / D)
 
-    def _slide(self, snapshot: Snapshot) -> tuple[Array, float, float | None]:
-        p = snapshot.position(self.body, self.point)
-        s = self._nearest(p)
+    def _slide(self, p: Array) -> tuple[Array, float, float | None]:
+        """How the offset moves with the point (3, 3), the nearest chord length s, and D (None beyond an end)."""
+        s = self.curve.nearest(p)
         if not self.curve.closed and not 0.0 < s < self.curve.length:
             return np.eye(3), s, None
         c, c1, c2 = (self.curve.at(s, k) for k in range(3))
         D = float(c1 @ c1 + (c - p) @ c2)
         return np.eye(3) - np.outer(c1, c1) / D, s, D
-
-    def _nearest(self, p: Array) -> float:
-        key = p.tobytes()
-        if key not in self._last:
-            self._last.clear()
-            self._last[key] = self.curve.nearest(p)
-        return self._last[key]

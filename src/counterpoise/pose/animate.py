@@ -22,12 +22,13 @@ from counterpoise.character.snapshot import take_kinematics
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.build import build_pose_problem
+from counterpoise.pose.constraints import Balanced, FixJoint, Lock, Pin, PoseConstraint
+from counterpoise.pose.goals import PoseGoal, Posture
 from counterpoise.pose.nearest import inertia_weights, nearest_pose
 from counterpoise.pose.paths import Path
 from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.result import Status
 from counterpoise.pose.solver import solve_pose
-from counterpoise.pose.wishes import Balanced, Constraint, FixJoint, Goal, Lock, Pin, Posture
 
 Progress: TypeAlias = Callable[[int, int], None] | bool | None
 """Told (done, total) after every frame; True draws a bar on standard error."""
@@ -115,8 +116,8 @@ class Ledger:
 def animate(
     character: Character,
     paths: Sequence[Path] | Path = (),
-    constraints: Sequence[Constraint] = (),
-    goals: Sequence[Goal] = (),
+    constraints: Sequence[PoseConstraint] = (),
+    goals: Sequence[PoseGoal] = (),
     start: ArrayLike | None = None,
     rate: float = 60.0,
     duration: float | None = None,
@@ -136,8 +137,8 @@ def animate(
 def animate_with_report(
     character: Character,
     paths: Sequence[Path] | Path = (),
-    constraints: Sequence[Constraint] = (),
-    goals: Sequence[Goal] = (),
+    constraints: Sequence[PoseConstraint] = (),
+    goals: Sequence[PoseGoal] = (),
     start: ArrayLike | None = None,
     rate: float = 60.0,
     duration: float | None = None,
@@ -158,7 +159,7 @@ def animate_with_report(
     held = anchor(character, constraints, begin)
     book, weights = Ledger(), inertia_weights(character)
 
-    steady: list[Goal] = [goal for goal in goals if not isinstance(goal, Posture)]
+    steady: list[PoseGoal] = [goal for goal in goals if not isinstance(goal, Posture)]
 
     try:
         q = begin
@@ -204,10 +205,10 @@ def _teller(progress: Progress) -> Iterator[Callable[[int, int], None]]:
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def anchor(character: Character, constraints: Sequence[Constraint], q: Array) -> list[Constraint]:
+def anchor(character: Character, constraints: Sequence[PoseConstraint], q: Array) -> list[PoseConstraint]:
     """Constraints with "where it is at the start" written in, for frames that begin elsewhere."""
     look = take_kinematics(character, q)
-    out: list[Constraint] = []
+    out: list[PoseConstraint] = []
     for one in constraints:
         if isinstance(one, Pin) and one.at is None:
             one = Pin(one.body, one.point, tuple(look.position(one.body, one.point).tolist()))
@@ -226,7 +227,12 @@ def anchor(character: Character, constraints: Sequence[Constraint], q: Array) ->
 
 
 def _first(
-    problem: PoseProblem, goals: Sequence[Goal], held: Sequence[Constraint], rest: Array, weights: Array, begin: Array
+    problem: PoseProblem,
+    goals: Sequence[PoseGoal],
+    held: Sequence[PoseConstraint],
+    rest: Array,
+    weights: Array,
+    begin: Array,
 ) -> Array:
     """The first frame, wherever the start is: from there, or by posing from many starts."""
     found = nearest_pose(problem, rest, weights, begin)

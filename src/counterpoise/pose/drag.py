@@ -12,12 +12,17 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.features.goal import Goal, Start
 from counterpoise.pose.build import build_pose_problem, distinct, partition
+from counterpoise.pose.checks import FARTHEST as REACH_FARTHEST
+from counterpoise.pose.constraints import PoseConstraint
+from counterpoise.pose.descent import descend
+from counterpoise.pose.goals import METRES_PER_RADIAN, PoseGoal, Posture, Reach
 from counterpoise.pose.problem import PoseProblem
+from counterpoise.pose.restore import restore
 from counterpoise.pose.result import Pose
-from counterpoise.pose.solver import PoseTuning, account, compile_once, descend, restore
-from counterpoise.pose.wishes import FARTHEST as REACH_FARTHEST
-from counterpoise.pose.wishes import TURN, Constraint, Goal, Posture, Reach, Start, Term
+from counterpoise.pose.solver import account, compile_once
+from counterpoise.pose.tuning import PoseTuning
 
 STEP = float(np.radians(4.8))  # a joint turns at most this far ...
 PER = 0.005  # [m] ... for every such step of a target
@@ -35,7 +40,7 @@ class PoseDrag:
     def __init__(
         self,
         character: Character,
-        constraints: Sequence[Constraint] = (),
+        constraints: Sequence[PoseConstraint] = (),
         start: ArrayLike | None = None,
         tuning: PoseTuning | None = None,
         posture: float = 1e-3,
@@ -64,7 +69,7 @@ class PoseDrag:
         """The pose now, (nq,)."""
         return self.q.copy()
 
-    def to(self, goals: Sequence[Goal]) -> Pose:
+    def to(self, goals: Sequence[PoseGoal]) -> Pose:
         """Move towards goals and return the pose reached in this frame."""
         began = time.perf_counter()
         shift = self._aim_quickly(goals)
@@ -83,7 +88,7 @@ class PoseDrag:
         self.q = q
         return account(self._whole, q, held, reached, False, iterations, 0, began, pressing, objective)
 
-    def _aim_quickly(self, goals: Sequence[Goal]) -> float | None:
+    def _aim_quickly(self, goals: Sequence[PoseGoal]) -> float | None:
         """New targets for places of the same bodies as last time: how far the farthest moved, or None."""
         plain = self._plain
         if plain is None or len(goals) != len(plain):
@@ -106,11 +111,11 @@ class PoseDrag:
         self._whole = self._pieces[0][0] if alone else self._whole.aimed(now, none, self.q, self.q)
         return min(shift, FARTHEST)
 
-    def _aim_at(self, goals: Sequence[Goal]) -> list[Term]:
+    def _aim_at(self, goals: Sequence[PoseGoal]) -> list[Goal]:
         """New targets for the problem's pieces; they are built anew only when the goals change in kind."""
         here = Start(self.character, self.q)
         wanted = [goal for goal in goals if not isinstance(goal, Posture)]
-        terms = distinct([term for goal in wanted for term in goal.terms(self.character, here)])
+        terms = distinct([term for goal in wanted for term in goal.goals(self.character, here)])
         shape = tuple((term.name, _kind(term), term.weight) for term in terms)
         postures = [goal for goal in goals if isinstance(goal, Posture)]
         rest = self.q
@@ -145,7 +150,7 @@ class PoseDrag:
             self._places = np.array([term.target for term in terms], float).reshape(-1, 3)
         return terms
 
-    def _largest_shift(self, terms: Sequence[Term]) -> float:
+    def _largest_shift(self, terms: Sequence[Goal]) -> float:
         """How far the farthest-moved target went since the last frame [m]; unlimited for the first frame."""
         before, self._targets = self._targets, {t.name: t.target for t in terms if t.target is not None}
         shift = 0.0 if before else FARTHEST
@@ -154,7 +159,7 @@ class PoseDrag:
             if old is None or term.target is None or len(old) != len(term.target):
                 continue
             moved = float(np.linalg.norm(term.feature.difference(old, term.target)))
-            shift = max(shift, moved * (TURN if term.feature.unit == "rad" else 1.0))
+            shift = max(shift, moved * (METRES_PER_RADIAN if term.feature.unit == "rad" else 1.0))
         return min(shift, FARTHEST)
 
 
@@ -172,7 +177,7 @@ def _joint_caps(character: Character) -> Array:
     return cap
 
 
-def _kind(term: Term) -> tuple[object, ...]:
+def _kind(term: Goal) -> tuple[object, ...]:
     """What makes two terms the same but for their targets."""
     feature = term.feature
     parts = (getattr(feature, name, None) for name in ("body", "point", "frame", "axis"))

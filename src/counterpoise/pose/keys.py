@@ -25,8 +25,9 @@ from counterpoise.motion.keyframes import SPLINE, Keyframe, keyframed, pose_from
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.animate import Animation, Ledger, Progress, anchor, counted, frame_times
 from counterpoise.pose.build import build_pose_problem
+from counterpoise.pose.constraints import FixJoint, Lock, Pin, PoseConstraint
+from counterpoise.pose.goals import Orient, PoseGoal, Posture, Reach
 from counterpoise.pose.nearest import inertia_weights, nearest_pose
-from counterpoise.pose.wishes import Constraint, FixJoint, Goal, Lock, Orient, Pin, Posture, Reach
 
 Way: TypeAlias = str | tuple[str, float]
 """How an effector goes from key to key: "straight", "arc", or ("arc", height [m])."""
@@ -44,7 +45,7 @@ def animate_keys(
     effector_paths: Mapping[Effector, Way] | None = None,
     support: str | Sequence[str] = "auto",
     rate: float = 60.0,
-    constraints: Sequence[Constraint] = (),
+    constraints: Sequence[PoseConstraint] = (),
     progress: Progress = None,
     base: ArrayLike | None = None,
     name: str = "",
@@ -67,7 +68,7 @@ def animate_keys_with_report(
     effector_paths: Mapping[Effector, Way] | None = None,
     support: str | Sequence[str] = "auto",
     rate: float = 60.0,
-    constraints: Sequence[Constraint] = (),
+    constraints: Sequence[PoseConstraint] = (),
     progress: Progress = None,
     base: ArrayLike | None = None,
     name: str = "",
@@ -90,8 +91,8 @@ def animate_keys_with_report(
     book, correction = Ledger(), np.zeros(character.nv)
     try:
         for k, t in enumerate(counted(naive.times, progress)):
-            goals: list[Goal] = [Posture(references[k])]
-            held: list[Constraint] = list(always)
+            goals: list[PoseGoal] = [Posture(references[k])]
+            held: list[PoseConstraint] = list(always)
             led = {e.body for e in effectors}
             for foot in feet:
                 more, fixed = foot.wishes(character, float(t), references[k], track, k, led)
@@ -175,20 +176,20 @@ class _Foot:
 
     def wishes(
         self, who: Character, t: float, reference: Array, track: Track, k: int, led: set[str]
-    ) -> tuple[list[Goal], list[Constraint]]:
+    ) -> tuple[list[PoseGoal], list[PoseConstraint]]:
         """Held still by constraints; otherwise led along the interpolation by stiff goals."""
         b = who.body_id(self.body)
         place, turn = track.bodies[k, b], spatial.from_matrix(track.rotations[k, b])
         run = max(self.runs, key=lambda one: one.share(t))
         share = run.share(t)
-        held: list[Constraint] = []
+        held: list[PoseConstraint] = []
         for name, value in zip(self.toes, run.toes, strict=True):
             if share > 0.0:
                 held.append(FixJoint(name, _between(who, name, reference, value, share)))
         if share == 1.0:
             return [], [*held, Pin(self.body, at=tuple(run.place.tolist())), Lock(self.body, tuple(run.turn.tolist()))]
         turn = spatial.multiply(turn, spatial.exp(share * spatial.difference(turn, run.turn)))
-        wanted: list[Goal] = [Orient(self.body, tuple(turn.tolist()))]
+        wanted: list[PoseGoal] = [Orient(self.body, tuple(turn.tolist()))]
         if self.body not in led:
             wanted.append(Reach(self.body, tuple((place + share * (run.place - place)).tolist())))
         return wanted, held
@@ -268,7 +269,7 @@ class _Effector:
         stays = tuple((k.time, k.time + k.hold, k.ease) for k in keys)
         return _Effector(body, (point[0], point[1], point[2]), height, kind == "arc", stays, places)
 
-    def goals(self, t: float) -> list[Goal]:
+    def goals(self, t: float) -> list[PoseGoal]:
         return [Reach(self.body, tuple(self.at(t).tolist()), self.point)]
 
     def at(self, t: float) -> Array:

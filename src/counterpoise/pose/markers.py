@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,13 @@ from counterpoise.errors import BadValue
 from counterpoise.motion.files.c3d import Markers, gaps
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.build import build_pose_problem
+from counterpoise.pose.descent import descend
+from counterpoise.pose.goals import Posture, Reach
 from counterpoise.pose.marker_labels import placements
 from counterpoise.pose.marker_size import Calibration
 from counterpoise.pose.problem import PoseProblem
-from counterpoise.pose.solver import PoseTuning, compile_once, descend, solve_pose
-from counterpoise.pose.wishes import Posture, Reach
+from counterpoise.pose.solver import compile_once, solve_pose
+from counterpoise.pose.tuning import PoseTuning
 
 FADE = 0.1  # [s]: a marker loses its say over this time before a gap that is left open, and wins it back after
 NOTHING = 1e-5  # weight of a marker that is not seen
@@ -229,7 +231,7 @@ def _tracked(character: Character, bodies: list[str], points: Array, targets: Ar
             aim = np.where(np.isfinite(targets[k]), targets[k], aim)
             here = problem.aimed(aim, np.empty((0, 4)), q, q)
             if last is None or not np.array_equal(weights[k], last):
-                problem = _weighted(problem, weights[k])
+                problem = problem.weighing(np.maximum(weights[k], NOTHING))
                 here, last = problem.aimed(aim, np.empty((0, 4)), q, q), weights[k]
             q = descend(here, q, EACH_FRAME, EACH_FRAME.iterations, time.perf_counter(), None, warm, polish=False).q
             out[k] = q
@@ -241,7 +243,7 @@ def _first_pose(problem: PoseProblem, bodies: Sequence[str], points: Array, targ
     character = problem.character
     seen = np.isfinite(target[:, 0])
     q = _carried(character, bodies, points, target, seen)
-    here = _weighted(problem, weight).aimed(np.nan_to_num(target), np.empty((0, 4)), q, q)
+    here = problem.weighing(np.maximum(weight, NOTHING)).aimed(np.nan_to_num(target), np.empty((0, 4)), q, q)
     found = descend(here, q, FIRST, FIRST.iterations, time.perf_counter(), None, None, polish=False).q
     if _miss(character, bodies, points, found, target) < LOST:
         return found
@@ -284,16 +286,6 @@ def _marker_paths(character: Character, bodies: Sequence[str], points: Array, po
     track = follow(character, poses)
     out: Array = track.bodies[:, ids] + np.einsum("fmij,mj->fmi", track.rotations[:, ids], points)
     return out
-
-
-def _weighted(problem: PoseProblem, weights: Array) -> PoseProblem:
-    """The same problem of points with other weights."""
-    heavy = np.maximum(weights, NOTHING)
-    fast = problem._fast
-    copy = problem.aimed(fast.point_target, fast.turn_target, problem.start, problem.rest)
-    goals = tuple(replace(term, weight=float(w)) for term, w in zip(problem.goals, heavy, strict=True))
-    copy.__dict__.update(goals=goals, _fast=replace(fast, point_weight=heavy), row_weights=np.repeat(heavy, 3))
-    return copy
 
 
 __all__ = ["MarkerFit", "fit_markers"]

@@ -16,8 +16,8 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.pose.problem import Evaluation, PoseProblem
-from counterpoise.pose.solver import restore
+from counterpoise.pose.problem import PoseEvaluation, PoseProblem
+from counterpoise.pose.restore import restore
 from counterpoise.solve.quadratic import solve_quadratic
 
 STIFF = 100.0  # s: a metre off a goal weighs as much as 100 of the root off its reference
@@ -96,7 +96,7 @@ def _with_curvature(H: Array, S: Array) -> Array:
 
 
 def _step(
-    problem: PoseProblem, q: Array, e: Evaluation, H: Array, gradient: Array, cap: tuple[Array, Array] | None
+    problem: PoseProblem, q: Array, e: PoseEvaluation, H: Array, gradient: Array, cap: tuple[Array, Array] | None
 ) -> Array:
     """One program: to x0, which meets the linearised equalities, and from there in their null space."""
     n = len(H)

@@ -24,8 +24,9 @@ from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.curves import EASINGS, RotationCurve, VectorCurve
+from counterpoise.pose.checks import FARTHEST
+from counterpoise.pose.goals import Orient, PoseGoal, Reach
 from counterpoise.pose.strokes import fit_stroke, read_stroke
-from counterpoise.pose.wishes import FARTHEST, Goal, Orient, Reach
 
 Speed: TypeAlias = str | Callable[[Array], Any]
 """A speed profile: a word of `SPEEDS`, or s(u) from [0, 1] to [0, 1] for arrays."""
@@ -173,9 +174,9 @@ class Path:
         curve = self._turning
         return None if curve is None else curve(self._parameter(_moments(t))).value
 
-    def goals(self, t: float) -> list[Goal]:
+    def goals(self, t: float) -> list[PoseGoal]:
         """What a pose at time t should do: reach the place, and turn if the path says so."""
-        wanted: list[Goal] = [Reach(self.body, tuple(self.at(t).tolist()), self.point, self.weight)]
+        wanted: list[PoseGoal] = [Reach(self.body, tuple(self.at(t).tolist()), self.point, self.weight)]
         turn = self.turn_at(t)
         return wanted if turn is None else [*wanted, Orient(self.body, tuple(turn.tolist()), self.weight)]
 

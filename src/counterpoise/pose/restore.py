@@ -1,0 +1,203 @@
+"""Back onto the constraints of a posing problem, and the quadratic programs behind its steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from counterpoise.arrays import Array
+from counterpoise.pose.problem import LIMIT_MARGIN, PoseEvaluation, PoseProblem
+from counterpoise.solve.quadratic import solve_quadratic
+
+CONSTRAINT_TOLERANCE = 1e-8  # [m, rad]: constraints are restored to this
+NEAR_LIMIT = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
+LONGEST_STEP = 1.0  # [rad]: no joint moves further in one step
+UNBOUNDED = 1e30  # stands for infinity in the quadratic programs
+EQUALITY_WEIGHT = 1e4  # of equalities that cannot be met in one step, beside the goals' mean curvature
+
+
+def restore(
+    problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None = None, most: int = 12, goals: bool = False
+) -> tuple[Array, PoseEvaluation, bool]:
+    """Back onto the constraints by the shortest steps: c(q) = 0 to 1e-8, g(q) <= 0, ranges exactly.
+
+    With `goals` they are held too.
+    """
+
+    def evaluate(pose: Array) -> PoseEvaluation:
+        here = problem.evaluate(pose)
+        return goals_held(here) if goals else here
+
+    e = evaluate(q)
+    for _ in range(most):
+        broken = np.flatnonzero(e.g > LIMIT_MARGIN * 0.5)
+        size = max(float(np.abs(e.c).max(initial=0.0)), float(e.g[broken].max(initial=0.0)))
+        if size <= CONSTRAINT_TOLERANCE and not len(broken):
+            return q, e, True
+        C, c = e.C, e.c
+        if len(broken):
+            C, c = np.vstack([C, e.G[broken]]), np.concatenate([c, e.g[broken] + 0.5 * LIMIT_MARGIN])
+        step = _shortest(problem, q, C, c, cap)
+        if step is None:
+            step = _shortest_program(problem, q, e, cap)
+        if step is None or not np.isfinite(step).all():
+            return q, e, False
+        longest = float(np.abs(step).max(initial=0.0))
+        if longest > LONGEST_STEP:
+            step = step * (LONGEST_STEP / longest)
+        q = problem.moved(q, step)
+        e = evaluate(q)
+    held = float(np.abs(e.c).max(initial=0.0)) <= CONSTRAINT_TOLERANCE and float(e.g.max(initial=0.0)) <= LIMIT_MARGIN
+    return q, e, held
+
+
+def goals_held(e: PoseEvaluation) -> PoseEvaluation:
+    """Goals as further equalities."""
+    return replace(e, c=np.concatenate([e.c, e.r]), C=np.vstack([e.C, e.J]), r=e.r[:0], J=e.J[:0])
+
+
+def least_broken(
+    problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None = None
+) -> tuple[Array, PoseEvaluation]:
+    """The pose inside the joint limits that breaks the equalities least (damped least squares)."""
+    e = problem.evaluate(q)
+    mu, f = 1e-3, 0.5 * float(e.c @ e.c)
+    for _ in range(60):
+        H = e.C.T @ e.C
+        H.flat[:: len(H) + 1] += mu * f + 1e-9
+        low, high = _box(problem, q, cap)
+        near = e.g > -NEAR_LIMIT
+        answer = solve_quadratic(
+            H, e.C.T @ e.c, low, high, e.G[near], np.full(int(near.sum()), -UNBOUNDED), np.maximum(-e.g[near], 0.0)
+        )
+        if not answer.solved:
+            mu = max(10 * mu, 1e-6)
+            if mu > 1e8:
+                break
+            continue
+        trial = problem.moved(q, answer.x)
+        te = problem.evaluate(trial)
+        tf = 0.5 * float(te.c @ te.c)
+        if tf < f:
+            settled = (f - tf) < 1e-9 * f
+            q, e, f, mu = trial, te, tf, max(mu / 5, 1e-9)
+            if settled:
+                break
+        else:
+            mu *= 6
+            if mu > 1e8:
+                break
+    return problem.character.limits.clamp(q), e
+
+
+def pressing_limits(problem: PoseProblem, q: Array, e: PoseEvaluation) -> dict[str, float]:
+    """Limits that stand in the way of the equalities: active, and pushed against by the descent direction."""
+    descent = -(e.C.T @ e.c)
+    scale = max(float(np.abs(descent).max(initial=0.0)), 1e-12)
+    low, high = problem.bounds(q)
+    names = problem.character.limits.names
+    out: dict[str, float] = {}
+    for i, row in zip(problem.limits.ranges[0], problem.limits.range_rows, strict=True):
+        if low[i] > -1e-6 and descent[i] < -1e-3 * scale:
+            out[names[2 * row]] = -float(descent[i])
+        if high[i] < 1e-6 and descent[i] > 1e-3 * scale:
+            out[names[2 * row + 1]] = float(descent[i])
+    for k, row in enumerate(problem.limits.ball_rows):
+        if e.g[k] > -1e-6 and float(e.G[k] @ descent) > 1e-3 * scale:
+            out[names[row]] = float(e.G[k] @ descent)
+    return out
+
+
+def _box(problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None) -> tuple[Array, Array]:
+    low, high = problem.bounds(q)
+    low, high = np.maximum(low, -LONGEST_STEP), np.minimum(high, LONGEST_STEP)
+    if cap is not None:
+        anchor, furthest = cap
+        gone = problem.character.difference(anchor, q)[problem.variables]
+        low, high = np.maximum(low, -furthest - gone), np.minimum(high, furthest - gone)
+    return np.minimum(low, 0.0), np.maximum(high, 0.0)
+
+
+def constrained_step(
+    problem: PoseProblem,
+    q: Array,
+    e: PoseEvaluation,
+    H: Array,
+    gradient: Array,
+    cap: tuple[Array, Array] | None,
+    memory: dict[str, Any],
+) -> Array | None:
+    low, high = _box(problem, q, cap)
+    near = np.flatnonzero(e.g > -NEAR_LIMIT)
+    if not len(near) and not len(e.c):  # bounds only: most often the plain Newton step is inside
+        try:
+            step = -np.asarray(np.linalg.solve(H, gradient), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        if np.all(step >= low) and np.all(step <= high):
+            return step
+    A = np.vstack([e.C, e.G[near]]) if len(near) else e.C
+    below = np.concatenate([-e.c, np.full(len(near), -UNBOUNDED)])
+    above = np.concatenate([-e.c, -e.g[near]])
+    warm = memory.get("multipliers")
+    answer = solve_quadratic(H, gradient, low, high, A, below, above, warm)
+    if answer.solved:
+        memory["multipliers"] = answer.multipliers
+        return answer.x
+    if not len(e.c):
+        return None
+    rho = EQUALITY_WEIGHT * max(
+        float(np.trace(H)) / len(H), 1.0
+    )  # equalities that cannot be met in this step: as nearly as can be
+    soft = solve_quadratic(
+        H + rho * (e.C.T @ e.C), gradient + rho * (e.C.T @ e.c), low, high, e.G[near],
+        np.full(len(near), -UNBOUNDED), np.maximum(-e.g[near], 0.0),
+    )  # fmt: skip
+    return soft.x if soft.solved else None
+
+
+def _shortest(problem: PoseProblem, q: Array, C: Array, c: Array, cap: tuple[Array, Array] | None) -> Array | None:
+    """Shortest step for C x = -c, variables at their bounds held there; None when that does not suffice."""
+    low, high = _box(problem, q, cap)
+    step = np.zeros(C.shape[1])
+    free = np.ones(C.shape[1], bool)
+    for _ in range(4):
+        part = C[:, free]
+        rest = c + C[:, ~free] @ step[~free]
+        gram = part @ part.T
+        gram.flat[:: len(gram) + 1] += 1e-12 * max(float(np.trace(gram)), 1e-12)
+        try:
+            step[free] = -part.T @ np.linalg.solve(gram, rest)
+        except np.linalg.LinAlgError:
+            return None
+        out = (step < low - 1e-12) | (step > high + 1e-12)
+        if not out.any():
+            miss = float(np.abs(C @ step + c).max(initial=0.0))
+            return step if miss <= 0.3 * float(np.abs(c).max(initial=0.0)) + 1e-12 else None
+        step[out] = np.clip(step[out], low[out], high[out])
+        free &= ~out
+        if not free.any():
+            return None
+    return None
+
+
+def _shortest_program(
+    problem: PoseProblem, q: Array, e: PoseEvaluation, cap: tuple[Array, Array] | None
+) -> Array | None:
+    """The same as a program: shortest step that meets all linearised constraints, or that comes nearest."""
+    low, high = _box(problem, q, cap)
+    n = len(low)
+    near = np.flatnonzero(e.g > -NEAR_LIMIT)
+    A = np.vstack([e.C, e.G[near]])
+    below = np.concatenate([-e.c, np.full(len(near), -UNBOUNDED)])
+    above = np.concatenate([-e.c, np.where(e.g[near] > 0.0, -e.g[near] - 0.5 * LIMIT_MARGIN, -e.g[near])])
+    answer = solve_quadratic(np.eye(n), np.zeros(n), low, high, A, below, above)
+    if answer.solved:
+        return answer.x
+    rows = np.vstack([e.C, e.G[near][e.g[near] > 0.0]])
+    miss = np.concatenate([e.c, e.g[near][e.g[near] > 0.0]])
+    H = 1e6 * rows.T @ rows + np.eye(n)
+    soft = solve_quadratic(H, 1e6 * rows.T @ miss, low, high, np.empty((0, n)), np.empty(0), np.empty(0))
+    return soft.x if soft.solved else None

@@ -1,0 +1,38 @@
+"""The numbers of the posing method."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from counterpoise.errors import BadValue
+
+
+@dataclass(frozen=True)
+class PoseTuning:
+    """Numbers of the method; the defaults suit figures of human size."""
+
+    tolerance: float = 1e-4  # [m, rad]: a goal is reached
+    iterations: int = 60  # from one start
+    damping: float = 0.1  # first damping, relative to the objective
+    restarts: int = 60  # spread-out starts tried when stuck
+    patience: int = 18  # iterations from a spread-out start
+    seconds: float | None = None  # [s] a limit by the clock; None: the iterations alone decide
+    settle: int = 6  # iterations spent on the posture once the goals are reached
+    flat: float = 1e-7  # relative decrease below which a start is exhausted
+
+    def out_of_time(self, began: float) -> bool:
+        """Whether the limit by the clock, if there is one, has passed since `began` (time.perf_counter)."""
+        return self.seconds is not None and time.perf_counter() - began > self.seconds
+
+
+def check_tuning(rules: PoseTuning) -> PoseTuning:
+    """Refuse numbers that would make the method meaningless."""
+    if not (
+        rules.tolerance > 0
+        and rules.iterations > 0
+        and rules.restarts >= 0
+        and (rules.seconds is None or rules.seconds > 0)
+    ):
+        raise BadValue(f"posing needs positive tolerance, iterations and seconds, restarts >= 0; got {rules}")
+    return rules
