@@ -10,8 +10,8 @@ from scipy.optimize import lsq_linear
 import counterpoise as cp
 from counterpoise.errors import BadValue
 from counterpoise.measure.outsider import judge_overlap
-from counterpoise.spacetime.optimize.rows.apart import main_rod, nearest_on_lines, rod_pairs
-from counterpoise.spacetime.optimize.solving import Solve
+from counterpoise.spacetime.optimize.program import MotionProgram
+from counterpoise.spacetime.optimize.rods import main_rod, nearest_on_lines, rod_pairs
 
 FEET = ("foot_left", "foot_right")
 
@@ -59,15 +59,15 @@ def lunge() -> tuple:
 def test_derivatives_agree_with_differences():
     who, *asks = lunge()
     problem = cp.build_motion_problem(who, *asks, rate=15.0, wishes=[cp.Apart()])
-    solve = Solve(problem, None, 0.0, 0)
+    program = MotionProgram(problem)
     rng = np.random.default_rng(3)
     x = problem.start + 1e-2 * rng.normal(size=problem.variables)
-    J = sp.csr_matrix((solve.slopes(x), solve.jac_pattern), (len(solve.used), problem.variables))
+    J = sp.csr_matrix((program.jacobian(x), program.jacobian_pattern), (len(program.used), problem.variables))
     d = rng.normal(size=problem.variables)
-    ahead, behind = (solve.values(x + e * d)[solve.used] for e in (1e-6, -1e-6))
+    ahead, behind = (program.values(x + e * d)[program.used] for e in (1e-6, -1e-6))
     numeric, exact = (ahead - behind) / 2e-6, J @ d
-    start, block = next((s, b) for b, s in zip(problem.blocks, solve.starts, strict=False) if b.name == "apart")
-    own = (solve.used >= start) & (solve.used < start + len(block))
+    start, block = next((s, b) for b, s in zip(problem.blocks, program.starts, strict=False) if b.name == "apart")
+    own = (program.used >= start) & (program.used < start + len(block))
     assert own.sum() > 100
     close = np.abs(numeric[own] - exact[own]) < 1e-5 * (1.0 + np.abs(exact[own]))
     assert close.mean() > 0.99  # not where two lines are parallel, and the nearest points leap

@@ -8,9 +8,10 @@ import scipy.sparse as sp
 
 import counterpoise as cp
 from counterpoise import spatial
+from counterpoise.spacetime.optimize import MotionProblem
 from counterpoise.spacetime.optimize.chart import rotation_blocks
-from counterpoise.spacetime.optimize.problem import MotionProblem
-from counterpoise.spacetime.optimize.solving import Solve
+from counterpoise.spacetime.optimize.merit import CostMerit
+from counterpoise.spacetime.optimize.program import MotionProgram
 
 
 def everything(free: bool) -> MotionProblem:
@@ -48,23 +49,23 @@ def everything(free: bool) -> MotionProblem:
 @pytest.mark.parametrize("free", [False, True])
 def test_derivatives_agree_with_differences(free: bool):
     problem = everything(free)
-    solve = Solve(problem, None, 0.0, 0)
+    program = MotionProgram(problem)
     rng = np.random.default_rng(1)
     x = problem.start + 1e-2 * rng.normal(size=problem.variables)
-    J = sp.csr_matrix((solve.slopes(x), solve.jac_pattern), (len(solve.used), problem.variables))
+    J = sp.csr_matrix((program.jacobian(x), program.jacobian_pattern), (len(program.used), problem.variables))
     step = 1e-6
     for _ in range(2):
         d = rng.normal(size=problem.variables)
-        ahead, behind = (solve.values(x + e * d)[solve.used] for e in (step, -step))
+        ahead, behind = (program.values(x + e * d)[program.used] for e in (step, -step))
         numeric, exact = (ahead - behind) / (2.0 * step), J @ d
-        for block, start in zip(problem.blocks, solve.starts, strict=False):
-            own = (solve.used >= start) & (solve.used < start + len(block))
+        for block, start in zip(problem.blocks, program.starts, strict=False):
+            own = (program.used >= start) & (program.used < start + len(block))
             scale = 1.0 + np.abs(exact[own]).max(initial=0.0)
             assert np.abs(numeric[own] - exact[own]).max(initial=0.0) < 2e-7 * scale, block.name
-    slope = np.empty(problem.variables)
-    solve.grad(x, slope)
+    merit = CostMerit(program, 1.0)
+    slope = merit.gradient(x)
     d = rng.normal(size=problem.variables)
-    numeric = (solve.f(x + step * d) - solve.f(x - step * d)) / (2.0 * step)
+    numeric = (merit.value(x + step * d) - merit.value(x - step * d)) / (2.0 * step)
     assert numeric == pytest.approx(slope @ d, rel=1e-6)
 
 
@@ -74,20 +75,14 @@ def test_hessian_is_the_objectives_where_it_is_quadratic():
     problem = cp.build_motion_problem(
         who, [cp.Key(0.0, who.neutral), cp.Key(0.6, who.neutral)], [], 0.6, rate=15.0, taste=cp.Taste(near=0.5)
     )
-    solve = Solve(problem, None, 0.0, 0)
+    program = MotionProgram(problem)
     x = np.zeros(problem.variables)
     x[:] = problem.start
-    o = problem.objective
-    values = np.empty(len(o.rows))
-    solve.look(x)
-    o.hessian(problem.evaluation, 1.0, values)
-    H = sp.coo_matrix((values, (o.rows, o.cols)), (len(x), len(x))).tocsr()
+    merit, cost = CostMerit(program, 1.0), problem.cost
+    H = sp.coo_matrix((merit.hessian(x), (cost.rows, cost.cols)), (len(x), len(x))).tocsr()
     H = H + sp.tril(H, -1).T
     d = np.random.default_rng(2).normal(size=len(x))
-    ahead, behind = np.empty(len(x)), np.empty(len(x))
-    solve.grad(x + 1e-5 * d, ahead)
-    ahead = ahead.copy()
-    solve.grad(x - 1e-5 * d, behind)
+    ahead, behind = merit.gradient(x + 1e-5 * d), merit.gradient(x - 1e-5 * d)
     numeric = (ahead - behind) / 2e-5
     assert np.abs(numeric - H @ d).max() < 1e-4 * np.abs(numeric).max()
 

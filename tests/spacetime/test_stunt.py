@@ -13,7 +13,7 @@ from counterpoise import spatial
 from counterpoise.character.library import character
 from counterpoise.errors import BadFile, CounterpoiseError
 from counterpoise.motion import Motion, reference_motion
-from counterpoise.spacetime.optimize.asks import Apart, Apex, Clear, Cycle, Effort, Facing, Place, TorqueLimit
+from counterpoise.spacetime.optimize import Apart, Apex, Clear, Cycle, Effort, Facing, Place, TorqueLimit
 from counterpoise.spacetime.optimize.moments import Moment, seconds
 from counterpoise.spacetime.stunt import read_stunt
 from counterpoise.spacetime.stunt.lines import lines_of

@@ -13,7 +13,7 @@ import pytest
 
 from counterpoise.character.library import character
 from counterpoise.measure.outsider import judge_motion, judge_overlap, judge_torques
-from counterpoise.spacetime.optimize.asks import Apart, TorqueLimit
+from counterpoise.spacetime.optimize import Apart, TorqueLimit
 from counterpoise.spacetime.stunt import read_stunt
 from counterpoise.spacetime.stunt.poses import named_pose
 

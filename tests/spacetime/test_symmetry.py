@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import counterpoise as cp
-from counterpoise.spacetime.optimize.solving import Solve
+from counterpoise.spacetime.optimize.merit import CostMerit
+from counterpoise.spacetime.optimize.program import MotionProgram
 from counterpoise.spacetime.optimize.symmetry import find_image
 
 FEET = ("foot_left", "foot_right")
@@ -61,10 +62,10 @@ def test_what_is_not_symmetric_is_solved_whole(what: str):
     who, *asks = hop(**given)  # type: ignore[arg-type]
     problem = cp.build_motion_problem(who, *asks, rate=RATE)
     image = find_image(problem)
-    assert what == "told" or image is None or not Solve(problem, None, 0.0, 0, image).symmetric
+    assert what == "told" or image is None or not MotionProgram(problem, image).symmetric
     if what == "told":
-        assert Solve(problem, None, 0.0, 0, image).symmetric
-        assert not Solve(problem, None, 0.0, 0, None).symmetric
+        assert MotionProgram(problem, image).symmetric
+        assert not MotionProgram(problem, None).symmetric
 
 
 def test_wishes_and_weights_count_too():
@@ -83,25 +84,27 @@ def test_wishes_and_weights_count_too():
     for wishes, taste, expected in cases:
         problem = cp.build_motion_problem(who, *asks, rate=RATE, wishes=wishes, taste=taste)
         image = find_image(problem)
-        found = image is not None and Solve(problem, None, 0.0, 0, image).symmetric
+        found = image is not None and MotionProgram(problem, image).symmetric
         assert found is expected, (wishes, taste)
 
 
 def test_folded_derivatives_agree_with_differences():
     who, *asks = hop(0.3)
     problem = cp.build_motion_problem(who, *asks, rate=RATE, wishes=[cp.Effort(["knee_left", "knee_right"])])
-    solve = Solve(problem, None, 0.0, 0, find_image(problem))
-    fold, rng = solve.fold, np.random.default_rng(5)
-    assert solve.symmetric and fold.variables < 0.55 * problem.variables and len(solve.used) < 0.6 * len(solve.low)
+    program = MotionProgram(problem, find_image(problem))
+    fold, rng = program.fold, np.random.default_rng(5)
+    assert (
+        program.symmetric and fold.variables < 0.55 * problem.variables and len(program.used) < 0.6 * len(program.low)
+    )
     z = fold.narrow(problem.start) + 1e-2 * rng.normal(size=fold.variables)
     d, step = rng.normal(size=len(z)), 1e-6
-    J = sp.csr_matrix((solve.slopes(fold.wide(z)), solve.jac_pattern), (len(solve.used), len(z)))
-    ahead, behind = (solve.values(fold.wide(z + e * d))[solve.used] for e in (step, -step))
+    J = sp.csr_matrix((program.jacobian(fold.wide(z)), program.jacobian_pattern), (len(program.used), len(z)))
+    ahead, behind = (program.values(fold.wide(z + e * d))[program.used] for e in (step, -step))
     numeric = (ahead - behind) / (2.0 * step)
     assert np.abs(numeric - J @ d).max() < 1e-6 * (1.0 + np.abs(numeric).max())
-    slope = np.empty(problem.variables)
-    solve.grad(fold.wide(z), slope)
-    cost = (solve.f(fold.wide(z + step * d)) - solve.f(fold.wide(z - step * d))) / (2.0 * step)
+    merit = CostMerit(program, 1.0)
+    slope = merit.gradient(fold.wide(z))
+    cost = (merit.value(fold.wide(z + step * d)) - merit.value(fold.wide(z - step * d))) / (2.0 * step)
     assert cost == pytest.approx(d @ (fold.part.T @ slope), rel=1e-6)
 
 
@@ -109,11 +112,11 @@ def test_rows_left_out_say_nothing_new():
     """At any symmetric candidate every row the solver does not see has the violation of one it sees, or none."""
     who, *asks = hop()
     problem = cp.build_motion_problem(who, *asks, rate=RATE)
-    solve = Solve(problem, None, 0.0, 0, find_image(problem))
-    z = solve.fold.narrow(problem.start) + 0.05 * np.random.default_rng(6).normal(size=solve.fold.variables)
-    off = solve.violation(solve.fold.wide(z))
-    seen = np.sort(off[solve.used])
-    left = np.delete(off, solve.used)
+    program = MotionProgram(problem, find_image(problem))
+    z = program.fold.narrow(problem.start) + 0.05 * np.random.default_rng(6).normal(size=program.fold.variables)
+    off = program.violation(program.fold.wide(z))
+    seen = np.sort(off[program.used])
+    left = np.delete(off, program.used)
     left = left[left > 1e-9]
     assert len(left) > 100
     near = np.clip(np.searchsorted(seen, left), 1, len(seen) - 1)

@@ -17,8 +17,7 @@ from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.optimize.solve import Result
-    from counterpoise.spacetime.optimize.solving import Progress
+    from counterpoise.spacetime.optimize import Progress, Result
     from counterpoise.spacetime.stunt.stunt import Stunt
 
 _PATIENCE = 2.0  # [s] between lines of progress where there is no terminal

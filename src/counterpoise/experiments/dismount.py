@@ -32,8 +32,7 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import Judgement, Strain, judge_motion, judge_torques
-from counterpoise.spacetime.optimize.asks import Apart, Apex, Key, Touch, Wish
-from counterpoise.spacetime.optimize.solve import Result
+from counterpoise.spacetime.optimize import Apart, Apex, Key, Requirement, Result, Touch
 
 SOFT = 10.0  # weight of keys that only say what is meant
 ARM, LEG = ("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot", "toes")
@@ -127,7 +126,7 @@ def dismount_stunt(
         Touch(f"hand_{s}", 0.0, swing, "bar", place=(0.0, y, settings.bar), torque=settings.torque) for s, y in sides
     ]
     touches += [Touch(f"foot_{s}", down, end) for s, _ in sides]
-    wishes: list[Wish] = [] if above is None else [Apex(round(swing + 0.5 * flight, 6), above, "at least")]
+    wishes: list[Requirement] = [] if above is None else [Apex(round(swing + 0.5 * flight, 6), above, "at least")]
     fine = ((swing, down, 75.0), (down, down + 0.15, 60.0))
     if strength is not None:
         fine = ((swing, down, 120.0), (down, down + 0.4, 60.0))  # torques at their limits switch quickly

@@ -26,7 +26,7 @@ from counterpoise.experiments.staging import (
 )
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
-from counterpoise.spacetime.optimize.asks import Key, Touch
+from counterpoise.spacetime.optimize import Key, Touch
 
 SOFT = 10.0
 SOLE = 0.04  # [m] of the sole's middle before the ankle

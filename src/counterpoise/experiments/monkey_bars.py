@@ -25,7 +25,7 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import judge_motion, judge_torques
-from counterpoise.spacetime.optimize.asks import Key, Touch
+from counterpoise.spacetime.optimize import Key, Touch
 
 SIDES = ("left", "right")
 BEGIN, END = 0.25, 0.4  # [s] hanging from two bars before the first reach and after the last

@@ -20,8 +20,7 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.staging import rows_of
 from counterpoise.render.take import Take
 from counterpoise.simulate.world import World
-from counterpoise.spacetime.optimize.asks import Key, Taste, TorqueLimit
-from counterpoise.spacetime.optimize.solve import Result, optimize_motion
+from counterpoise.spacetime.optimize import Key, Result, Taste, TorqueLimit, optimize_motion
 
 BASE = 1.6  # [m] height of the chain's base
 STRENGTH = 10.0  # [N m] the scale of its torques

@@ -19,9 +19,18 @@ from counterpoise.experiments.base import Claim
 from counterpoise.measure.outsider import Judgement, Strain, judge_overlap
 from counterpoise.motion.motion import Motion
 from counterpoise.render.take import Take
-from counterpoise.spacetime.optimize.asks import Apart, Key, Taste, TorqueLimit, Touch, Wish
-from counterpoise.spacetime.optimize.problem import MotionProblem, build_motion_problem
-from counterpoise.spacetime.optimize.solve import Result, solve_motion
+from counterpoise.spacetime.optimize import (
+    Apart,
+    Key,
+    MotionProblem,
+    Requirement,
+    Result,
+    Taste,
+    TorqueLimit,
+    Touch,
+    build_motion_problem,
+    solve_motion,
+)
 
 G = 9.81  # [m/s^2]
 OVERLAP = 0.015  # [m] two bodies may be in each other, as flesh gives way
@@ -116,7 +125,7 @@ class Stunt:
     keys: tuple[Key, ...]
     touches: tuple[Touch, ...]
     duration: float
-    wishes: tuple[Wish, ...] = ()
+    wishes: tuple[Requirement, ...] = ()
     joints: Mapping[str, float] | None = None  # Taste.joints; None: TRUNK
     smooth: float = 0.1
     near: float = 0.0  # Taste.near: how much to stay near the keys interpolated
@@ -131,7 +140,7 @@ class Stunt:
 def problem_of(stunt: Stunt) -> MotionProblem:
     """What is to be solved."""
     taste = Taste(smooth=stunt.smooth, near=stunt.near, joints=dict(TRUNK if stunt.joints is None else stunt.joints))
-    limits: list[Wish] = [] if stunt.strength is None else [TorqueLimit(share=stunt.strength)]
+    limits: list[Requirement] = [] if stunt.strength is None else [TorqueLimit(share=stunt.strength)]
     if stunt.apart:
         limits.append(Apart())
     return build_motion_problem(

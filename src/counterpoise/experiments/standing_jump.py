@@ -26,7 +26,7 @@ from counterpoise.experiments.staging import (
     valid_claim,
 )
 from counterpoise.measure.outsider import judge_motion, judge_torques
-from counterpoise.spacetime.optimize.asks import Key, Touch
+from counterpoise.spacetime.optimize import Key, Touch
 
 FEET = ("foot_left", "foot_right")
 JOINTS = {"waist": 10.0, "spine": 10.0, "neck": 3.0}

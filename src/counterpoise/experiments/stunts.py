@@ -35,9 +35,8 @@ from counterpoise.experiments.staging import (
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.objectives.surface import Surface
-from counterpoise.spacetime.optimize.asks import Apex, Clear, Key, Place, Touch
+from counterpoise.spacetime.optimize import Apex, Clear, Key, Place, Result, Touch
 from counterpoise.spacetime.optimize.holds import end_of
-from counterpoise.spacetime.optimize.solve import Result
 from counterpoise.spacetime.stunt.poses import named_pose
 
 FINGER = 0.01  # [m] half the thickness of a finger: its end is this far above what it presses on

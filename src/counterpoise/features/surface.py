@@ -35,16 +35,16 @@ class PlaneDistance(BodyFeature):
 
     def value(self, kinematics: Kinematics) -> Array:
         away = kinematics.position(self.body, self.point) - np.asarray(self.origin, float)
-        return np.asarray(away @ self._n)[..., None]
+        return np.asarray(away @ self.unit_normal)[..., None]
 
     def jacobian(self, kinematics: Kinematics) -> Array:
-        return np.asarray(self._n @ kinematics.jacobian(self.body, self.point))[..., None, :]
+        return np.asarray(self.unit_normal @ kinematics.jacobian(self.body, self.point))[..., None, :]
 
     def drift(self, snapshot: Snapshot) -> Array:
-        return np.array([float(self._n @ snapshot.drift(self.body, self.point))])
+        return np.array([float(self.unit_normal @ snapshot.drift(self.body, self.point))])
 
     @property
-    def _n(self) -> Array:
+    def unit_normal(self) -> Array:
         n = np.asarray(self.normal, float)
         return n / np.linalg.norm(n)
 

@@ -20,8 +20,8 @@ from counterpoise.errors import BadValue
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
     from counterpoise.motion.poses import Sample
+    from counterpoise.spacetime.optimize import Result
     from counterpoise.spacetime.optimize.holds import Hold
-    from counterpoise.spacetime.optimize.solve import Result
 
 G = 9.81  # [m/s^2]
 RATE = 1000.0  # [Hz] at which the motion is resampled

@@ -28,8 +28,11 @@ from counterpoise.spacetime.optimize import (
     Key,
     Moment,
     MotionProblem,
+    MotionTuning,
     Place,
     Progress,
+    Require,
+    Requirement,
     Result,
     Strain,
     Taste,
@@ -44,9 +47,9 @@ from counterpoise.spacetime.stunt import Stunt, read_stunt
 
 __all__ = [
     "AggregateForce", "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort",
-    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem", "Place",
-    "Places", "Progress", "Result", "Strain", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation",
-    "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion",
-    "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "optimize_motion",
-    "point_jacobians", "read_stunt", "solve_motion", "turn_jacobians",
+    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem",
+    "MotionTuning", "Place", "Places", "Progress", "Require", "Requirement", "Result", "Strain", "Stunt", "Taste",
+    "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives",
+    "build_motion_problem", "check_motion", "fix_motion", "joint_torque_derivatives", "joint_torques", "momentum",
+    "momentum_derivatives", "optimize_motion", "point_jacobians", "read_stunt", "solve_motion", "turn_jacobians",
 ]  # fmt: skip

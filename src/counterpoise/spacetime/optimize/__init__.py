@@ -1,26 +1,26 @@
 """From keys, contacts and requirements to a physically valid motion: build the problem, solve it."""
 
-from counterpoise.spacetime.optimize.asks import (
-    Apart,
-    Apex,
-    Clear,
-    Cycle,
-    Effort,
-    Facing,
-    Key,
-    Place,
-    Taste,
-    TorqueLimit,
-    Touch,
-)
+from counterpoise.spacetime.optimize.build import build_motion_problem
 from counterpoise.spacetime.optimize.forces import ContactForces, Strain
 from counterpoise.spacetime.optimize.moments import Moment
-from counterpoise.spacetime.optimize.problem import MotionProblem, build_motion_problem
-from counterpoise.spacetime.optimize.solve import Result, Violation, optimize_motion, solve_motion
-from counterpoise.spacetime.optimize.solving import Progress
+from counterpoise.spacetime.optimize.problem import MotionProblem
+from counterpoise.spacetime.optimize.request import Key, Taste, Touch
+from counterpoise.spacetime.optimize.requirements.apart import Apart
+from counterpoise.spacetime.optimize.requirements.apex import Apex
+from counterpoise.spacetime.optimize.requirements.base import Requirement
+from counterpoise.spacetime.optimize.requirements.clear import Clear
+from counterpoise.spacetime.optimize.requirements.cycle import Cycle
+from counterpoise.spacetime.optimize.requirements.facing import Facing
+from counterpoise.spacetime.optimize.requirements.place import Place
+from counterpoise.spacetime.optimize.requirements.require import Require
+from counterpoise.spacetime.optimize.requirements.torque import Effort, TorqueLimit
+from counterpoise.spacetime.optimize.result import Result, Violation
+from counterpoise.spacetime.optimize.run import Progress
+from counterpoise.spacetime.optimize.solve import optimize_motion, solve_motion
+from counterpoise.spacetime.optimize.tuning import MotionTuning
 
 __all__ = [
-    "Apart", "Apex", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem", "Place",
-    "Progress", "Result", "Strain", "Taste", "TorqueLimit", "Touch", "Violation", "build_motion_problem",
-    "optimize_motion", "solve_motion",
+    "Apart", "Apex", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem",
+    "MotionTuning", "Place", "Progress", "Require", "Requirement", "Result", "Strain", "Taste", "TorqueLimit", "Touch",
+    "Violation", "build_motion_problem", "optimize_motion", "solve_motion",
 ]  # fmt: skip

@@ -16,11 +16,13 @@ from counterpoise.spacetime.aggregate.tables import tables_of
 from counterpoise.spacetime.optimize.chart import BLOCKS, evaluate_curve
 from counterpoise.spacetime.optimize.frames import WIDTH, Frames, base_of
 from counterpoise.spacetime.optimize.moments import Timeline
+from counterpoise.spacetime.optimize.rows.physics import torque_arm
 
 if TYPE_CHECKING:
     from counterpoise.spacetime.optimize.problem import MotionProblem
 
-EXPORT = 240.0  # [Hz] frames a second of the exported motion
+EXPORT_RATE = 240.0  # [Hz] frames a second of the exported motion
+SAMPLE_STEP = 0.002  # [s] between the samples at which physics is measured between the knots
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,7 @@ class OptimizedCurve:
     def sample(self, t: ArrayLike, after: bool = True) -> Sample:
         """At times (n,) or one; at a seam the side `after` it or before it."""
         at = np.atleast_1d(np.asarray(t, float))
-        who, ends = self.guess.character, self.times
+        character, ends = self.guess.character, self.times
         inside = np.clip(at, ends[0], ends[-1])
         phase = np.searchsorted(ends, inside, side="right" if after else "left") - 1
         phase = np.clip(phase, 0, len(self.timeline.phases) - 1).astype(np.int64)
@@ -49,8 +51,12 @@ class OptimizedCurve:
                 first[on], B[on] = p.basis(s[on])
         frames = Frames(phase, s, first, B, len(at))
         base = base_of(self.guess, self.timeline, frames)
-        layout = layout_of(who)
-        q, v, a = np.zeros((len(at), who.nq)), np.zeros((len(at), who.nv)), np.zeros((len(at), who.nv))
+        layout = layout_of(character)
+        q, v, a = (
+            np.zeros((len(at), character.nq)),
+            np.zeros((len(at), character.nv)),
+            np.zeros((len(at), character.nv)),
+        )
         blocks = np.zeros((len(at), len(layout.rotation_v), BLOCKS, 3, 3))
         evaluate_curve(
             self.X, first, B, T[phase], base.quaternion, base.rate, base.bend, layout.vector_q, layout.vector_v,
@@ -60,34 +66,33 @@ class OptimizedCurve:
             return Sample(q[0], v[0], a[0])
         return Sample(q, v, a)
 
-    def motion(self, rate: float = EXPORT, name: str = "optimised") -> Motion:
-        """The curve as poses a steady time apart."""
+    def motion(self, rate: float = EXPORT_RATE, name: str = "optimised") -> Motion:
+        """Returns the curve as poses at a steady rate [Hz]."""
         n = max(2, round(float(self.times[-1] - self.times[0]) * rate) + 1)
         t = np.linspace(self.times[0], self.times[-1], n)
         return Motion(self.guess.character, t, self.sample(t).q, name=name)
 
-    def between(self, step: float = 0.002) -> dict[str, float]:
-        """Root of the mean square of the aggregate force in flight, at all times: body weights, and times height."""
+    def between(self, step: float = SAMPLE_STEP) -> dict[str, float]:
+        """Returns the root mean square of the aggregate force in flight, in body weights, and of its torque."""
         if not self.flights:
             return {"flight force": 0.0, "flight torque": 0.0}
-        who = self.guess.character
+        character = self.guess.character
         parts = [np.arange(self.times[p] + 0.5 * step, self.times[p + 1], step) for p in self.flights]
         at = self.sample(np.concatenate(parts))
         F = np.zeros((len(at.q), 6))
         com = np.array([q[:3] for q in at.q])
-        aggregate_force_batch(tables_of(who), at.q, at.v, at.a, np.ascontiguousarray(com), F)
-        weight = who.mass * 9.81
-        force = float(np.sqrt((F[:, 3:] ** 2).sum(axis=1).mean())) / weight
-        torque = float(np.sqrt((F[:, :3] ** 2).sum(axis=1).mean())) / (weight * max(who.height / 1.7, 0.1))
+        aggregate_force_batch(tables_of(character), at.q, at.v, at.a, np.ascontiguousarray(com), F)
+        force = float(np.sqrt((F[:, 3:] ** 2).sum(axis=1).mean())) / character.weight
+        torque = float(np.sqrt((F[:, :3] ** 2).sum(axis=1).mean())) / (character.weight * torque_arm(character))
         return {"flight force": force, "flight torque": torque}
 
 
 def curve_of(problem: MotionProblem, x: Array) -> OptimizedCurve:
-    """The curve that a candidate describes."""
-    c, nv = problem.layout.coefficients, problem.character.nv
+    """Returns the curve that a candidate describes."""
     held = {p for h in problem.holds for p in range(h.first, h.last)}
     free = problem.character.floating
     flights = tuple(p.index for p in problem.timeline.phases if free and p.index not in held)
     return OptimizedCurve(
-        problem.timeline, problem.layout.times(x), x[: c * nv].reshape(c, nv).copy(), problem.guess, flights
-    )
+        problem.timeline, problem.layout.times(x), x[: problem.layout.curve].reshape(-1, problem.character.nv).copy(),
+        problem.guess, flights,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the world gives: the forces of contacts that an optimised motion needs, in newtons, at its knots."""
+"""Contact forces and joint torques of an optimised motion at its knots."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.spacetime.optimize.asks import TorqueLimit
-from counterpoise.spacetime.optimize.frames import Evaluation
+from counterpoise.spacetime.optimize.hold_forces import HoldForces
 from counterpoise.spacetime.optimize.problem import MotionProblem
-from counterpoise.spacetime.optimize.rows.base import Support
-from counterpoise.spacetime.optimize.rows.torque import Torques, plan_torques
+from counterpoise.spacetime.optimize.requirements.torque import TorqueLimit, plan_torques
+from counterpoise.spacetime.optimize.rows.torque import TorqueRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +44,16 @@ class Strain:
 
 
 def joint_strains(problem: MotionProblem, x: Array) -> tuple[Strain, ...]:
-    """Of every joint but the root, at the knots, hardest first."""
-    who = problem.character
-    plan = plan_torques(who, [TorqueLimit()])
+    """Returns the strain of every joint but the root at its worst knot, hardest first."""
+    character = problem.character
+    plan = plan_torques(character, [TorqueLimit()])
     if plan is None:
         return ()
-    t, supports = _supports(problem, x)
-    block = Torques(problem.evaluation, problem.layout, plan, supports)
+    t, holds = _hold_forces(problem, x)
+    block = TorqueRows(problem.evaluation, problem.layout, plan, holds)
     shares = np.abs(block.torques(problem.evaluation, x)) / plan.strength
     out = []
-    for joint in who.joints:
+    for joint in character.joints:
         if joint.kind != "free":
             own = shares[:, (plan.dofs >= joint.dofs.start) & (plan.dofs < joint.dofs.stop)].max(axis=1)
             i = int(own.argmax())
@@ -62,35 +61,25 @@ def joint_strains(problem: MotionProblem, x: Array) -> tuple[Strain, ...]:
     return tuple(sorted(out, key=lambda s: -s.share))
 
 
-def _supports(problem: MotionProblem, x: Array) -> tuple[Array, list[Support]]:
+def _hold_forces(problem: MotionProblem, x: Array) -> tuple[Array, list[HoldForces]]:
     """Times of the knots, and the contacts' forces there."""
-    problem.look(x)
-    e, f = problem.evaluation, problem.frames
-    times = problem.layout.times(x)
-    t = (times[f.phase] + f.s * np.diff(times)[f.phase])[: f.knots]
-    return t, [
-        Support(e, hold, _points(e, hold.force_bodies, hold.force_points), place, lam, t)
-        for hold, place, lam in zip(problem.holds, problem.layout.places, problem.layout.forces, strict=True)
-    ]
+    problem.evaluate(x)
+    t = problem.frame_times(x)[: problem.frames.knots]
+    holds = enumerate(problem.holds)
+    return t, [HoldForces(problem.evaluation, problem.layout, hold, i, t) for i, hold in holds]
 
 
 def contact_forces(problem: MotionProblem, x: Array) -> tuple[ContactForces, ...]:
-    """Of every contact, in the order they were asked for."""
-    t, supports = _supports(problem, x)
-    e, who = problem.evaluation, problem.character
-    weight = who.mass * 9.81
+    """Returns the forces of every contact, in the order of the request."""
+    t, holds = _hold_forces(problem, x)
+    e, character = problem.evaluation, problem.character
+    weight = character.weight
     out = []
-    for own in supports:
+    for own in holds:
         hold = own.hold
         force, torque = own.forces(x)
-        names = tuple(who.model.body(int(b)).name for b in hold.force_bodies)
+        names = tuple(character.model.body(int(b)).name for b in hold.force_bodies)
         points = own.arms(e, x) + e.about[own.on][:, None, :]
         grip = weight * torque if torque.shape[1] else np.zeros((len(own.on), 3))
         out.append(ContactForces(hold.label, t[own.on], own.on, names, points, weight * force, grip))
     return tuple(out)
-
-
-def _points(e: Evaluation, bodies: Ints, places: Array) -> Ints:
-    """Which of the evaluation's points these are."""
-    same = (e.point_bodies[None] == bodies[:, None]) & (e.point_places[None] == places[:, None]).all(axis=-1)
-    return np.asarray(same.argmax(axis=1), np.int64)

@@ -1,4 +1,4 @@
-"""The instants at which a motion is looked at, and everything about the body there that constraints need."""
+"""The instants at which a motion is evaluated, and the curve its rotations are written about there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.poses import layout_of
-from counterpoise.spacetime.aggregate.kernels import aggregate_batch
-from counterpoise.spacetime.aggregate.places_kernels import places_batch, turns_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
-from counterpoise.spacetime.optimize.chart import BLOCKS, chain_rows, evaluate_curve
 from counterpoise.spacetime.optimize.moments import DEGREE, Time, Timeline
 
 WIDTH = DEGREE + 1
@@ -71,79 +66,14 @@ def base_of(motion: Motion, timeline: Timeline, frames: Frames) -> Base:
     )
 
 
-class Evaluation:
-    """Everything about one candidate: poses, forces and places at all frames. Arrays are reused from call to call."""
-
-    def __init__(
-        self, character: Character, timeline: Timeline, frames: Frames, base: Base, about: Array,
-        points: tuple[Ints, Array], turns: Ints,
-    ) -> None:  # fmt: skip
-        self.character, self.timeline, self.frames, self.base, self.about = character, timeline, frames, base, about
-        self.layout, self.tables = layout_of(character), tables_of(character)
-        n, k, nv, nr = len(frames), frames.knots, character.nv, len(self.layout.rotation_v)
-        self.point_bodies, self.point_places = points
-        self.turn_bodies = turns
-        self.q, self.v, self.a = np.zeros((n, character.nq)), np.zeros((n, nv)), np.zeros((n, nv))
-        self.blocks = np.zeros((n, nr, BLOCKS, 3, 3))
-        self.F, self.Fq, self.Fv, self.Fa = np.zeros((k, 6)), *np.zeros((3, k, 6, nv))
-        self.P, self.V, self.J = (
-            np.zeros((n, len(points[0]), 3)), np.zeros((n, len(points[0]), 3)), np.zeros((n, len(points[0]), 3, nv)),
-        )  # fmt: skip
-        self.M, self.W, self.K = (
-            np.zeros((n, len(turns), 3, 3)), np.zeros((n, len(turns), 3)), np.zeros((n, len(turns), 3, nv)),
-        )  # fmt: skip
-        self.T = np.ones(n)
-        self._none = np.zeros((1, 1))
-
-    def update(self, X: Array, times: Array) -> None:
-        """Look at the motion with coefficients X (c, nv) and moments `times`."""
-        f, b, at = self.frames, self.base, self.layout
-        self.times = times
-        self.T[:] = np.diff(times)[f.phase]
-        evaluate_curve(
-            X, f.first, f.B, self.T, b.quaternion, b.rate, b.bend, at.vector_q, at.vector_v, at.rotation_q,
-            at.rotation_v, self.q, self.v, self.a, self.blocks,
-        )  # fmt: skip
-        k = f.knots
-        aggregate_batch(self.tables, self.q[:k], self.v[:k], self.a[:k], self.about, self.F, self.Fq, self.Fv, self.Fa)
-        if len(self.point_bodies):
-            places_batch(self.tables, self.q, self.v, self.point_bodies, self.point_places, self.P, self.V, self.J)
-        if len(self.turn_bodies):
-            turns_batch(self.tables, self.q, self.v, self.turn_bodies, self.M, self.W, self.K)
-
-    def add_points(self, bodies: Ints, places: Array) -> None:
-        """Look at further points of bodies, behind those it looks at."""
-        self.point_bodies = np.concatenate([self.point_bodies, bodies])
-        self.point_places = np.concatenate([self.point_places, places])
-        n, m, nv = len(self.frames), len(self.point_bodies), self.character.nv
-        self.P, self.V, self.J = np.zeros((n, m, 3)), np.zeros((n, m, 3)), np.zeros((n, m, 3, nv))
-        places_batch(self.tables, self.q, self.v, self.point_bodies, self.point_places, self.P, self.V, self.J)
-
-    def chain(
-        self, frame: Ints, Gq: Array, Gv: Array | None, Ga: Array | None, dofs: Ints, out: Array, by_T: Array
-    ) -> None:
-        """Derivatives by coefficients (rows, dofs, W) and by the phase's duration (rows,) of rows at frames."""
-        orders = 1 if Gv is None else 2 if Ga is None else 3
-        Gv, Ga = self._none if Gv is None else Gv, self._none if Ga is None else Ga
-        chain_rows(
-            frame, Gq, Gv, Ga, orders, self.frames.B, self.T, self.v, self.a, self.blocks, self.layout.rotation_v,
-            dofs, out, by_T,
-        )  # fmt: skip
-
-    def columns(self, frame: Ints, dofs: Ints) -> Ints:
-        """Variables (rows, dofs, W) that rows at frames depend on."""
-        at = self.frames.first[frame][:, None, None] + np.arange(WIDTH)
-        return np.asarray(at * self.character.nv + dofs[None, :, None], np.int64)
-
-
 def times_of(timeline: Timeline, frames: Frames) -> Array:
-    """When frames are, as long as no moment has moved [s]."""
+    """Returns the times of frames, as long as no moment has moved [s]."""
     times = timeline.times
     return np.asarray(times[frames.phase] + frames.s * np.diff(times)[frames.phase])
 
 
 def frame_of(timeline: Timeline, time: Time, frames: Frames) -> int:
-    """The knot at a time, or the nearest of its phase."""
+    """Returns the knot at a time, or the nearest knot of its phase."""
     p, s = timeline.locate(time)
     near = np.flatnonzero((frames.phase[: frames.knots] == p) & (np.abs(frames.s[: frames.knots] - s) < 1e-9))
     if len(near) == 0:

@@ -12,15 +12,17 @@ from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.aggregate.places_kernels import places_batch, turns_batch
 from counterpoise.spacetime.aggregate.tables import tables_of
-from counterpoise.spacetime.optimize.asks import Key
 from counterpoise.spacetime.optimize.holds import Hold
 from counterpoise.spacetime.optimize.moments import Timeline, seconds
+from counterpoise.spacetime.optimize.request import Key
 
-ROUNDS = 30
+MOST_ITERATIONS = 30  # to bring a pose onto its contacts
+ROOT_WEIGHT = 0.3  # cost of moving the root beside a joint's
+LONGEST_STEP = 0.5  # [rad, m] in one iteration
 
 
 def first_guess(character: Character, keys: Sequence[Key], timeline: Timeline) -> Motion:
-    """The keys interpolated, joint by joint where they speak of some only; still at both ends."""
+    """Interpolates the keys, joint by joint where they name some only; at rest at both ends."""
     end = round(float(timeline.times[-1]), 9)
     ordered = sorted(keys, key=lambda k: seconds(k.time))
     times = sorted({round(seconds(k.time), 9) for k in ordered} | {0.0, end})
@@ -51,7 +53,7 @@ def _between(when: Array, what: Array, t: float, kind: str) -> Array:
 
 
 def place_of(character: Character, hold: Hold, pose: Array, time: float) -> Array:
-    """Where a hold is in a pose: (x, y, z) on its surface and its facing."""
+    """Returns where a hold is in a pose: (x, y, z) on its surface and its facing."""
     P, R, _, _ = _look(character, pose, np.array([hold.body]), hold.point[None])
     s = hold.surface(time)
     S = np.asarray(s.rotation)
@@ -68,7 +70,7 @@ def place_of(character: Character, hold: Hold, pose: Array, time: float) -> Arra
 
 
 def bring_on(character: Character, pose: Array, holds: Sequence[Hold], time: float) -> tuple[Array, float, float]:
-    """The pose with its held parts where they belong, by least change; the largest change and what is left undone."""
+    """Returns the pose with its held parts on their contacts by least change, the largest change, the largest error."""
     if not holds:
         return pose, 0.0, 0.0
     q = pose.copy()
@@ -88,9 +90,9 @@ def bring_on(character: Character, pose: Array, holds: Sequence[Hold], time: flo
             place[3] = h.touch.facing
         targets.append(place)
     weights = np.ones(character.nv)
-    weights[: min(6, character.nv)] = 0.3
+    weights[: min(6, character.nv)] = ROOT_WEIGHT
     left = np.inf
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ITERATIONS):
         r, J = hold_rows(character, q, holds, targets, time)
         left = float(np.abs(r).max())
         if left < 1e-12:
@@ -98,14 +100,14 @@ def bring_on(character: Character, pose: Array, holds: Sequence[Hold], time: flo
         Jw = J / weights
         step = np.linalg.lstsq(Jw, -r, rcond=1e-9)[0] / weights
         size = float(np.abs(step).max())
-        q = character.integrate(q, step * min(1.0, 0.5 / max(size, 1e-12)))
+        q = character.integrate(q, step * min(1.0, LONGEST_STEP / max(size, 1e-12)))
     return q, float(np.abs(character.difference(pose, q)).max()), left
 
 
 def hold_rows(
     character: Character, q: Array, holds: Sequence[Hold], targets: Sequence[Array], time: float
 ) -> tuple[Array, Array]:
-    """What is missing to targets (x, y, z, facing), and its Jacobian over the tangent space."""
+    """Returns the errors from targets (x, y, z, facing) and their Jacobian over the tangent space."""
     out, jac = [], []
     for h, place in zip(holds, targets, strict=True):
         s = h.surface(time)

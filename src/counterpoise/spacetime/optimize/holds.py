@@ -1,7 +1,8 @@
-"""How the world holds a part of the body: which directions are pinned, and which forces it can give."""
+"""How the world holds a part of the body: which directions are fixed, and which forces the contact can give."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -12,17 +13,19 @@ from counterpoise.character.character import Character
 from counterpoise.character.roles import Foot
 from counterpoise.errors import BadValue
 from counterpoise.objectives.surface import Surface
-from counterpoise.spacetime.optimize.asks import Touch
 from counterpoise.spacetime.optimize.frames import Frames
 from counterpoise.spacetime.optimize.moments import Timeline
+from counterpoise.spacetime.optimize.request import Touch
 
-EDGE = 0.2  # of a foot's length: points this near its end are its heel or toe
-GENERATORS = 4  # edges of the pyramid inside a friction cone
+HEEL_TOE_SHARE = 0.2  # of a foot's length: points this near its end are its heel or toe
+CONE_EDGES = 4  # edges of the pyramid inside a friction cone
+TOE_HINGE_MARGIN = 0.03  # [m] points this far behind the toe joint still belong to the toes
+TORQUE_UNIT = 0.1  # [body weights x m] torque of a multiplier of one
 
 
 @dataclass(frozen=True, eq=False)
 class Hold:
-    """One contact, ready for the optimiser. Directions are in the surface's frame, points in their bodies'."""
+    """One contact as the optimiser uses it. Directions are in the surface's frame, points in their bodies'."""
 
     touch: Touch
     label: str
@@ -52,27 +55,34 @@ class Hold:
         return int(self.generators.shape[0] * self.generators.shape[1] + len(self.torques))
 
     def bounds(self, weight: float) -> tuple[Array, Array]:
-        """Of the multipliers."""
+        """Returns the bounds of the multipliers; `weight` is the body's [N]."""
         n = self.generators.shape[0] * self.generators.shape[1]
         top = np.inf if self.touch.most is None else self.touch.most / weight
         low = np.full(n, -top if self.signed else 0.0)
         return np.concatenate([low, -self.torque_bound]), np.concatenate([np.full(n, top), self.torque_bound])
 
+    @property
+    def still(self) -> bool:
+        """Whether its surface does not move."""
+        return isinstance(self.touch.surface, Surface)
+
+    def knots(self, frames: Frames) -> Ints:
+        """Returns the knots at which it holds."""
+        phase = frames.phase[: frames.knots]
+        return np.flatnonzero((phase >= self.first) & (phase < self.last)).astype(np.int64)
+
     def surface(self, time: float) -> Surface:
+        """Returns the surface it holds on, at a time."""
         s = self.touch.surface
         return s if isinstance(s, Surface) else s(time)
 
-    @property
-    def still(self) -> bool:
-        return isinstance(self.touch.surface, Surface)
-
 
 def make_hold(character: Character, touch: Touch, timeline: Timeline) -> Hold:
-    """Find out what a touch means for this body."""
+    """Returns what a touch means for this body."""
     first, last = timeline.moment_of(touch.start), timeline.moment_of(touch.end)
     if first is None or last is None or first >= last:
         raise BadValue(f"the contact {touch.label!r} has no time: from {touch.start!r} to {touch.end!r}")
-    weight = character.mass * 9.81
+    weight = character.weight
     if touch.how == "bar":
         return _bar(character, touch, first, last, weight)
     if touch.how == "point":
@@ -89,15 +99,19 @@ def _foot(character: Character, touch: Touch, first: int, last: int) -> Hold:
     base = character.body_id(foot.body)
     if touch.how == "heel":
         return _edge(
-            character, touch, [p for p, at in zip(points, x, strict=True) if at < x.min() + EDGE * length], first, last
+            character,
+            touch,
+            [p for p, at in zip(points, x, strict=True) if at < x.min() + HEEL_TOE_SHARE * length],
+            first,
+            last,
         )
     if touch.how == "toe":
-        front = [p for p, at in zip(points, x, strict=True) if at > x.max() - EDGE * length]
+        front = [p for p, at in zip(points, x, strict=True) if at > x.max() - HEEL_TOE_SHARE * length]
         toes = {p[0] for p in front}
         if len(toes) > 1 or base in toes:
             return _edge(character, touch, front, first, last)
         base = toes.pop()
-        hinge = rest.body_position[base][0] - 0.03
+        hinge = rest.body_position[base][0] - TOE_HINGE_MARGIN
         points = [p for p, at in zip(points, x, strict=True) if at > hinge or p[0] == base]
     R, o = rest.body_rotation[base], rest.body_position[base]
     own = [p for p in points if p[0] == base] or points
@@ -167,15 +181,15 @@ def _bar(character: Character, touch: Touch, first: int, last: int, weight: floa
     axis = axis / length
     side = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
     side /= np.linalg.norm(side)
-    unit = 0.1  # a multiplier of one is a torque of 0.1 body weights x m
     frames = np.array([axis, side, np.cross(axis, side)])
-    bound = np.array([touch.torque, touch.grip, touch.grip]) / (unit * weight)
+    bound = np.array([touch.torque, touch.grip, touch.grip]) / (TORQUE_UNIT * weight)
     used = bound > 0.0
     return Hold(
         touch, touch.label, body, local, first, last, (),
         axes=np.empty((0, 3)), against=np.empty((0, 3)), turned=np.zeros(0, bool),
         force_bodies=np.array([body], np.int64), force_points=local[None], offsets=np.zeros((1, 3)),
-        generators=np.eye(3)[None], torques=unit * frames[used], torque_bound=bound[used], signed=True, facing=False,
+        generators=np.eye(3)[None], torques=TORQUE_UNIT * frames[used], torque_bound=bound[used], signed=True,
+        facing=False,
     )  # fmt: skip
 
 
@@ -185,10 +199,10 @@ def _flattened(offsets: Array) -> Array:
 
 
 def _pyramids(points: int, friction: float) -> Array:
-    """(points, GENERATORS, 3): the edges of a pyramid inside the friction cone, each with unit normal force."""
-    angles = 2.0 * np.pi * (np.arange(GENERATORS) + 0.5) / GENERATORS
-    one = np.stack([friction * np.cos(angles), friction * np.sin(angles), np.ones(GENERATORS)], axis=1)
-    return np.broadcast_to(one, (points, GENERATORS, 3)).copy()
+    """(points, CONE_EDGES, 3): the edges of a pyramid inside the friction cone, each with unit normal force."""
+    angles = 2.0 * np.pi * (np.arange(CONE_EDGES) + 0.5) / CONE_EDGES
+    one = np.stack([friction * np.cos(angles), friction * np.sin(angles), np.ones(CONE_EDGES)], axis=1)
+    return np.broadcast_to(one, (points, CONE_EDGES, 3)).copy()
 
 
 def _placed(character: Character, foot: Foot) -> list[tuple[int, Array, Array]]:
@@ -232,8 +246,12 @@ def end_of(character: Character, body: int) -> Array:
     return centre + axis * reach * (1.0 if centre @ axis >= 0.0 else -1.0)
 
 
-def without_double(holds: list[Hold], timeline: Timeline, conflicts: list[str]) -> list[Hold]:
-    """No part is held twice at a time: of two holds the later asked for gives way, and this is said."""
+def without_double(holds: Sequence[Hold], timeline: Timeline) -> tuple[tuple[Hold, ...], tuple[str, ...]]:
+    """Returns holds of which none holds a part that another holds at the same time, and the conflicts found.
+
+    Of two such holds the one asked for later ends early or begins late.
+    """
+    conflicts: list[str] = []
     kept: list[Hold] = []
     for hold in holds:
         free = [p for p in range(hold.first, hold.last) if not any(_clash(hold, k, p) for k in kept)]
@@ -246,7 +264,7 @@ def without_double(holds: list[Hold], timeline: Timeline, conflicts: list[str]) 
         if free:
             last = next((p for p in range(free[0], hold.last) if p not in free), hold.last)
             kept.append(replace(hold, first=free[0], last=last))
-    return kept
+    return tuple(kept), tuple(conflicts)
 
 
 def _clash(a: Hold, b: Hold, phase: int) -> bool:
@@ -254,8 +272,8 @@ def _clash(a: Hold, b: Hold, phase: int) -> bool:
     return b.first <= phase < b.last and (a.body in parts or any(body in parts for body, _ in a.level))
 
 
-def handed_over(hold: Hold, holds: list[Hold], frames: Frames) -> set[int]:
-    """Knots at which another hold of the same part, which ends or begins there, already says all of it.
+def handed_over(hold: Hold, holds: Sequence[Hold], frames: Frames) -> set[int]:
+    """Returns knots at which another hold of the same part, which ends or begins there, already fixes all of it.
 
     A foot that goes from flat to its toes has one pose at that seam: the rows of both would depend on each other.
     """

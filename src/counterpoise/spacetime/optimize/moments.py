@@ -1,4 +1,4 @@
-"""When things happen: moments fixed or free, and the phases between them, each with a spline of its own."""
+"""Moments, fixed or free, and the phases between them; each phase has a spline of its own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,9 @@ from counterpoise.errors import BadValue
 
 DEGREE = 3
 RATE = 30.0  # knots a second
-LEAST = 0.02  # [s] no phase is shorter
-SAME = 1e-6  # [s] times nearer than this are one
+SHORTEST_PHASE = 0.02  # [s]
+TIME_TOLERANCE = 1e-6  # [s] times nearer than this are the same
+KNOT_TOLERANCE = 1e-3  # [s] knots are at least this far apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,14 @@ class Moment:
 Time: TypeAlias = float | Moment
 
 
+def check_time(time: Any, what: str) -> None:
+    """Raises where `time` is neither a number nor a Moment."""
+    if not isinstance(time, Moment) and not (isinstance(time, (int, float)) and np.isfinite(time)):
+        raise BadValue(f"{what} is a time in seconds or a Moment; got {time!r}")
+
+
 def seconds(time: Time) -> float:
-    """Where a time lies to begin with [s]."""
+    """Returns a time in seconds; of a Moment where it begins."""
     return time.at if isinstance(time, Moment) else float(time)
 
 
@@ -100,7 +107,7 @@ class Timeline:
     @property
     def free(self) -> Ints:
         """Moments the optimiser may move."""
-        return np.flatnonzero(self.high - self.low > SAME)
+        return np.flatnonzero(self.high - self.low > TIME_TOLERANCE)
 
     @property
     def coefficients(self) -> int:
@@ -114,7 +121,7 @@ class Timeline:
                 if m is time:
                     return i
             raise BadValue(f"the moment {time.name or time.at!r} begins or ends nothing; use a number there")
-        close = np.flatnonzero(np.abs(self.times - float(time)) <= SAME)
+        close = np.flatnonzero(np.abs(self.times - float(time)) <= TIME_TOLERANCE)
         return int(close[0]) if len(close) else None
 
     def locate(self, time: Time) -> tuple[int, float]:
@@ -123,7 +130,7 @@ class Timeline:
         if at is not None:
             return (at, 0.0) if at < len(self.phases) else (len(self.phases) - 1, 1.0)
         t, times = seconds(time), self.times
-        if not times[0] - SAME <= t <= times[-1] + SAME:
+        if not times[0] - TIME_TOLERANCE <= t <= times[-1] + TIME_TOLERANCE:
             raise BadValue(f"the motion runs from {times[0]:g} s to {times[-1]:g} s; {t:g} s lies outside", time=t)
         p = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(self.phases) - 1))
         return p, float((t - times[p]) / (times[p + 1] - times[p]))
@@ -145,8 +152,8 @@ def make_timeline(
             raise BadValue(f"a fine stretch is (start, end, knots a second), start < end; got {stretch!r}")
     inner = [*inner, *(t for start, stop, _ in fine for t in (start, stop))]
     end = seconds(duration)
-    if not end >= LEAST:
-        raise BadValue(f"a motion lasts at least {LEAST} s; got a duration of {end!r} s", duration=end)
+    if not end >= SHORTEST_PHASE:
+        raise BadValue(f"a motion lasts at least {SHORTEST_PHASE} s; got a duration of {end!r} s", duration=end)
     if not (np.isfinite(rate) and rate > 0.0):
         raise BadValue(f"knots a second is a positive number; got {rate!r}")
     fixed = [Moment(0.0, 0.0, 0.0, "start")]
@@ -158,18 +165,18 @@ def make_timeline(
                 moments.append(event)
             continue
         t = float(event)
-        if not -SAME <= t <= end + SAME:
+        if not -TIME_TOLERANCE <= t <= end + TIME_TOLERANCE:
             raise BadValue(f"the motion runs from 0 to {end:g} s; a contact at {t:g} s lies outside", time=t)
-        if not any(abs(m.at - t) <= SAME for m in moments):
+        if not any(abs(m.at - t) <= TIME_TOLERANCE for m in moments):
             moments.append(Moment(t, t, t))
     moments.sort(key=lambda m: m.at)
     times = np.array([m.at for m in moments])
     gaps = np.diff(times)
-    if len(gaps) and gaps.min() < LEAST - SAME:
+    if len(gaps) and gaps.min() < SHORTEST_PHASE - TIME_TOLERANCE:
         k = int(np.argmin(gaps))
         raise BadValue(
-            f"contacts change at {times[k]:g} s and again at {times[k + 1]:g} s: give phases at least {LEAST} s, "
-            "or make the two one moment"
+            f"contacts change at {times[k]:g} s and again at {times[k + 1]:g} s: give phases at least "
+            f"{SHORTEST_PHASE} s, or make the two one moment"
         )
     low, high = np.empty(len(moments)), np.empty(len(moments))
     for k, m in enumerate(moments):
@@ -180,8 +187,8 @@ def make_timeline(
     phases: list[Phase] = []
     first = 0
     for k, gap in enumerate(gaps):
-        marks = [(t - times[k]) / gap for t in inner if times[k] + 1e-3 < t < times[k + 1] - 1e-3]
-        cuts = _apart(np.unique([0.0, *marks, 1.0]), 1e-3 / gap)
+        marks = [(t - times[k]) / gap for t in inner if times[k] + KNOT_TOLERANCE < t < times[k + 1] - KNOT_TOLERANCE]
+        cuts = _apart(np.unique([0.0, *marks, 1.0]), KNOT_TOLERANCE / gap)
         parts = []
         for a, b in pairwise(cuts):
             middle = times[k] + 0.5 * (a + b) * gap

@@ -20,7 +20,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.roles import other_side
 from counterpoise.spacetime.optimize.holds import Hold
 from counterpoise.spacetime.optimize.problem import MotionProblem
-from counterpoise.spacetime.optimize.rows.torque import Torques
+from counterpoise.spacetime.optimize.rows.torque import TorqueRows
 
 FLIP = np.array([1.0, -1.0, 1.0])  # of a place or force; a turn's is its negative
 SAME = 1e-7  # numbers that differ by less are the same
@@ -79,22 +79,22 @@ class Fold:
         return small, large
 
 
-def plain_fold(variables: int, rows: int) -> Fold:
+def unfolded(variables: int, rows: int) -> Fold:
     """Everything as it is."""
     return Fold(sp.identity(variables, format="csr"), np.zeros(variables), np.arange(rows))
 
 
 def find_image(problem: MotionProblem) -> Image | None:
     """How the problem's candidates are mirrored; None where figure or contacts have no left and right that match."""
-    who, layout = problem.character, problem.layout
-    if not who.floating or problem.gives:
+    character, layout = problem.character, problem.layout
+    if not character.floating or problem.elastic:
         return None
-    M = who.mirror_velocity(np.eye(who.nv)).T  # image = M v
+    M = character.mirror_velocity(np.eye(character.nv)).T  # image = M v
     of_dof = np.abs(M).argmax(axis=1)
-    sign_dof = M[np.arange(who.nv), of_dof]
-    if np.abs(np.abs(M) - np.eye(who.nv)[of_dof]).max() > SAME:
+    sign_dof = M[np.arange(character.nv), of_dof]
+    if np.abs(np.abs(M) - np.eye(character.nv)[of_dof]).max() > SAME:
         return None  # joint frames that are no mirror images: a number would become a mixture
-    n, c, nv = layout.size, layout.coefficients, who.nv
+    n, c, nv = layout.size, layout.coefficients, character.nv
     of, sign, shift = np.arange(n), np.ones(n), np.zeros(n)
     at = np.arange(c)[:, None] * nv
     of[: c * nv] = (at + of_dof).ravel()
@@ -106,7 +106,7 @@ def find_image(problem: MotionProblem) -> Image | None:
         if partner is None or not _contact_image(problem, h, partner, twice, of, sign, shift):
             return None
     for block in problem.blocks:
-        if isinstance(block, Torques):
+        if isinstance(block, TorqueRows):
             dofs = block.plan.dofs
             where = {int(d): i for i, d in enumerate(dofs)}
             own = [where.get(int(of_dof[d]), -1) for d in dofs]
@@ -221,7 +221,7 @@ def find_fold(problem: MotionProblem, image: Image, values: Any, low: Array, hig
         costs = []
         for side, at in ((here, x), (there, m)):
             side.append(values(at))
-            costs.append(problem.objective.value(problem.evaluation, at))
+            costs.append(problem.cost.value(problem.evaluation, at))
         if abs(costs[0] - costs[1]) > SAME * max(abs(costs[0]), 1.0):
             return None
     rows = np.arange(len(low))

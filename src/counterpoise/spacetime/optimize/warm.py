@@ -1,4 +1,4 @@
-"""An earlier result as the start of a new problem: the same motion in its terms, and how wishes have moved since."""
+"""An earlier result as the start of a new problem: the same motion in its variables, and how the cost has changed."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.motion.poses import layout_of
+from counterpoise.spacetime.optimize.cost import MotionCost
 from counterpoise.spacetime.optimize.frames import frame_of
-from counterpoise.spacetime.optimize.keying import coordinates, key_target
+from counterpoise.spacetime.optimize.initial import fit_coordinates
+from counterpoise.spacetime.optimize.keys import coordinates, key_target
 from counterpoise.spacetime.optimize.moments import seconds
-from counterpoise.spacetime.optimize.objective import Objective
 from counterpoise.spacetime.optimize.problem import MotionProblem
-from counterpoise.spacetime.optimize.variables import fit_coordinates
 
 if TYPE_CHECKING:
-    from counterpoise.spacetime.optimize.solve import Result
+    from counterpoise.spacetime.optimize.result import Result
 
-STEP = 1e-3  # of a phase, for slopes at its ends
+SLOPE_STEP = 1e-3  # of a phase, for slopes at its ends by differences
 
 
-def carried(problem: MotionProblem, warm: Result) -> Array:
-    """The earlier motion as a candidate of this problem; contacts and forces too where they are the same in number.
+def earlier_motion(problem: MotionProblem, warm: Result) -> Array:
+    """Returns the earlier motion as a candidate of this problem; contacts and forces too where their numbers agree.
 
     Rotations are written about the first guess, which moves with the keys: the curve is read off and written anew.
     """
     x, old = problem.start.copy(), warm.problem
     alike = len(warm.x) == len(x) and old.layout.places == problem.layout.places
-    c = problem.layout.coefficients * problem.character.nv
+    c = problem.layout.curve
     if alike:
         x[c:] = warm.x[c:]
     if alike and np.array_equal(old.evaluation.base.quaternion, problem.evaluation.base.quaternion):
@@ -45,8 +45,8 @@ def _written_anew(problem: MotionProblem, warm: Result) -> Array:
     values = _read(problem, warm, phase, s)
     ends = np.flatnonzero((s == 0.0) | (s == 1.0))
     way = np.where(s[ends] == 0.0, 1.0, -1.0)
-    one, two = (_read(problem, warm, phase[ends], s[ends] + k * STEP * way) for k in (1, 2))
-    rates = way[:, None] * (-3.0 * values[ends] + 4.0 * one - two) / (2.0 * STEP)
+    one, two = (_read(problem, warm, phase[ends], s[ends] + k * SLOPE_STEP * way) for k in (1, 2))
+    rates = way[:, None] * (-3.0 * values[ends] + 4.0 * one - two) / (2.0 * SLOPE_STEP)
     return fit_coordinates(problem.timeline, f, values, dict(zip(ends.tolist(), rates, strict=True)))
 
 
@@ -59,20 +59,20 @@ def _read(problem: MotionProblem, warm: Result, phase: Ints, s: Array) -> Array:
     return coordinates(problem.character, base[:, layout_of(problem.character).quaternions], q)
 
 
-def pull(problem: MotionProblem, warm: Result, x: Array) -> Array:
-    """How the objective's slope at x differs from what it was: soft keys that moved, and tastes.
+def change_of_slope(problem: MotionProblem, warm: Result, x: Array) -> Array:
+    """Returns how the cost's slope at x differs from the earlier problem's: soft keys that moved, other preferences.
 
     The new optimum lies, to first order, where the old motion goes when pushed by this.
     """
-    old, o, e = warm.problem, problem.objective, problem.evaluation
+    old, cost, e = warm.problem, problem.cost, problem.evaluation
     soft = []
     for key in old.keys:
         if key.soft is not None and seconds(key.time) <= problem.timeline.times[-1]:
             frame = frame_of(problem.timeline, key.time, problem.frames)
             soft.append((frame, *key_target(problem.character, key, e, frame), key.soft))
-    before = Objective(e, problem.layout, old.objective.weights, o.goal, old.objective.near, soft, o.force)
-    problem.look(x)
+    before = MotionCost(e, problem.layout, old.cost.weights, cost.goal, old.cost.near, soft, cost.prices)
+    problem.evaluate(x)
     now, then = np.empty(len(x)), np.empty(len(x))
-    o.gradient(e, x, now)
+    cost.gradient(e, x, now)
     before.gradient(e, x, then)
     return now - then

@@ -1,4 +1,4 @@
-"""What counts how much: joints by what they carry, knots by the time they stand for."""
+"""Weights of joints by the inertia they carry, and of knots by the time they stand for."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.spacetime.optimize.asks import Taste
 from counterpoise.spacetime.optimize.frames import Frames
 from counterpoise.spacetime.optimize.moments import Timeline
+from counterpoise.spacetime.optimize.request import Taste
 
 
 def weights(character: Character, taste: Taste) -> tuple[Array, Array]:
-    """Of squared accelerations and of nearness to the reference (nv,), from a taste."""
-    share = heft(character, taste.heft)
+    """Returns the weights of squared accelerations and of nearness to the reference, (nv,) each."""
+    share = inertia_weights(character, taste.heft)
     for joint in character.joints:
         if joint.kind == "free":
             share[joint.dofs.start : joint.dofs.start + 3] = taste.root_place
@@ -29,8 +29,8 @@ def weights(character: Character, taste: Taste) -> tuple[Array, Array]:
     return taste.smooth * share, near
 
 
-def heft(character: Character, power: float) -> Array:
-    """Weights of the joints from what they carry: the mass matrix's diagonal in the neutral pose to a power, mean 1."""
+def inertia_weights(character: Character, power: float) -> Array:
+    """Returns weights of the dofs: the mass matrix's diagonal in the neutral pose to a power, mean 1."""
     inertia = np.maximum(np.diag(character.snapshot().M).copy(), 1e-6)
     own = np.ones(character.nv)
     joints = np.arange(character.root_dofs.stop, character.nv)
@@ -43,8 +43,8 @@ def heft(character: Character, power: float) -> Array:
     return own
 
 
-def shares(timeline: Timeline, frames: Frames) -> Array:
-    """Seconds each knot stands for."""
+def knot_seconds(timeline: Timeline, frames: Frames) -> Array:
+    """Returns the seconds each knot stands for (trapezium rule)."""
     out = np.zeros(frames.knots)
     span = np.diff(timeline.times)
     for p in timeline.phases:

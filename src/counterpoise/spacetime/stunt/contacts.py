@@ -10,8 +10,9 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.errors import MissingRole, unknown_name
 from counterpoise.objectives.surface import Surface
-from counterpoise.spacetime.optimize.asks import How, Touch
+from counterpoise.spacetime.optimize import Touch
 from counterpoise.spacetime.optimize.moments import Time, seconds
+from counterpoise.spacetime.optimize.request import How
 from counterpoise.spacetime.stunt.figure import direction
 from counterpoise.spacetime.stunt.reading import Table, is_number
 from counterpoise.spacetime.stunt.times import Times

@@ -31,11 +31,18 @@ import numpy as np
 
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
-from counterpoise.spacetime.optimize.asks import Key, Taste, Touch, Wish
-from counterpoise.spacetime.optimize.moments import LEAST, RATE, SAME, Moment, Time, seconds
-from counterpoise.spacetime.optimize.problem import MotionProblem, build_motion_problem
-from counterpoise.spacetime.optimize.solve import Result, solve_motion
-from counterpoise.spacetime.optimize.solving import Progress
+from counterpoise.spacetime.optimize import (
+    Key,
+    MotionProblem,
+    Progress,
+    Requirement,
+    Result,
+    Taste,
+    Touch,
+    build_motion_problem,
+    solve_motion,
+)
+from counterpoise.spacetime.optimize.moments import RATE, SHORTEST_PHASE, TIME_TOLERANCE, Moment, Time, seconds
 from counterpoise.spacetime.stunt.contacts import read_contact
 from counterpoise.spacetime.stunt.figure import Poses, read_character
 from counterpoise.spacetime.stunt.reading import Table, open_toml
@@ -52,7 +59,7 @@ class Stunt:
     keys: tuple[Key, ...]
     contacts: tuple[Touch, ...]
     duration: Time  # [s]
-    wishes: tuple[Wish, ...] = ()
+    wishes: tuple[Requirement, ...] = ()
     taste: Taste = field(default_factory=Taste)
     rate: float = RATE  # knots a second
     fine: tuple[tuple[float, float, float], ...] = ()  # stretches (start, end, rate) with a rate of their own
@@ -163,7 +170,8 @@ def _one_at_a_time(keys: list[tuple[Key, Table]], times: Times) -> list[tuple[Ke
     out: list[tuple[Key, Table]] = []
     for key, here in keys:
         twin = next(
-            (t for k, t in out if key.whole and k.whole and abs(seconds(key.time) - seconds(k.time)) <= SAME), None
+            (t for k, t in out if key.whole and k.whole and abs(seconds(key.time) - seconds(k.time)) <= TIME_TOLERANCE),
+            None,
         )
         if twin is None:
             out.append((key, here))
@@ -222,11 +230,11 @@ def _check_order(touches: list[tuple[Touch, Table]], times: Times, top: Table) -
         events += [(seconds(touch.start), touch.start, table, "from"), (seconds(touch.end), touch.end, table, "to")]
     events.sort(key=lambda e: e[0])
     for (t0, a, where, _), (t1, b, table, key) in pairwise(events):
-        if SAME < t1 - t0 < LEAST - SAME:
+        if TIME_TOLERANCE < t1 - t0 < SHORTEST_PHASE - TIME_TOLERANCE:
             raise table.fault(
                 key,
-                f"contacts change at {t0:g} s (line {where.line}) and again at {t1:g} s: leave at least {LEAST:g} s "
-                "between, or give both the same time",
+                f"contacts change at {t0:g} s (line {where.line}) and again at {t1:g} s: leave at least "
+                f"{SHORTEST_PHASE:g} s between, or give both the same time",
             )
-        if t1 - t0 <= SAME and a is not b and isinstance(a, Moment) and isinstance(b, Moment):
+        if t1 - t0 <= TIME_TOLERANCE and a is not b and isinstance(a, Moment) and isinstance(b, Moment):
             raise table.fault(key, f"the moments {a.name!r} and {b.name!r} begin at the same time: make them one")

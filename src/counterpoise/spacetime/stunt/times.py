@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from counterpoise.errors import unknown_name
-from counterpoise.spacetime.optimize.moments import SAME, Moment, Time, seconds
-from counterpoise.spacetime.optimize.problem import SHORTEST
+from counterpoise.spacetime.optimize.moments import TIME_TOLERANCE, Moment, Time, seconds
+from counterpoise.spacetime.optimize.starting_point import SHORTEST_MOTION
 from counterpoise.spacetime.stunt.reading import Table, is_number
 
 WANTED = "seconds, or the name of a moment"
@@ -29,11 +29,11 @@ class Times:
         duration = self.read(top, "duration", required=True)
         assert duration is not None
         self.duration: Time = duration
-        self.short = seconds(duration) < SHORTEST
-        self.end: Time = SHORTEST if self.short else duration  # of the motion that is made
+        self.short = seconds(duration) < SHORTEST_MOTION
+        self.end: Time = SHORTEST_MOTION if self.short else duration  # of the motion that is made
         self.conflicts: list[str] = []
         for name, moment in self.moments.items():
-            if not self.short and not 0.0 <= moment.at <= seconds(duration) + SAME:
+            if not self.short and not 0.0 <= moment.at <= seconds(duration) + TIME_TOLERANCE:
                 raise self.tables[name].fault(
                     name, f"the motion runs from 0 to {seconds(duration):g} s; {name} at {moment.at:g} s lies outside"
                 )
@@ -68,7 +68,7 @@ class Times:
             return self.moments[value]
         if not is_number(value):
             raise table.fault(key, f"{key} is {WANTED}; got {value!r}")
-        if key != "duration" and not -SAME <= value <= seconds(self.end) + SAME:
+        if key != "duration" and not -TIME_TOLERANCE <= value <= seconds(self.end) + TIME_TOLERANCE:
             raise table.fault(key, f"the motion runs from 0 to {seconds(self.end):g} s; {key} = {value:g} lies outside")
         return float(value)
 
@@ -87,7 +87,7 @@ class Times:
         if not self.short:
             return tables
         out, end = [], seconds(self.end)
-        if one and tables and all((self._said(t, "time") or 0.0) > end + SAME for t in tables):
+        if one and tables and all((self._said(t, "time") or 0.0) > end + TIME_TOLERANCE for t in tables):
             first = min(tables, key=lambda t: self._said(t, "time") or 0.0)
             self.conflicts.append(
                 f"{first.label.removeprefix('this ')} (line {first.line}) at {self._said(first, 'time'):g} s lies "
@@ -98,12 +98,12 @@ class Times:
             head = table.label.removeprefix("this ")
             began = [self._said(table, key) for key in ("time", "from")]
             start = max((t for t in began if t is not None), default=0.0)
-            if start > (end + SAME if began[0] is not None else end - SAME):
+            if start > (end + TIME_TOLERANCE if began[0] is not None else end - TIME_TOLERANCE):
                 self.conflicts.append(f"{head} (line {table.line}) at {start:g} s lies after the end: it is left out")
                 continue
             stop = self._said(table, "to")
-            if stop is not None and stop >= seconds(self.duration) - SAME:
-                if stop > end + SAME:
+            if stop is not None and stop >= seconds(self.duration) - TIME_TOLERANCE:
+                if stop > end + TIME_TOLERANCE:
                     self.conflicts.append(f"{head} (line {table.line}) goes on to {stop:g} s, after the end: it is cut")
                 table.data["to"] = end
             out.append(table)
@@ -159,13 +159,13 @@ def read_fine(tables: list[Table], times: Times) -> tuple[tuple[float, float, fl
         table.done()
         start, stop = ends
         assert rate is not None
-        if not stop - start > SAME:
+        if not stop - start > TIME_TOLERANCE:
             raise table.fault(
                 "to" if "to" in table else "from",
                 f"a fine stretch ends after it begins; got from {start:g} s to {stop:g} s",
             )
         for (a, b, _), other in zip(out, tables[:i], strict=True):
-            if min(b, stop) - max(a, start) > SAME:
+            if min(b, stop) - max(a, start) > TIME_TOLERANCE:
                 raise table.fault(
                     "from" if "from" in table else None,
                     f"this stretch and the one in line {other.line} overlap from {max(a, start):g} s to "

@@ -9,7 +9,7 @@ import numpy as np
 
 from counterpoise.character.character import Character
 from counterpoise.errors import unknown_name
-from counterpoise.spacetime.optimize.asks import (
+from counterpoise.spacetime.optimize import (
     Apart,
     Apex,
     Clear,
@@ -17,12 +17,12 @@ from counterpoise.spacetime.optimize.asks import (
     Effort,
     Facing,
     Place,
+    Requirement,
     Taste,
     TorqueLimit,
-    Wish,
 )
 from counterpoise.spacetime.optimize.moments import seconds
-from counterpoise.spacetime.optimize.rows.apart import rod_pairs
+from counterpoise.spacetime.optimize.rods import rod_pairs
 from counterpoise.spacetime.stunt.reading import Table, is_number
 from counterpoise.spacetime.stunt.times import Times
 
@@ -31,7 +31,7 @@ JOINTS = 'names of joints, such as ["knee_left"] or "knee" for both, or "all"'
 BODIES = 'names of bodies, such as ["hand_left", "thigh"] ("thigh" for both), "feet", "hands", or "all"'
 
 
-def read_wish(table: Table, character: Character, times: Times) -> Wish:
+def read_wish(table: Table, character: Character, times: Times) -> Requirement:
     """One [[wish]], of the kind it names."""
     kind = table.text("kind", f"one of {', '.join(KINDS)}", required=True, choices=tuple(KINDS))
     assert kind is not None
@@ -46,14 +46,14 @@ def _name(table: Table) -> str:
     return table.text("name", "a name in quotes") or ""
 
 
-def _apex(table: Table, who: Character, times: Times) -> Wish:
+def _apex(table: Table, who: Character, times: Times) -> Requirement:
     height = table.number("height", "metres: the CoM's highest point in that flight", required=True)
     sense = table.text("sense", f"one of {', '.join(SENSES)}", choices=SENSES) or "equal"
     assert height is not None
     return Apex(times.need(table, "time"), height, sense, _name(table))  # type: ignore[arg-type]
 
 
-def _place(table: Table, who: Character, times: Times) -> Wish:
+def _place(table: Table, who: Character, times: Times) -> Requirement:
     body = table.text("body", 'a body, or "com"', required=True)
     assert body is not None
     if body != "com":
@@ -67,7 +67,7 @@ def _place(table: Table, who: Character, times: Times) -> Wish:
     return Place(body, times.need(table, "time"), at, point, within, _name(table))
 
 
-def _facing(table: Table, who: Character, times: Times) -> Wish:
+def _facing(table: Table, who: Character, times: Times) -> Requirement:
     degrees = table.number("degrees", "degrees about the vertical, to the left", required=True)
     body = table.text("body", "a body; the root when left out")
     assert degrees is not None
@@ -77,7 +77,7 @@ def _facing(table: Table, who: Character, times: Times) -> Wish:
     return Facing(times.need(table, "time"), float(np.radians(degrees)), body, _name(table))
 
 
-def _clear(table: Table, who: Character, times: Times) -> Wish:
+def _clear(table: Table, who: Character, times: Times) -> Requirement:
     bodies = table.names("bodies", 'feet or bodies, such as ["foot_left", "pelvis"]', required=True)
     height = table.number("height", "metres above the ground to stay above", required=True)
     start, end = times.read(table, "from"), times.read(table, "to")
@@ -95,7 +95,7 @@ def _clear(table: Table, who: Character, times: Times) -> Wish:
     return Clear(names, height, 0.0 if start is None else start, end, _name(table))
 
 
-def _apart(table: Table, who: Character, times: Times) -> Wish:
+def _apart(table: Table, who: Character, times: Times) -> Requirement:
     bodies, others = (_parts(table, key, who) for key in ("bodies", "others"))
     room = table.number("room", "metres between them, 0 or more", low=0.0) or 0.0
     start, end = times.read(table, "from"), times.read(table, "to")
@@ -126,7 +126,7 @@ def _parts(table: Table, key: str, who: Character) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def _torque(table: Table, who: Character, times: Times) -> Wish:
+def _torque(table: Table, who: Character, times: Times) -> Requirement:
     joints = _some(table, who)
     limit = table.number("limit", "newton metres, above 0")
     share = table.number("share", "a share of the joint's strength, above 0")
@@ -135,12 +135,12 @@ def _torque(table: Table, who: Character, times: Times) -> Wish:
     return TorqueLimit(joints, limit, 1.0 if share is None else share)
 
 
-def _effort(table: Table, who: Character, times: Times) -> Wish:
+def _effort(table: Table, who: Character, times: Times) -> Requirement:
     weight = table.number("weight", "a number above 0")
     return Effort(_some(table, who), 1.0 if weight is None else weight)
 
 
-def _cycle(table: Table, who: Character, times: Times) -> Wish:
+def _cycle(table: Table, who: Character, times: Times) -> Requirement:
     wanted = '[x, y] in metres, "free" for a coordinate that may be as it likes'
     value = table.value("travel", wanted)
     if value is None:
@@ -150,7 +150,7 @@ def _cycle(table: Table, who: Character, times: Times) -> Wish:
     return Cycle([None if v == "free" else float(v) for v in value])
 
 
-KINDS: dict[str, Callable[[Table, Character, Times], Wish]] = {
+KINDS: dict[str, Callable[[Table, Character, Times], Requirement]] = {
     "apex": _apex, "place": _place, "facing": _facing, "clear": _clear, "apart": _apart, "torque": _torque,
     "effort": _effort, "cycle": _cycle,
 }  # fmt: skip

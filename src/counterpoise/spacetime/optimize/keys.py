@@ -1,7 +1,8 @@
-"""Keys made fit: inside the limits, on the contacts they stand on, and as coordinates of the curve."""
+"""Keys brought inside the limits and onto the contacts they stand on, and as coordinates of the curve."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,24 +11,39 @@ from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.motion.poses import layout_of
-from counterpoise.spacetime.optimize.asks import Key
-from counterpoise.spacetime.optimize.frames import Evaluation
+from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
 from counterpoise.spacetime.optimize.guess import bring_on, place_of
 from counterpoise.spacetime.optimize.holds import Hold
 from counterpoise.spacetime.optimize.moments import Timeline, seconds
+from counterpoise.spacetime.optimize.request import Key
 
-GIVEN_UP = 1e3  # weight of a key that could not be exact
+IMPOSSIBLE_KEY_WEIGHT = 1e3  # weight of a key that cannot be exact and becomes a cost
+NOTED_CHANGE = 1e-4  # [rad, m] of a key from which the change is noted
+SAME_PLACE = 1e-3  # [m] within which two keys have a contact at the same place
+ON_CONTACT = 1e-6  # [m, rad] error with which a key stands on its contacts
+NOTED_EXCESS = 1e-3  # [rad] beyond a joint's limits from which it is a conflict
 
 
-def settled(
-    character: Character, key: Key, timeline: Timeline, holds: list[Hold], before: list[Key], notes: list[str],
+def settle_keys(
+    character: Character, keys: Sequence[Key], timeline: Timeline, holds: Sequence[Hold]
+) -> tuple[tuple[Key, ...], tuple[str, ...], tuple[str, ...]]:
+    """Returns exact keys inside the limits and on the contacts they stand on, with the least change; notes; conflicts.
+
+    Where that is impossible the key changes: joints go to their limits, and a pose whose foot is held elsewhere becomes
+    a cost.
+    """
+    done: list[Key] = []
+    notes: list[str] = []
+    conflicts: list[str] = []
+    for key in keys:
+        done.append(_settled(character, key, timeline, holds, done, notes, conflicts))
+    return tuple(done), tuple(notes), tuple(conflicts)
+
+
+def _settled(
+    character: Character, key: Key, timeline: Timeline, holds: Sequence[Hold], before: list[Key], notes: list[str],
     conflicts: list[str],
 ) -> Key:  # fmt: skip
-    """An exact key inside the limits and, if it is a whole pose, on the contacts it stands on, with the least change.
-
-    What cannot be is said in `conflicts`, and the key gives way: its joints to their limits, a pose whose foot is held
-    elsewhere to a wish.
-    """
     if key.soft is not None:
         return key
     pose = np.asarray(key.pose, float)
@@ -41,11 +57,11 @@ def settled(
     inside = character.limits.clamp(pose)
     if np.abs(character.difference(pose, inside)).max(initial=0.0) > 1e-9:
         pose, moved, left = bring_on(character, inside, active, seconds(key.time))
-    if left > 1e-6:
+    if left > ON_CONTACT:
         where = ", ".join(h.label for h in active)
         conflicts.append(f"{key.label} cannot be brought onto {where}: {left:.3g} m or rad are missing")
-        return replace(key, pose=asked, soft=GIVEN_UP)
-    if moved > 1e-4:
+        return replace(key, pose=asked, soft=IMPOSSIBLE_KEY_WEIGHT)
+    if moved > NOTED_CHANGE:
         notes.append(f"{key.label} was moved by up to {moved:.3g} rad or m to stand on its contacts")
     for hold in active:
         here = place_of(character, hold, pose, seconds(key.time))
@@ -55,17 +71,17 @@ def settled(
                 continue
             there = place_of(character, hold, np.asarray(other.pose, float), seconds(other.time))
             gap = float(np.abs(here[:3] - there[:3]).max())
-            if gap > 1e-3:
+            if gap > SAME_PLACE:
                 conflicts.append(
                     f"{other.label} and {key.label} have {hold.label}, which is held from one to the other, "
                     f"{gap:.3g} m apart"
                 )
-                return replace(key, pose=pose, soft=GIVEN_UP)
+                return replace(key, pose=pose, soft=IMPOSSIBLE_KEY_WEIGHT)
     return replace(key, pose=pose)
 
 
 def _inside_limits(character: Character, key: Key, pose: Array, conflicts: list[str]) -> Array:
-    """The pose with the joints a key speaks of brought inside their limits; which were outside is said."""
+    """Returns the pose with the joints a key names brought inside their limits; those far outside are conflicts."""
     inside = character.limits.clamp(pose)
     gap = character.difference(pose, inside)
     out = pose.copy()
@@ -73,15 +89,15 @@ def _inside_limits(character: Character, key: Key, pose: Array, conflicts: list[
         if joint.kind == "free" or (key.only is not None and joint.name not in key.only):
             continue
         size = float(np.linalg.norm(gap[joint.dofs]))
-        if size > 1e-3:
+        if size > NOTED_EXCESS:
             conflicts.append(f"{key.label} has {joint.name} outside its limits by {np.degrees(size):.1f} deg")
         if size > 0.0:
             out[joint.qpos] = inside[joint.qpos]
     return out
 
 
-def key_target(character: Character, key: Key, e: Evaluation, frame: int) -> tuple[Ints, Array]:
-    """Degrees of freedom a key speaks of and their coordinates there."""
+def key_target(character: Character, key: Key, e: MotionEvaluation, frame: int) -> tuple[Ints, Array]:
+    """Returns the dofs a key names and their coordinates at its frame."""
     target = coordinates(character, e.base.quaternion[[frame]], np.asarray(key.pose, float)[None])[0]
     used = np.zeros(character.nv, bool)
     for joint in character.joints:
@@ -94,7 +110,7 @@ def key_target(character: Character, key: Key, e: Evaluation, frame: int) -> tup
 
 
 def coordinates(character: Character, base: Array, poses: Array) -> Array:
-    """Poses (n, nq) as the curve's coordinates (n, nv), rotations about those of `base` (n, rotations, 4)."""
+    """Returns poses (n, nq) as the curve's coordinates (n, nv), rotations about those of `base` (n, rotations, 4)."""
     at = layout_of(character)
     out = np.zeros((len(poses), character.nv))
     out[:, at.vector_v] = poses[:, at.vector_q]

@@ -1,27 +1,35 @@
-"""What is minimised: squared accelerations, distance from a reference, soft keys, forces; its Gauss-Newton Hessian."""
+"""The cost of a motion: squared accelerations, distance from a reference, soft keys, forces; with its Gauss-Newton
+Hessian.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import kernel
-from counterpoise.spacetime.optimize.frames import WIDTH, Evaluation
-from counterpoise.spacetime.optimize.rows.base import Layout
+from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
+from counterpoise.spacetime.optimize.frames import WIDTH
+from counterpoise.spacetime.optimize.layout import Layout
 
-FLOOR = 1e-6  # of the Hessian's diagonal, so that no direction is quite free
+HESSIAN_FLOOR = 1e-6  # added to the Hessian's diagonal, so that no direction is quite free
 
 
-class Objective:
+class MotionCost:
     """f = 1/2 integral (w |a|^2 + n |x - x0|^2) + soft keys + forces; quadrature by the trapezium rule at the knots."""
 
     def __init__(
-        self, e: Evaluation, layout: Layout, weights: Array, goal: Array, near: Array,
-        soft: list[tuple[int, Ints, Array, float]], multipliers: Array,
+        self, e: MotionEvaluation, layout: Layout, weights: Array, goal: Array, near: Array,
+        soft: list[tuple[int, Ints, Array, float]], prices: Array,
     ) -> None:  # fmt: skip
-        """`weights`, `near` (nv,); `goal` (knots, nv): coordinates the curve should be near; `multipliers` (size,)."""
+        """`weights`, `near` (nv,); `goal` (knots, nv): coordinates the curve should be near; `prices` (size,) of
+        squares of the variables beside the curve.
+        """
         self.layout, self.weights, self.near, self.goal, self.soft = layout, weights, near, goal, soft
-        self.force = multipliers
+        self.prices = prices
         self.nv, self.knots = e.character.nv, e.frames.knots
         self.share = np.zeros(self.knots)  # of the phase's duration that each knot stands for
         for p in e.timeline.phases:
@@ -57,22 +65,26 @@ class Objective:
         self.rows = np.concatenate([*rows, rest]).astype(np.int64)
         self.cols = np.concatenate([*cols, rest]).astype(np.int64)
         self.constant = np.zeros(len(self.rows))
-        self.constant[count:] = self.force[c * nv :]
+        self.constant[count:] = self.prices[c * nv :]
         diagonal = self.rows == self.cols
-        self.constant[diagonal] += FLOOR
+        self.constant[diagonal] += HESSIAN_FLOOR
 
-    def reprice(self, first: int, price: float) -> None:
-        """From now on squares of the variables from `first` on cost this much."""
-        self.force[first:] = price
-        at = len(self.constant) - (self.layout.size - first)
-        self.constant[at:] = price + FLOOR
+    def with_price(self, slacks: Sequence[slice], price: float) -> MotionCost:
+        """Returns the cost in which squares of some variables beside the curve have another price."""
+        other = copy(self)
+        other.prices, other.constant = self.prices.copy(), self.constant.copy()
+        for own in slacks:
+            other.prices[own] = price
+            shift = len(self.constant) - self.layout.size
+            other.constant[own.start + shift : own.stop + shift] = price + HESSIAN_FLOOR
+        return other
 
-    def _residual_near(self, e: Evaluation, X: Array) -> Array:
+    def _residual_near(self, e: MotionEvaluation, X: Array) -> Array:
         f = e.frames
         at = np.einsum("iw,iwd->id", f.B[: self.knots, 0], X[f.first[: self.knots, None] + np.arange(WIDTH)])
         return np.asarray(at - self.goal)
 
-    def value(self, e: Evaluation, x: Array) -> float:
+    def value(self, e: MotionEvaluation, x: Array) -> float:
         """f."""
         X = x[: self.layout.coefficients * self.nv].reshape(-1, self.nv)
         w = (self.share * e.T[: self.knots])[:, None]
@@ -83,17 +95,17 @@ class Objective:
             r = self._key_residual(e, X, frame, dofs, target)
             total += 0.5 * weight * float(r @ r)
         rest = x[self.layout.coefficients * self.nv :]
-        total += 0.5 * float((self.force[self.layout.coefficients * self.nv :] * rest) @ rest)
+        total += 0.5 * float((self.prices[self.layout.coefficients * self.nv :] * rest) @ rest)
         return total
 
-    def _key_residual(self, e: Evaluation, X: Array, frame: int, dofs: Ints, target: Array) -> Array:
+    def _key_residual(self, e: MotionEvaluation, X: Array, frame: int, dofs: Ints, target: Array) -> Array:
         f = e.frames
         return np.asarray(f.B[frame, 0] @ X[f.first[frame] : f.first[frame] + WIDTH][:, dofs] - target)
 
-    def gradient(self, e: Evaluation, x: Array, out: Array) -> None:
+    def gradient(self, e: MotionEvaluation, x: Array, out: Array) -> None:
         """df/dx, exact."""
         c = self.layout.coefficients * self.nv
-        out[c:] = self.force[c:] * x[c:]
+        out[c:] = self.prices[c:] * x[c:]
         G = np.zeros((self.layout.coefficients, self.nv))
         by_T = np.zeros(len(self.layout.moments) - 1)
         f, k = e.frames, self.knots
@@ -131,7 +143,7 @@ class Objective:
             if at[p] >= 0:
                 out[at[p]] -= by_T[p]
 
-    def hessian(self, e: Evaluation, factor: float, out: Array) -> None:
+    def hessian(self, e: MotionEvaluation, factor: float, out: Array) -> None:
         """factor x J^T W J in the pattern's order; second derivatives of accelerations are left out."""
         out[:] = self.constant
         f, k = e.frames, self.knots

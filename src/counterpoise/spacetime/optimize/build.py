@@ -1,0 +1,235 @@
+"""From a request to a problem: starting point, variables, rows, cost. Each step makes a value the next one reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+from counterpoise.motion.motion import Motion
+from counterpoise.spacetime.optimize.bulges import Bulge, bulges_of, other_bulges
+from counterpoise.spacetime.optimize.cost import MotionCost
+from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
+from counterpoise.spacetime.optimize.frames import base_of
+from counterpoise.spacetime.optimize.hold_forces import HoldForces
+from counterpoise.spacetime.optimize.holds import handed_over
+from counterpoise.spacetime.optimize.initial import Variables, initial_variables
+from counterpoise.spacetime.optimize.keys import coordinates, key_target
+from counterpoise.spacetime.optimize.layout import Layout, lay_out
+from counterpoise.spacetime.optimize.moments import RATE, Time
+from counterpoise.spacetime.optimize.near import with_rows_near
+from counterpoise.spacetime.optimize.problem import MotionProblem
+from counterpoise.spacetime.optimize.request import Key, MotionRequest, Taste, Touch
+from counterpoise.spacetime.optimize.requirements.base import Requirement, RowContext
+from counterpoise.spacetime.optimize.requirements.torque import plan_torques
+from counterpoise.spacetime.optimize.rows.apart import ApartPlan, ApartRows
+from counterpoise.spacetime.optimize.rows.base import RowBlock
+from counterpoise.spacetime.optimize.rows.contact import ContactRows
+from counterpoise.spacetime.optimize.rows.elastic import ElasticRows
+from counterpoise.spacetime.optimize.rows.key import KeyRows
+from counterpoise.spacetime.optimize.rows.order import order_rows
+from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
+from counterpoise.spacetime.optimize.rows.speed import RestRows, SeamRows
+from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
+from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
+from counterpoise.spacetime.optimize.weights import knot_seconds, weights
+
+LIMITS_FROM_START = 10.0  # [rad] ball limits nearer than this at the start are rows from the start: all of them
+GROUND_FROM_START = 0.3  # [m] points nearer to the ground than this at the start have rows from the start
+SMALLEST_PRICE = 1e-8  # of squares of contact variables, so that none is quite free
+SMALLEST_EFFORT = 1e-6  # of squared torques likewise
+
+
+def build_motion_problem(
+    character: Character,
+    keys: Sequence[Key] = (),
+    contacts: Sequence[Touch] = (),
+    duration: Time = 1.0,
+    *,
+    wishes: Sequence[Requirement] = (),
+    reference: Motion | None = None,
+    taste: Taste | None = None,
+    rate: float = RATE,
+    fine: Sequence[tuple[float, float, float]] = (),
+    clear: Sequence[str] | None = None,
+) -> MotionProblem:
+    """Builds the problem that `optimize_motion` solves; see there."""
+    return build_problem(
+        MotionRequest(
+            character, tuple(keys), tuple(contacts), duration, tuple(wishes), reference, taste or Taste(), rate,
+            tuple(fine), None if clear is None else tuple(clear),
+        )
+    )  # fmt: skip
+
+
+def build_problem(request: MotionRequest, slack_price: float | None = None) -> MotionProblem:
+    """Builds the problem of a request. With `slack_price` all but physics may be violated, at that price."""
+    start = find_starting_point(request)
+    torques = plan_torques(start.character, request.requirements)
+    layout = lay_out(start.character, start.timeline, start.holds, start.frames, len(torques.dofs) if torques else 0)
+    evaluation = _evaluation(start)
+    variables = initial_variables(start, layout)
+    evaluation.update(variables.x[: layout.curve].reshape(-1, layout.nv), layout.times(variables.x))
+    blocks, variables = _physics(start, evaluation, layout, torques, variables)
+    blocks += _contacts(start, evaluation, layout)
+    blocks += _exact_keys(start, evaluation, layout)
+    blocks += _requirements(start, evaluation, layout)
+    blocks += order_rows(layout)
+    if slack_price is not None:
+        blocks = [ElasticRows(b, slack_price, asked=False) if b.may_have_slack else b for b in blocks]
+    blocks, layout, variables = _slacks_laid_out(blocks, evaluation, layout, variables)
+    clear, unwatched = _bulges(request)
+    problem = MotionProblem(
+        start, evaluation, layout, tuple(blocks), _cost(start, evaluation, layout, torques, blocks), variables.low,
+        variables.high, variables.x, tuple(dict.fromkeys(p for b in blocks for p in _plans(b))), clear, unwatched,
+    )  # fmt: skip
+    problem.evaluate(problem.start)
+    return with_rows_near(problem, LIMITS_FROM_START, GROUND_FROM_START)
+
+
+def _evaluation(start: StartingPoint) -> MotionEvaluation:
+    character, frames, guess = start.character, start.frames, start.guess
+    q = guess.sample(np.clip(start.times, guess.start, guess.end)).q
+    about = np.ascontiguousarray(q[: frames.knots, :3]) if character.floating else np.zeros((frames.knots, 3))
+    return MotionEvaluation(character, start.timeline, frames, base_of(guess, start.timeline, frames), about)
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _physics(
+    start: StartingPoint, e: MotionEvaluation, layout: Layout, torques: TorquePlan | None, variables: Variables
+) -> tuple[list[RowBlock], Variables]:
+    """Newton and Euler, torques where they are asked about, and seams between phases."""
+    holds = [HoldForces(e, layout, hold, i, start.knot_times) for i, hold in enumerate(start.holds)]
+    out: list[RowBlock] = [PhysicsRows(e, layout, holds)] if start.character.floating else []
+    if torques is not None:
+        rows = TorqueRows(e, layout, torques, holds)
+        out.append(rows)
+        variables = _torque_variables(rows, e, layout, torques, variables)
+    if len(start.timeline.phases) > 1:
+        edge = np.cumsum([len(p.breaks) for p in start.timeline.phases])[:-1].astype(np.int64)
+        out.append(SeamRows(e, layout, edge - 1, edge, "continuity"))
+    return out, variables
+
+
+def _torque_variables(
+    rows: TorqueRows, e: MotionEvaluation, layout: Layout, torques: TorquePlan, variables: Variables
+) -> Variables:
+    """Torques begin as the first guess needs them, within their bounds."""
+    most = np.tile(torques.bound, e.frames.knots)
+    x, low, high = (a.copy() for a in (variables.x, variables.low, variables.high))
+    low[layout.torques :], high[layout.torques :] = -most, most
+    x[layout.torques :] = np.clip(rows.values(e, x), -most, most)
+    return Variables(x, low, high)
+
+
+def _contacts(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[RowBlock]:
+    """Held parts stay where they are, at knots where no key and no other hold fixes them already."""
+    frames, knots = start.frames, start.frames.knots
+    closes = any(r.closes_cycle for r in start.request.requirements)
+    closed = {hold.body for hold in start.holds if hold.first == 0} if closes else set()
+    out: list[RowBlock] = []
+    for i, hold in enumerate(start.holds):
+        fixed = set(start.fixed_knots.tolist()) | handed_over(hold, start.holds, frames)
+        fixed |= {knots - 1} if hold.body in closed else set()  # a cycle's last pose is fixed by its first
+        on = hold.knots(frames)
+        seam = (frames.s[on] == 0.0) & (frames.phase[on] > hold.first)  # the same pose as the knot before
+        own = [int(k) for k in on[~seam] if int(k) not in fixed]
+        at = np.array(sorted([*own, *start.half_knots[i].tolist()]), np.int64)
+        out.append(ContactRows(e, layout, hold, layout.places[i], at, start.times[at]))
+    return out
+
+
+def _exact_keys(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[RowBlock]:
+    """Rows of exact keys, and of rest where a key asks for it."""
+    out: list[RowBlock] = []
+    for key in start.keys:
+        frame = start.key_frame(key)
+        dofs, target = key_target(start.character, key, e, frame)
+        if key.soft is None:
+            out.append(KeyRows(e, frame, dofs, target, key.label))
+        if key.rest:
+            out.append(RestRows(e, layout, frame, dofs, key.label))
+    return out
+
+
+def _requirements(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[RowBlock]:
+    context = RowContext(start, e, layout)
+    out: list[RowBlock] = []
+    for requirement in start.request.requirements:
+        rows, price = requirement.rows(context), requirement.slack_price
+        out += rows if price is None else [ElasticRows(b, price * b.weight**2, asked=True) for b in rows]
+    return out
+
+
+def _slacks_laid_out(
+    blocks: list[RowBlock], e: MotionEvaluation, layout: Layout, variables: Variables
+) -> tuple[list[RowBlock], Layout, Variables]:
+    """Slacks get variables behind all others, and begin where the first guess holds their rows."""
+    out: list[RowBlock] = []
+    begin: list[Array] = [variables.x]
+    for block in blocks:
+        if isinstance(block, ElasticRows):
+            block = block.at(layout.size)
+            begin.append(block.missing(e, variables.x))
+            layout = layout.extended(len(block))
+        out.append(block)
+    more = layout.size - len(variables.x)
+    low, high = (np.concatenate([b, np.full(more, v)]) for b, v in ((variables.low, -np.inf), (variables.high, np.inf)))
+    return out, layout, Variables(np.concatenate(begin), low, high)
+
+
+def _plans(block: RowBlock) -> Sequence[ApartPlan]:
+    own = getattr(block, "block", block)
+    return (own.plan,) if isinstance(own, ApartRows) else ()
+
+
+def _bulges(request: MotionRequest) -> tuple[tuple[Bulge, ...], tuple[Bulge, ...]]:
+    """Spheres kept off the ground from the start, and those that will be once they are found below it."""
+    character = request.character
+    if request.clear is not None or not character.floating:
+        return tuple(bulges_of(character, request.clear or ())), ()
+    return tuple(bulges_of(character, [f.name for f in character.feet])), tuple(other_bulges(character))
+
+
+# -- cost ------------------------------------------------------------------------------------------------------------
+
+
+def _cost(
+    start: StartingPoint, e: MotionEvaluation, layout: Layout, torques: TorquePlan | None, blocks: Sequence[RowBlock]
+) -> MotionCost:
+    character, frames, guess = start.character, start.frames, start.guess
+    smooth, near = weights(character, start.request.taste)
+    q = guess.sample(np.clip(start.knot_times, guess.start, guess.end)).q
+    goal = coordinates(character, e.base.quaternion[: frames.knots], q)
+    return MotionCost(e, layout, smooth, goal, near, soft_keys(start, e), _prices(start, layout, torques, blocks))
+
+
+def soft_keys(start: StartingPoint, e: MotionEvaluation) -> list[tuple[int, Ints, Array, float]]:
+    """Returns frame, dofs, coordinates and weight of the keys that are costs."""
+    out = []
+    for key in start.keys:
+        if key.soft is not None:
+            frame = start.key_frame(key)
+            out.append((frame, *key_target(start.character, key, e, frame), key.soft))
+    return out
+
+
+def _prices(start: StartingPoint, layout: Layout, torques: TorquePlan | None, blocks: Sequence[RowBlock]) -> Array:
+    """What squares of the variables beside the curve cost, (size,)."""
+    out = np.zeros(layout.size)
+    if start.holds:
+        out[min(layout.forces) : layout.torques] = start.request.taste.force
+    rest = layout.curve + len(start.timeline.free)
+    out[rest:] = np.maximum(out[rest:], SMALLEST_PRICE)
+    if torques is not None:
+        time = np.repeat(knot_seconds(start.timeline, start.frames), len(torques.dofs))
+        effort = np.tile(torques.effort, start.frames.knots) * time
+        out[layout.torques : layout.torques + len(effort)] = np.maximum(effort, SMALLEST_EFFORT)
+    for block in blocks:
+        if isinstance(block, ElasticRows):
+            out[block.slacks] = block.price
+    return out

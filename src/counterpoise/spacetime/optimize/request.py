@@ -1,0 +1,161 @@
+"""What a user asks of a motion: keys to pass through, parts of the body that touch the world, preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from counterpoise.character.character import Character
+from counterpoise.defaults import PLANNED_FRICTION
+from counterpoise.errors import BadValue, unknown_name
+from counterpoise.motion.motion import Motion
+from counterpoise.objectives.surface import LEVEL, Surface
+from counterpoise.spacetime.optimize.moments import RATE, Time, check_time, seconds
+from counterpoise.spacetime.optimize.requirements.base import Requirement
+
+How = Literal["flat", "heel", "toe", "point", "bar"]
+HOWS = ("flat", "heel", "toe", "point", "bar")
+Ground: TypeAlias = Surface | Callable[[float], Surface]
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """The pose to pass through at a time: the whole body, or the joints in `only`.
+
+    `root=False` leaves place and facing free. A `soft` key is a cost of that weight instead of a constraint. `rest`
+    asks the body (the joints named) to be still at that instant.
+    """
+
+    time: Time
+    pose: ArrayLike  # (nq,)
+    only: Sequence[str] | None = None  # joints that count; None: all
+    root: bool = True  # whether the root's place and facing count
+    soft: float | None = None  # weight of the cost; None: exact
+    rest: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        check_time(self.time, "a key's time")
+        if self.soft is not None and not (np.isfinite(self.soft) and self.soft > 0.0):
+            raise BadValue(f"a soft key has a positive weight; got {self.soft!r}")
+
+    @property
+    def label(self) -> str:
+        return self.name or f"key {seconds(self.time):g} s"
+
+    @property
+    def whole(self) -> bool:
+        """Whether it says all there is to say about the pose."""
+        return self.only is None and self.root and self.soft is None
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """A part of the body that the world holds from `start` to `end`.
+
+    `how`: a foot `flat`, on its `heel` or its `toe`; a body `point`; a hand round a `bar` that it may turn about. Where
+    `place` is None the optimiser chooses the spot on the surface; it then stays put. A foot's place is the middle of
+    its sole (of its heel's or toes' edge). On a bar the torque about the bar's axis is at most `torque`, across it at
+    most `grip`.
+    """
+
+    part: str  # a foot, a hand or any body
+    start: Time
+    end: Time
+    how: How = "flat"
+    place: ArrayLike | None = None  # [m] (x, y) on the surface or (x, y, z) in the world
+    facing: float | None = None  # [rad] of a flat foot; None: free
+    surface: Ground = LEVEL
+    friction: float = PLANNED_FRICTION
+    point: ArrayLike | None = None  # [m] (3,) or (k, 3) in the body's frame; for `point` and `bar`
+    axis: ArrayLike = (0.0, 1.0, 0.0)  # of the bar, world
+    torque: float = 10.0  # [N m] about the bar
+    grip: float = 30.0  # [N m] across the bar
+    most: float | None = None  # [N] largest force; None: no bound
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        check_time(self.start, f"the start of {self.part!r}'s contact")
+        check_time(self.end, f"the end of {self.part!r}'s contact")
+        if self.how not in HOWS:
+            raise unknown_name("way of touching", str(self.how), HOWS)
+        if not seconds(self.start) < seconds(self.end):
+            raise BadValue(
+                f"the contact of {self.part!r} ends after it starts; got {seconds(self.start):g} s to "
+                f"{seconds(self.end):g} s"
+            )
+        if self.how == "bar" and self.place is None:
+            raise BadValue(f"a hand on a bar needs place=(x, y, z), where on the bar it holds; {self.part!r} has none")
+        if self.place is not None and np.shape(self.place) not in ((2,), (3,)):
+            raise BadValue(f"the place of {self.label!r} is (x, y) or (x, y, z) [m]; got {self.place!r}")
+        for label in ("friction", "torque", "grip"):
+            value = getattr(self, label)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise BadValue(f"a contact's {label} is a number >= 0; got {value!r}")
+
+    @property
+    def label(self) -> str:
+        return self.name or f"{self.part} {self.how}"
+
+
+@dataclass(frozen=True)
+class Taste:
+    """Which of all possible motions is preferred: weights of the cost."""
+
+    smooth: float = 1.0  # integral of squared accelerations [rad^2/s^4 s]
+    root_place: float = 0.1  # share of it for the root's place [per m^2]
+    root_turn: float = 1.0  # and for its rotation
+    heft: float = 1.0  # joints count as the inertia they carry to this power; 0: all alike
+    near: float = 0.0  # integral of squared distance from the initial or reference motion [rad^2 s]
+    force: float = 1e-4  # of contact forces, in body weights: shares them out among points
+    joints: Mapping[str, float] = field(default_factory=dict)  # share of `smooth` and `near` by joint
+
+    def __post_init__(self) -> None:
+        for name in ("smooth", "root_place", "root_turn", "heft", "near", "force"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise BadValue(f"Taste.{name} is a number >= 0; got {value!r}")
+        if self.smooth == 0.0 and self.near == 0.0:
+            raise BadValue("a motion needs a preference: smooth or near above 0")
+
+
+@dataclass(frozen=True, eq=False)
+class MotionRequest:
+    """Everything asked of a motion; `optimize_motion` explains each part."""
+
+    character: Character
+    keys: tuple[Key, ...]
+    contacts: tuple[Touch, ...]
+    duration: Time
+    requirements: tuple[Requirement, ...] = ()
+    reference: Motion | None = None
+    taste: Taste = field(default_factory=Taste)
+    rate: float = RATE
+    fine: tuple[tuple[float, float, float], ...] = ()
+    clear: tuple[str, ...] | None = None
+
+
+def check_request(request: MotionRequest) -> None:
+    """Raises where a name is unknown or nothing says where the motion starts."""
+    character = request.character
+    if request.reference is not None and request.reference.character.joint_names != character.joint_names:
+        raise BadValue(
+            f"the reference is for {request.reference.character.name!r}: retarget it to {character.name!r} first"
+        )
+    if request.reference is None and not request.keys:
+        raise BadValue("a motion needs at least one key, or a reference to start from")
+    for key in request.keys:
+        character.check_pose(key.pose, key.label)
+        for name in key.only or ():
+            character.joint(name)
+    for touch in request.contacts:
+        if touch.how in ("flat", "heel", "toe"):
+            character.foot(touch.part)
+        else:
+            character.body_id(touch.part)
+    for requirement in request.requirements:
+        requirement.check(character)

@@ -1,0 +1,1 @@
+"""What a motion must fulfil besides keys and contacts, one file each."""

@@ -1,0 +1,122 @@
+"""Rods that stand for bodies' shapes, and the distance of two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+
+TINY = 1e-12  # [m^2] squared lengths below this are zero
+NEIGHBOURS = 2  # bodies along the tree that may touch
+
+
+@dataclass(frozen=True)
+class Rod:
+    """All points within a radius of a line from one place of a body to another."""
+
+    body: str
+    start: tuple[float, float, float]  # [m] body's frame
+    end: tuple[float, float, float]
+    radius: float  # [m]
+
+
+def rods_of(character: Character, body: str) -> list[Rod]:
+    """Of a body's shapes: a capsule is one; others become one along their longest axis, as thick as the next."""
+    m, b = character.model, character.body_id(body)
+    out = []
+    first = int(m.body_geomadr[b])
+    for g in range(first, first + int(m.body_geomnum[b])):
+        kind, size = int(m.geom_type[g]), np.array(m.geom_size[g])
+        axis, half, radius = 2, float(size[1]), float(size[0])
+        if kind == int(mujoco.mjtGeom.mjGEOM_SPHERE):
+            half = 0.0
+        elif kind in (int(mujoco.mjtGeom.mjGEOM_ELLIPSOID), int(mujoco.mjtGeom.mjGEOM_BOX)):
+            _, middle, axis = np.argsort(size)
+            radius, half = float(size[middle]), float(size[axis] - size[middle])
+        elif kind not in (int(mujoco.mjtGeom.mjGEOM_CAPSULE), int(mujoco.mjtGeom.mjGEOM_CYLINDER)):
+            continue
+        turn = np.empty(9)
+        mujoco.mju_quat2Mat(turn, m.geom_quat[g])
+        along = turn.reshape(3, 3)[:, axis] * half
+        ends = [tuple(round(float(c), 9) for c in m.geom_pos[g] + s * along) for s in (-1.0, 1.0)]
+        out.append(Rod(body, ends[0], ends[1], radius))  # type: ignore[arg-type]
+    return out
+
+
+def main_rod(character: Character, body: str) -> Rod | None:
+    """The largest of a body's rods, or of several as large (a foot's) their mean; None where it has no shape."""
+    rods = rods_of(character, body)
+    if not rods:
+        return None
+    size = [r.radius**2 * (r.radius + _length(r)) for r in rods]
+    large = [r for r, v in zip(rods, size, strict=True) if v > 0.99 * max(size)]
+    first = np.array([large[0].start, large[0].end])
+    ends = [np.array([r.start, r.end]) for r in large]
+    ends = [p if np.abs(p - first).sum() <= np.abs(p[::-1] - first).sum() else p[::-1] for p in ends]
+    start, end = (tuple(round(float(c), 9) for c in point) for point in np.mean(ends, axis=0))
+    return Rod(body, start, end, max(r.radius for r in large))  # type: ignore[arg-type]
+
+
+def _length(rod: Rod) -> float:
+    return float(np.linalg.norm(np.subtract(rod.end, rod.start)))
+
+
+def rod_pairs(
+    character: Character, bodies: Sequence[str] | None = None, others: Sequence[str] | None = None
+) -> list[tuple[Rod, Rod]]:
+    """Pairs of bodies' main rods: those named, or all that are more than two joints apart and do not meet at rest."""
+    m, rest = character.model, character.snapshot()
+    names = [str(m.body(b).name) for b in range(1, m.nbody)]
+    links = _links(m)
+
+    def place(rod: Rod, local: tuple[float, float, float]) -> Array:
+        b = character.body_id(rod.body)
+        return np.asarray(rest.body_position[b] + rest.body_rotation[b] @ local)[None]
+
+    rods = {name: main_rod(character, name) for name in {*(bodies or names), *(others or names)}}
+    out = []
+    for i, one in enumerate(names if bodies is None else bodies):
+        for two in names[i + 1 :] if bodies is None and others is None else names if others is None else others:
+            a, b = rods[one], rods[two]
+            if a is None or b is None or links[character.body_id(one), character.body_id(two)] <= NEIGHBOURS:
+                continue
+            gap = gap_of_lines(*(place(r, p) for r in (a, b) for p in (r.start, r.end)))
+            if float(np.linalg.norm(gap)) > a.radius + b.radius:
+                out.append((a, b))
+    return out
+
+
+def _links(m: mujoco.MjModel) -> Ints:
+    """(nbody, nbody): how many bodies further along the tree."""
+    out = np.full((m.nbody, m.nbody), m.nbody, np.int64)
+    out[0, 0] = 0
+    for b in range(1, m.nbody):
+        out[b, :b] = out[:b, b] = out[int(m.body_parentid[b]), :b] + 1
+        out[b, b] = 0
+    return out
+
+
+def gap_of_lines(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """The way (..., 3) to the nearest point of a-b from that of c-d."""
+    s, t = nearest_on_lines(a, b, c, d)
+    return np.asarray(a + s[..., None] * (b - a) - c - t[..., None] * (d - c))
+
+
+def nearest_on_lines(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array]:
+    """Shares s, t in [0, 1] of the nearest points of lines a-b and c-d (n, 3); Ericson 2005, section 5.1.9."""
+    u, v, w = b - a, d - c, a - c
+    uu, vv, uv = (u * u).sum(-1), (v * v).sum(-1), (u * v).sum(-1)
+    uw, vw = (u * w).sum(-1), (v * w).sum(-1)
+    denominator = uu * vv - uv * uv
+    s = np.where(denominator > TINY, (uv * vw - uw * vv) / np.maximum(denominator, TINY), 0.5)
+    s = np.where(vv > TINY, s, -uw / np.maximum(uu, TINY))  # the other is a point
+    s = np.clip(np.where(uu > TINY, s, 0.0), 0.0, 1.0)
+    t = np.where(vv > TINY, (uv * s + vw) / np.maximum(vv, TINY), 0.0)
+    clipped = np.clip(t, 0.0, 1.0)
+    again = np.where(uu > TINY, (uv * clipped - uw) / np.maximum(uu, TINY), 0.0)
+    return np.where(t == clipped, s, np.clip(again, 0.0, 1.0)), clipped

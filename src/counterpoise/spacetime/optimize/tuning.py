@@ -1,0 +1,47 @@
+"""The numbers of the motion optimiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MotionTuning:
+    """Numbers of the method. Violations are scaled: body weights, m, rad."""
+
+    tolerance: float = 1e-6  # largest violation of a motion that counts as solved
+    strides: int = 1  # strides downhill after the first exact motion
+    rounds: int = 4  # of adding rows for limits and ground that a candidate breaks
+
+    # the search for a good motion
+    search_iterations: int = 60
+    search_curvature: float = 4.0  # factor on the cost's Hessian
+    cost_per_barrier: float = 1000.0  # cost divided by the barrier with which the search begins
+    barrier_range: tuple[float, float] = (1.0, 30.0)  # of that barrier
+    near_enough: float = 0.1  # violation at which the search ends and the motion is made exact
+    least_iterations: int = 8  # of a search
+    hopeless_after: int = 20  # iterations without improvement after which a search ends
+
+    # making it exact
+    exact_iterations: int = 40
+    exact_curvature: float = 10.0  # factor on the metric
+    soft_above: float = 2e-2  # violation above which limits are soft at first
+    soft_until: float = 1e-3  # violation at which the soft limits become hard
+    rows_within: float = 0.3  # [m, rad] rows further from their bounds than this are left out at first
+
+    # strides downhill
+    stride_iterations: int = 4
+    stride_curvature: float = 2.0  # factor on the metric
+    stride_share: float = 0.5  # of the way to the unconstrained optimum
+    least_gain: float = 0.01  # share of the cost below which a gain is not worth another stride
+    follow_iterations: int = 2  # of the stride that follows keys moved since an earlier result
+    follow_above: float = 1e-6  # change of the cost's slope above which there is anything to follow
+
+    # where parts are inside each other
+    spoilt_cost: float = 2.0  # factor on the cost above which parting them is given up
+
+    # what cannot hold together
+    slack_prices: tuple[float, ...] = (1e2, 1e4, 1e6)  # of squared violations, one after the other [1/m^2, 1/rad^2]
+    slack_strides: int = 4  # strides at each price
+    named_above: float = 1e-4  # [m, rad] violations above this are named ...
+    named_share: float = 1e-2  # ... and above this share of the worst
