@@ -15,6 +15,7 @@ FARTHEST = 1e6  # [m]: targets beyond this are surely a mistake of units
 
 
 def finite_numbers(values: ArrayLike, what: str) -> Array:
+    """Returns `values` as an array; raises where they are not finite numbers."""
     try:
         out = np.asarray(values, float)
     except (TypeError, ValueError):
@@ -25,6 +26,7 @@ def finite_numbers(values: ArrayLike, what: str) -> Array:
 
 
 def three_numbers(values: ArrayLike, what: str) -> Array:
+    """Returns `values` as a place (3,) [m]; raises where they are not one, or absurdly far."""
     if isinstance(values, np.ndarray) and values.shape == (3,) and values.dtype == np.float64:
         x, y, z = values.tolist()
         if -FARTHEST <= x <= FARTHEST and -FARTHEST <= y <= FARTHEST and -FARTHEST <= z <= FARTHEST:
@@ -48,6 +50,7 @@ def body_point(values: ArrayLike) -> tuple[float, float, float]:
 
 
 def unit_direction(values: ArrayLike, what: str) -> tuple[float, float, float]:
+    """Returns `values` as a unit vector; raises where they have no direction."""
     out = finite_numbers(values, what)
     if out.shape != (3,) or np.linalg.norm(out) < 1e-12:
         raise BadValue(f"{what} is a non-zero direction of three numbers; got {values!r}")

@@ -129,6 +129,11 @@ def constrained_step(
     cap: tuple[Array, Array] | None,
     memory: dict[str, Any],
 ) -> Array | None:
+    """Returns the step that minimises a quadratic model under linearised constraints; None where there is none.
+
+    Equalities that cannot be met in one step are met as nearly as the limits allow. `memory` keeps multipliers for a
+    warm start.
+    """
     low, high = _box(problem, q, cap)
     near = np.flatnonzero(e.g > -NEAR_LIMIT)
     if not len(near) and not len(e.c):  # bounds only: most often the plain Newton step is inside
