@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.pose import core
 from counterpoise.pose.build import build_pose_problem
+from counterpoise.pose.core import StepProgram, WorkingSet, bounded_step
 from counterpoise.pose.descent import descend
 from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.tuning import PoseTuning
@@ -37,10 +37,8 @@ def test_the_bounded_step_is_the_programs_optimum():
         low, high = -rng.uniform(0.02, 1.0, n), rng.uniform(0.02, 1.0, n)
         c = -C @ (0.3 * rng.uniform(low, high))  # reachable inside the box
         D, p = rng.uniform(1e-3, 1.0, n), rng.standard_normal(n) * 0.1
-        held, active = np.zeros(n, np.int64), np.zeros(limits, np.int64)
-        x, ok = core.bounded_step(
-            soft, hard, np.vstack([J, C]), np.concatenate([r, c]), D, p, g, G, low, high, held, active
-        )
+        program = StepProgram(soft, np.vstack([J, C]), np.concatenate([r, c]), D, p, g, G, low, high)
+        x, ok = bounded_step(program, WorkingSet(np.zeros(n, np.int64), np.zeros(limits, np.int64)))
         H = J.T @ J + np.diag(D)
         A = np.vstack([C, G])
         answer = solve_quadratic(

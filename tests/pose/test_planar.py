@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from counterpoise.errors import BadValue
-from counterpoise.pose.planar import (
-    PlanarDrag,
-    _fgh,
-    _locked,
-    planar_fgh,
-    planar_lock,
-    planar_points,
-    solve_planar,
-)
+from counterpoise.pose.planar import PlanarDrag, planar_fgh, planar_lock, planar_points, solve_planar
+from counterpoise.pose.planar.derivatives import add_fgh, fill_lock
 
 
 def tip(lengths: np.ndarray, angles: np.ndarray) -> np.ndarray:
@@ -48,7 +41,7 @@ def test_value_gradient_and_hessian_against_complex_steps(n: int):
         away_x, away_y = lengths @ np.cos(heading) - target[0], lengths @ np.sin(heading) - target[1]
         assert g[i] == pytest.approx((away_x**2 + away_y**2).imag / h, abs=1e-12)
         gradient = np.zeros(n, dtype=complex)
-        _fgh(lengths, moved, target[0], target[1], gradient, np.empty((0, 0), dtype=complex))
+        add_fgh(lengths, moved, target[0], target[1], gradient, np.empty((0, 0), dtype=complex))
         np.testing.assert_allclose(H[:, i], gradient.imag / h, atol=1e-12)
 
 
@@ -61,7 +54,7 @@ def test_the_locked_point_against_complex_steps(n: int):
     for i in range(n):
         moved = angles.astype(complex)
         moved[i] += 1j * h
-        cx, cy = _locked(lengths, moved, place[0], place[1], np.empty((2, n), dtype=complex))
+        cx, cy = fill_lock(lengths, moved, place[0], place[1], np.empty((2, n), dtype=complex))
         np.testing.assert_allclose(J[:, i], [cx.imag / h, cy.imag / h], atol=1e-12)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -56,16 +57,18 @@ class ComSupport(Feature):
         return "m"
 
     def value(self, kinematics: Kinematics) -> Array:
-        normals, offsets = self._edges()
+        normals, offsets = self._edges
         return np.asarray(kinematics.com[..., :2] @ normals.T - offsets)
 
     def jacobian(self, kinematics: Kinematics) -> Array:
-        return np.asarray(self._edges()[0] @ kinematics.com_jacobian[..., :2, :])
+        return np.asarray(self._edges[0] @ kinematics.com_jacobian[..., :2, :])
 
     def drift(self, snapshot: Snapshot) -> Array:
-        return self._edges()[0] @ snapshot.com_drift[:2]
+        return self._edges[0] @ snapshot.com_drift[:2]
 
+    @cached_property
     def _edges(self) -> tuple[Array, Array]:
+        """Outward normals (k, 2) of the edges, and their offsets (k,) [m]."""
         corners = np.asarray(self.corners, float)
         along = np.roll(corners, -1, axis=0) - corners
         outward = np.stack([along[:, 1], -along[:, 0]], axis=1)

@@ -21,7 +21,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.errors import BadValue
 from counterpoise.features import PointPosition
 from counterpoise.features.goal import Goal, Start
-from counterpoise.pose.checks import FARTHEST, unit_quaternion
+from counterpoise.pose.checks import MAX_DISTANCE, unit_quaternion
 from counterpoise.pose.constraints import Couple, FixJoint, Lock, Pin, PoseConstraint
 from counterpoise.pose.goals import Orient, PoseGoal, Posture, Reach
 from counterpoise.pose.problem import PoseProblem
@@ -85,19 +85,24 @@ def _build(
 
 def _from_template(character: Character, goals: Sequence[PoseGoal], start: ArrayLike | None) -> PoseProblem | None:
     """A problem of places and orientations made from one built before, with new targets; None for any other."""
-    keys: list[object] = []
+    keys: list[tuple[Any, ...]] = []
+    targets, turns = [], []
     for goal in goals:
-        if not isinstance(goal, Reach | Orient) or goal.relative_to is not None:
+        if isinstance(goal, Reach) and goal.relative_to is None:
+            keys.append((Reach, goal.body, goal.point, goal.weight))
+            targets.append(goal.target)
+        elif isinstance(goal, Orient) and goal.relative_to is None:
+            keys.append((Orient, goal.body, None, goal.weight))
+            turns.append(unit_quaternion(goal.target, f"the target of Orient({goal.body!r})"))
+        else:
             return None
-        keys.append((type(goal), goal.body, goal.point if isinstance(goal, Reach) else None, goal.weight))
     try:
         template = _template(character, tuple(keys))
-        places = np.array([goal.target for goal in goals if isinstance(goal, Reach)], dtype=np.float64).reshape(-1, 3)
-    except (TypeError, ValueError):  # a point given as an array, a target of odd shape: `_build` deals with it
+        places = np.array(targets, dtype=np.float64).reshape(-1, 3)
+    except (TypeError, ValueError):  # a point given as an array, a target of another shape: `_build` deals with it
         return None
-    if not (np.abs(places) <= FARTHEST).all():
+    if not (np.abs(places) <= MAX_DISTANCE).all():
         return None  # `_build` says what is wrong
-    turns = [unit_quaternion(g.target, f"the target of Orient({g.body!r})") for g in goals if isinstance(g, Orient)]
     q = character.limits.clamp(character.neutral if start is None else character.check_pose(start, "start"))
     return template.aimed(places, np.array(turns).reshape(-1, 4), q, q)
 

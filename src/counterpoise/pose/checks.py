@@ -11,7 +11,7 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.features.frame import ORIGIN
 
-FARTHEST = 1e6  # [m]: targets beyond this are surely a mistake of units
+MAX_DISTANCE = 1e6  # [m]: targets beyond this are surely a mistake of units
 
 
 def finite_numbers(values: ArrayLike, what: str) -> Array:
@@ -29,13 +29,17 @@ def three_numbers(values: ArrayLike, what: str) -> Array:
     """Returns `values` as a place (3,) [m]; raises where they are not one, or absurdly far."""
     if isinstance(values, np.ndarray) and values.shape == (3,) and values.dtype == np.float64:
         x, y, z = values.tolist()
-        if -FARTHEST <= x <= FARTHEST and -FARTHEST <= y <= FARTHEST and -FARTHEST <= z <= FARTHEST:
+        if (
+            -MAX_DISTANCE <= x <= MAX_DISTANCE
+            and -MAX_DISTANCE <= y <= MAX_DISTANCE
+            and -MAX_DISTANCE <= z <= MAX_DISTANCE
+        ):
             return values
     out = finite_numbers(values, what)
     if out.shape != (3,):
         raise BadValue(f"{what} is three numbers [m]; got shape {out.shape}")
-    if np.abs(out).max() > FARTHEST:
-        raise BadValue(f"{what} is {np.abs(out).max():.3g} m away: are these metres? (at most {FARTHEST:g})")
+    if np.abs(out).max() > MAX_DISTANCE:
+        raise BadValue(f"{what} is {np.abs(out).max():.3g} m away: are these metres? (at most {MAX_DISTANCE:g})")
     return out
 
 

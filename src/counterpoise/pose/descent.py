@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.character.kinematics import tree_of
-from counterpoise.character.snapshot import tables_of
 from counterpoise.pose.core import descend_core
 from counterpoise.pose.problem import LIMIT_MARGIN, PoseEvaluation, PoseProblem
 from counterpoise.pose.restore import (
@@ -27,6 +25,7 @@ from counterpoise.pose.restore import (
 )
 from counterpoise.pose.tuning import PoseTuning
 
+_NO_CAP = np.empty(0)
 WORTHWHILE_GAIN = 1e-5  # relative gain of the last step above which the general descent goes on from the compiled one
 
 
@@ -126,24 +125,24 @@ def _descend_compiled(
     warm: dict[str, Any] | None,
 ) -> Descent:
     """The same descent, whole in the compiled core."""
-    t, fast = tables_of(problem.character), problem.compiled_goals
-    anchor, furthest = cap if cap is not None else (q, np.empty(0))
-    limits = len(problem.limits.ball_rows)
-    held, active = np.zeros(len(problem.variables), np.int64), np.zeros(limits, np.int64)
-    if warm is not None and "held" in warm:
-        held, active = warm["held"], warm["active"]
-    q, f, ok, reached, done, gain = descend_core(
-        np.array(q), tree_of(problem.character), problem.character._layout, t.ancestors, problem.variables,
-        (fast.point_body, fast.point_place, fast.point_target, fast.point_weight),
-        (fast.turn_body, fast.turn_target, fast.turn_weight),
-        fast.goal_points, fast.goal_turns, problem.row_weights, problem.limits.ranges, problem.limits.balls,
-        problem.rest, problem.posture, problem.joint_weights, np.array(anchor), furthest, rules.tolerance,
-        rules.damping, most, rules.flat, rules.settle,
-        LIMIT_MARGIN, CONSTRAINT_TOLERANCE, held, active,
-    )  # fmt: skip
+    limits = problem.limits
+    working = warm.get("working") if warm is not None else None
+    if working is None:
+        working = np.zeros(len(problem.variables), np.int64), np.zeros(len(limits.ball_rows), np.int64)
     if warm is not None:
-        warm["held"], warm["active"] = held, active
-    return Descent(q, f, ok, reached, done, {}, gain)
+        warm["working"] = working
+    start = np.array(q)
+    q, cost, held, reached, done, gain = descend_core(
+        start,
+        limits.joints,
+        tuple(problem.compiled_goals),
+        problem.row_weights,
+        (problem.rest, problem.posture, problem.joint_weights),
+        (start, _NO_CAP) if cap is None else (np.array(cap[0]), cap[1]),
+        (rules.tolerance, rules.damping, most, rules.flat, rules.settle, LIMIT_MARGIN, CONSTRAINT_TOLERANCE),
+        working,
+    )
+    return Descent(q, cost, held, reached, done, {}, gain)
 
 
 def settle_posture(

@@ -14,7 +14,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.features.goal import Goal, Start
 from counterpoise.pose.build import build_pose_problem, distinct, partition
-from counterpoise.pose.checks import FARTHEST as REACH_FARTHEST
+from counterpoise.pose.checks import MAX_DISTANCE
 from counterpoise.pose.constraints import PoseConstraint
 from counterpoise.pose.descent import descend
 from counterpoise.pose.goals import METRES_PER_RADIAN, PoseGoal, Posture, Reach
@@ -99,7 +99,7 @@ class PoseDrag:
             if goal.point is not key[2] and not np.array_equal(np.asarray(goal.point), np.asarray(key[2])):
                 return None
         now = np.array([goal.target for goal in goals if isinstance(goal, Reach)], dtype=np.float64)
-        if now.shape != (len(goals), 3) or not (np.abs(now) < REACH_FARTHEST).all():
+        if now.shape != (len(goals), 3) or not (np.abs(now) < MAX_DISTANCE).all():
             return None  # the careful way says what is wrong
         shift = float(np.sqrt(np.square(now - self._places).sum(axis=1).max()))
         self._places = now

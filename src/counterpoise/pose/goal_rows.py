@@ -1,16 +1,16 @@
-"""Which goals the compiled rows evaluate (points and orientations), and which go through a snapshot."""
+"""Which goals the compiled rows evaluate (points and orientations); all others are evaluated by their features."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterpoise.arrays import Array, Ints
+from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
 from counterpoise.features import BodyOrientation, PointPosition
 from counterpoise.features.goal import Goal
+from counterpoise.pose.core import CompiledGoals
 
 
 def is_point(goal: Goal) -> bool:
@@ -45,29 +45,6 @@ def row_starts(goals: Sequence[Goal], character: Character) -> Ints:
     return np.cumsum([0, *(row_count(g, character) for g in in_row_order(goals))]).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class CompiledGoals:
-    """Points and orientations, which one compiled pass evaluates together: goals first, then equalities."""
-
-    point_body: Ints  # (points,)
-    point_place: Array  # (points, 3) in the body's frame [m]
-    point_target: Array  # (points, 3) [m]
-    point_weight: Array  # (points,)
-    turn_body: Ints  # (turns,)
-    turn_target: Array  # (turns, 4)
-    turn_weight: Array  # (turns,)
-    goal_points: int  # how many of the points are goals
-    goal_turns: int
-    goal_rows: Ints  # rows of goals, and of equalities
-    equal_rows: Ints
-
-    def aimed(self, points: Array, turns: Array) -> CompiledGoals:
-        """Returns the same with other targets for the points and orientations that are goals."""
-        point_target, turn_target = self.point_target.copy(), self.turn_target.copy()
-        point_target[: self.goal_points], turn_target[: self.goal_turns] = points, turns
-        return replace(self, point_target=point_target, turn_target=turn_target)
-
-
 def compiled_goals(character: Character, goals: Sequence[Goal], equalities: Sequence[Goal]) -> CompiledGoals:
     """Gathers the points and orientations among goals and equalities."""
     points = [*filter(is_point, goals), *filter(is_point, equalities)]
@@ -85,7 +62,7 @@ def compiled_goals(character: Character, goals: Sequence[Goal], equalities: Sequ
         goal_points=goal_points,
         goal_turns=goal_turns,
         goal_rows=np.flatnonzero(wanted),
-        equal_rows=np.flatnonzero(~wanted.astype(bool)),
+        equality_rows=np.flatnonzero(~wanted.astype(bool)),
     )
 
 

@@ -22,8 +22,8 @@ from counterpoise.character.character import Character
 from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import put_in_pose, tables_of, take_kinematics
 from counterpoise.features.goal import Goal
+from counterpoise.pose.core import CompiledGoals, evaluate_goals, second_order
 from counterpoise.pose.goal_rows import (
-    CompiledGoals,
     compiled_goals,
     in_row_order,
     is_compiled,
@@ -33,7 +33,6 @@ from counterpoise.pose.goal_rows import (
     row_starts,
 )
 from counterpoise.pose.relation import Relation
-from counterpoise.pose.rows import evaluate_rows, second_order
 from counterpoise.pose.variables import VariableLimits, limits_of_variables
 
 LIMIT_MARGIN = 1e-8  # limits are kept this far inside [rad, m], so that rounding never violates them
@@ -71,21 +70,15 @@ class PoseProblem:
     def evaluate(self, q: Array, curvature: bool = False) -> PoseEvaluation:
         """Everything at one pose."""
         character, t = self.character, tables_of(self.character)
-        d, f = put_in_pose(character, q), self.compiled_goals
-        r, J = evaluate_rows(
-            d.cdof, t.ancestors, d.xpos, d.xmat, d.subtree_com[0], self.variables,
-            f.point_body, f.point_place, f.point_target, f.point_weight,
-            f.turn_body, f.turn_target, f.turn_weight,
-        )  # fmt: skip
+        d, rows = put_in_pose(character, q), self.compiled_goals
+        r, J = evaluate_goals(d.cdof, t.ancestors, d.xpos, d.xmat, d.subtree_com[0], self.variables, tuple(rows))
         S = None
         if curvature:
-            S = second_order(
-                d.cdof, t.ancestors, self.variables, t.joint_of_dof, f.goal_points,
-                f.point_body, f.point_weight, r, J,
-            )  # fmt: skip
-        c, C = r[f.equal_rows], J[f.equal_rows]
-        if len(f.goal_rows) != len(r):
-            r, J = r[f.goal_rows], J[f.goal_rows]
+            bodies = rows.point_body[: rows.goal_points]
+            S = second_order(d.cdof, t.ancestors, self.variables, t.joint_of_dof, bodies, r, J)
+        c, C = r[rows.equality_rows], J[rows.equality_rows]
+        if len(rows.goal_rows) != len(r):
+            r, J = r[rows.goal_rows], J[rows.goal_rows]
         kinematics = take_kinematics(character, q) if self._needs_kinematics else None
         if kinematics is not None:
             r, J = self._stack(r, J, self.goals, kinematics)
@@ -160,16 +153,18 @@ class PoseProblem:
 
     def aimed(self, places: Array, turns: Array, start: Array, rest: Array) -> PoseProblem:
         """Returns a copy whose goal points and goal orientations have other targets."""
-        point, rotation = iter(places), iter(turns)
+        point, turn = iter(places), iter(turns)
         goals = tuple(
-            g.aimed(next(point)) if is_point(g) else g.aimed(next(rotation)) if is_orientation(g) else g
-            for g in self.goals
+            [
+                g.aimed(next(point)) if is_point(g) else g.aimed(next(turn)) if is_orientation(g) else g
+                for g in self.goals
+            ]
         )
         return self._copied(self.compiled_goals.aimed(places, turns), goals, start, rest)
 
     def weighing(self, weights: Array) -> PoseProblem:
         """Returns the same problem, all of whose goals are points, with other weights (goals,)."""
-        rows = replace(self.compiled_goals, point_weight=weights)
+        rows = self.compiled_goals._replace(point_weight=weights)
         goals = tuple(replace(goal, weight=float(w)) for goal, w in zip(self.goals, weights, strict=True))
         copy = self._copied(rows, goals, self.start, self.rest)
         copy.__dict__["row_weights"] = np.repeat(weights, 3)
@@ -177,7 +172,7 @@ class PoseProblem:
 
     def _copied(self, rows: CompiledGoals, goals: tuple[Goal, ...], start: Array, rest: Array) -> PoseProblem:
         """A copy that keeps what was worked out already: only targets, start and rest differ."""
-        self.goal_starts, self._goal_names, self.row_weights, self.joint_weights, self.limits  # noqa: B018
+        self.goal_starts, self._goal_names, self.row_weights, self.joint_weights, self.limits, self._needs_kinematics  # noqa: B018
         copy = object.__new__(PoseProblem)
         copy.__dict__.update(self.__dict__)
         copy.__dict__.update(goals=goals, start=start, rest=rest, compiled_goals=rows)

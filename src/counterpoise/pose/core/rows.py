@@ -5,61 +5,38 @@ c), and
 
     d^2 p / dq_j dq_k = w_j x J_k        for j nearer the root than k (symmetrised within one joint):
 
-turning j carries the whole outer chain with it, and J_k with it. In the plane this is Bawa's exact Hessian (1995,
-eq. 3.24). Orientations are measured by the rotation vector e of R R_target^T, whose rate is J_l(e)^-1 w.
+turning j moves the whole outer chain, and J_k with it. In the plane this is Bawa's exact Hessian (1995, eq. 3.24).
+Orientations are measured by the rotation vector e of R R_target^T, whose rate is J_l(e)^-1 w.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import swift_kernel
+from counterpoise.pose.core.tables import CompiledGoals
 
 
 @swift_kernel
 def evaluate_rows(
-    cdof: Array,
-    ancestors: Array,
-    xpos: Array,
-    xmat: Array,
-    com: Array,
-    variables: Ints,
-    point_body: Ints,
-    point_place: Array,
-    point_target: Array,
-    point_weight: Array,
-    turn_body: Ints,
-    turn_target: Array,
-    turn_weight: Array,
+    cdof: Array, ancestors: Array, xpos: Array, xmat: Array, com: Array, variables: Ints, goals: CompiledGoals
 ) -> tuple[Array, Array]:
-    """Weighted errors (3 a point, then 3 an orientation) and their Jacobian over the variables."""
-    n, points, turns = len(variables), len(point_body), len(turn_body)
+    """Returns weighted errors (3 a point, then 3 an orientation) and their Jacobian over the variables."""
+    n, points, turns = len(variables), len(goals.point_body), len(goals.turn_body)
     r = np.empty(3 * (points + turns))
     J = np.zeros((3 * (points + turns), n))
+    places, targets = goals.point_place, goals.point_target
     for i in range(points):
-        b, w = point_body[i], point_weight[i]
-        p0 = (
-            xpos[b, 0]
-            + xmat[b, 0] * point_place[i, 0]
-            + xmat[b, 1] * point_place[i, 1]
-            + xmat[b, 2] * point_place[i, 2]
-        )
-        p1 = (
-            xpos[b, 1]
-            + xmat[b, 3] * point_place[i, 0]
-            + xmat[b, 4] * point_place[i, 1]
-            + xmat[b, 5] * point_place[i, 2]
-        )
-        p2 = (
-            xpos[b, 2]
-            + xmat[b, 6] * point_place[i, 0]
-            + xmat[b, 7] * point_place[i, 1]
-            + xmat[b, 8] * point_place[i, 2]
-        )
-        r[3 * i] = w * (p0 - point_target[i, 0])
-        r[3 * i + 1] = w * (p1 - point_target[i, 1])
-        r[3 * i + 2] = w * (p2 - point_target[i, 2])
+        b, w, x, y, z = goals.point_body[i], goals.point_weight[i], places[i, 0], places[i, 1], places[i, 2]
+        p0 = xpos[b, 0] + xmat[b, 0] * x + xmat[b, 1] * y + xmat[b, 2] * z
+        p1 = xpos[b, 1] + xmat[b, 3] * x + xmat[b, 4] * y + xmat[b, 5] * z
+        p2 = xpos[b, 2] + xmat[b, 6] * x + xmat[b, 7] * y + xmat[b, 8] * z
+        r[3 * i] = w * (p0 - targets[i, 0])
+        r[3 * i + 1] = w * (p1 - targets[i, 1])
+        r[3 * i + 2] = w * (p2 - targets[i, 2])
         a0, a1, a2 = p0 - com[0], p1 - com[1], p2 - com[2]
         for k in range(n):
             j = variables[k]
@@ -68,10 +45,10 @@ def evaluate_rows(
                 J[3 * i, k] = w * (s[3] + s[1] * a2 - s[2] * a1)
                 J[3 * i + 1, k] = w * (s[4] + s[2] * a0 - s[0] * a2)
                 J[3 * i + 2, k] = w * (s[5] + s[0] * a1 - s[1] * a0)
-    error, back = np.empty(3), np.empty((3, 3))
+    error, rate = np.empty(3), np.empty((3, 3))
     for i in range(turns):
-        b, w, row = turn_body[i], turn_weight[i], 3 * (points + i)
-        _rotation_error(xmat[b], turn_target[i], error, back)
+        b, w, row = goals.turn_body[i], goals.turn_weight[i], 3 * (points + i)
+        _rotation_error(xmat[b], goals.turn_target[i], error, rate)
         for a in range(3):
             r[row + a] = w * error[a]
         for k in range(n):
@@ -79,27 +56,27 @@ def evaluate_rows(
             if ancestors[b, j] != 0.0:
                 s = cdof[j]
                 for a in range(3):
-                    J[row + a, k] = w * (back[a, 0] * s[0] + back[a, 1] * s[1] + back[a, 2] * s[2])
+                    J[row + a, k] = w * (rate[a, 0] * s[0] + rate[a, 1] * s[1] + rate[a, 2] * s[2])
     return r, J
 
 
 @swift_kernel
+def evaluate_goals(
+    cdof: Array, ancestors: Array, xpos: Array, xmat: Array, com: Array, variables: Ints, goals_: tuple[Any, ...]
+) -> tuple[Array, Array]:
+    """As `evaluate_rows`, for a plain tuple of the fields of `CompiledGoals`."""
+    return evaluate_rows(cdof, ancestors, xpos, xmat, com, variables, CompiledGoals(*goals_))
+
+
+@swift_kernel
 def second_order(
-    cdof: Array,
-    ancestors: Array,
-    variables: Ints,
-    joint_of_dof: Ints,
-    goal_points: int,
-    point_body: Ints,
-    point_weight: Array,
-    r: Array,
-    J: Array,
+    cdof: Array, ancestors: Array, variables: Ints, joint_of_dof: Ints, bodies: Ints, r: Array, J: Array
 ) -> Array:
-    """Sum over the goal points of r_i times the second derivative of r_i, (n, n)."""
+    """Returns the sum over the goal points, of these bodies, of r_i times the second derivative of r_i, (n, n)."""
     n = len(variables)
     S = np.zeros((n, n))
-    for i in range(goal_points):
-        b = point_body[i]
+    for i in range(len(bodies)):
+        b = bodies[i]
         e0, e1, e2 = r[3 * i], r[3 * i + 1], r[3 * i + 2]
         for k in range(n):
             if ancestors[b, variables[k]] == 0.0:
@@ -117,7 +94,7 @@ def second_order(
                     S[k, k] += value
                 elif joint_of_dof[dof] == joint_of_dof[variables[k]]:
                     if s[0] == 0.0 and s[1] == 0.0 and s[2] == 0.0:
-                        continue  # a free joint's places do not turn with its orientation
+                        continue  # the position of a free joint does not turn with its orientation
                     y0, y1, y2 = J[3 * i, j], J[3 * i + 1, j], J[3 * i + 2, j]
                     u0, u1, u2 = y1 * e2 - y2 * e1, y2 * e0 - y0 * e2, y0 * e1 - y1 * e0
                     o = cdof[variables[k]]
@@ -131,8 +108,8 @@ def second_order(
 
 
 @swift_kernel
-def _rotation_error(mat: Array, target: Array, error: Array, back: Array) -> None:
-    """e = log(R R_t^T) and J_l(e)^-1; MuJoCo's row-major matrix, target quaternion."""
+def _rotation_error(mat: Array, target: Array, error: Array, rate: Array) -> None:
+    """Fills e = log(R R_t^T) and its rate J_l(e)^-1, of a row-major matrix R and a target quaternion."""
     w, x, y, z = target[0], target[1], target[2], target[3]
     T = np.empty((3, 3))
     T[0, 0], T[0, 1], T[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
@@ -177,4 +154,4 @@ def _rotation_error(mat: Array, target: Array, error: Array, back: Array) -> Non
             square = 0.0
             for k in range(3):
                 square += E[a, k] * E[k, b]
-            back[a, b] = (1.0 if a == b else 0.0) - 0.5 * E[a, b] + k2 * square
+            rate[a, b] = (1.0 if a == b else 0.0) - 0.5 * E[a, b] + k2 * square
