@@ -37,6 +37,6 @@ seen += 0.001 * np.random.default_rng(0).normal(size=seen.shape)
 seen[100:112, labels.index("RKNE")] = np.nan
 
 fit = fit_markers(Markers(tuple(labels), 100.0, seen, name="captured kick"), human)
-print(fit, *fit.told, sep="\n")
+print(fit, *fit.remarks, sep="\n")
 print(f"height {fit.character.height:.3f} m; it was {person.height:.3f} m")
 cp.filmstrip(fit.motion, count=5, size=(200, 300), path="kick.png")

@@ -228,7 +228,7 @@ def test_another_person_with_noise_and_gaps(tmp_path: Path):
     assert fit.character.height == pytest.approx(person.height, rel=0.01)
     assert fit.factors["upper_arm_left"] == fit.factors["upper_arm_right"] == pytest.approx(1.06 * 1.04, rel=0.02)
     assert fit.factors["thigh_left"] == pytest.approx(1.06 * 0.98, rel=0.02)
-    assert any("bridged" in word for word in fit.told) and any("left open" in word for word in fit.told)
+    assert any("bridged" in word for word in fit.remarks) and any("left open" in word for word in fit.remarks)
     quick = np.abs(np.diff(body_frames(fit.motion)[0], n=2, axis=0))[:, 1:].max()
     plain = np.abs(np.diff(body_frames(true)[0], n=2, axis=0))[:, 1:].max()
     assert quick < plain + 0.003  # nothing jumps where markers vanish and come back
@@ -274,7 +274,7 @@ def test_shape_derivatives_and_rescaling_agree():
         factors = {s: float(shape.factors[body.body_id(s)]) for s in body.segments}
         other = body.rescaled(lengths=factors)
         places, turns = body_frames(Motion(other, np.zeros(1), q[None]))
-        local = shape.factors[bodies, None] * points + shape.slips
+        local = shape.factors[bodies, None] * points + shape.offsets
         assert np.abs(places[0, bodies] + np.einsum("mij,mj->mi", turns[0, bodies], local) - p).max() < 1e-9
 
 

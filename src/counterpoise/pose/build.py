@@ -22,7 +22,7 @@ from counterpoise.errors import BadValue
 from counterpoise.features import PointPosition
 from counterpoise.features.goal import Goal, Start
 from counterpoise.pose.checks import MAX_DISTANCE, unit_quaternion
-from counterpoise.pose.constraints import Couple, FixJoint, Lock, Pin, PoseConstraint
+from counterpoise.pose.constraints import Balanced, Couple, FixJoint, Lock, Pin, PoseConstraint
 from counterpoise.pose.goals import Orient, PoseGoal, Posture, Reach
 from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.relation import Relation
@@ -113,6 +113,16 @@ def _template(character: Character, keys: tuple[Any, ...]) -> PoseProblem:
     goals = [Reach(body, (0.0, 0.0, 0.0), point, w) if kind is Reach else Orient(body, (1.0, 0.0, 0.0, 0.0), w)
              for kind, body, point, w in keys]  # fmt: skip
     return _build(character, goals, (), None)
+
+
+def anchor_constraints(character: Character, constraints: Sequence[PoseConstraint], q: Array) -> list[PoseConstraint]:
+    """Returns the constraints with places and values at q written in, for frames that start elsewhere."""
+    start = Start(character, q)
+    anchored: list[PoseConstraint] = [
+        one.anchored(start) if isinstance(one, Pin | Lock | FixJoint | Balanced) else one for one in constraints
+    ]
+    build_pose_problem(character, (), anchored, q)  # raises where a constraint is bad
+    return anchored
 
 
 def partition(problem: PoseProblem) -> list[PoseProblem]:

@@ -5,7 +5,7 @@ among joints.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -57,6 +57,12 @@ class Pin:
         )
         return [Goal(feature, place, name=f"pin {self.body}")]
 
+    def anchored(self, start: Start) -> Pin:
+        """Returns the same pin with the place at the start written in."""
+        if self.at is not None:
+            return self
+        return replace(self, at=as_point(PointPosition(self.body, body_point(self.point)).value(start.snapshot)))
+
 
 @dataclass(frozen=True)
 class Lock:
@@ -74,6 +80,12 @@ class Lock:
             else unit_quaternion(self.to, f"the orientation of Lock({self.body!r})")
         )
         return [Goal(feature, goal, name=f"lock {self.body}")]
+
+    def anchored(self, start: Start) -> Lock:
+        """Returns the same lock with the orientation at the start written in."""
+        if self.to is not None:
+            return self
+        return replace(self, to=tuple(BodyOrientation(self.body).value(start.snapshot).tolist()))
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,12 @@ class FixJoint:
         if joint.kind == "ball":
             given = spatial.normalize(given)
         return [Goal(feature, given, name=f"fix {self.joint}")]
+
+    def anchored(self, start: Start) -> FixJoint:
+        """Returns the same with the joint's value at the start written in."""
+        if self.value is not None:
+            return self
+        return replace(self, value=tuple(JointValue(start.character, self.joint).value(start.snapshot).tolist()))
 
 
 @dataclass(frozen=True)
@@ -186,18 +204,24 @@ class Balanced:
     feet: Sequence[str] | None = None
 
     def goals(self, character: Character, start: Start) -> list[Goal]:
-        if self.corners is None:
-            character.need_feet("Balanced")
-            chosen = [character.foot(name) for name in self.feet] if self.feet is not None else list(character.feet)
-            places = [start.snapshot.position(p.body, p.position)[:2] for foot in chosen for p in foot.points]
-            hull = convex_hull(np.array(places))
-        else:
-            hull = convex_hull(finite_numbers(self.corners, "the corners of Balanced"))
+        corners = self.anchored(start).corners
+        assert corners is not None
+        hull = convex_hull(finite_numbers(corners, "the corners of Balanced"))
         if len(hull) < 3:
             raise MissingRole("Balanced needs a support polygon with an area; these points lie on a line")
         feature = ComSupport(tuple((float(x), float(y)) for x, y in hull))
         k = len(hull)
         return [Goal(feature, low=np.full(k, -np.inf), high=np.full(k, -float(self.margin)), name="balanced")]
+
+    def anchored(self, start: Start) -> Balanced:
+        """Returns the same with the contact points at the start written in as corners."""
+        if self.corners is not None:
+            return self
+        character = start.character
+        character.need_feet("Balanced")
+        chosen = [character.foot(name) for name in self.feet] if self.feet is not None else list(character.feet)
+        places = [start.snapshot.position(p.body, p.position)[:2] for foot in chosen for p in foot.points]
+        return Balanced([(float(x), float(y)) for x, y in places], self.margin)
 
 
 @dataclass(frozen=True)
@@ -225,7 +249,7 @@ class AboveGround:
 
 
 def _far_points(character: Character, body: str) -> list[tuple[tuple[float, float, float], float]]:
-    """Ball-like ends of a body's shapes: (place in its frame, radius)."""
+    """Returns spheres that end a body's shapes: (centre in its frame [m], radius [m])."""
     import mujoco
 
     m, b = character.model, character.body_id(body)

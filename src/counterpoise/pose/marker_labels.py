@@ -1,7 +1,7 @@
-"""Where the usual capture labels sit on a human figure: Plug-in Gait, Vicon and CMU names, left and right.
+"""Places of the usual capture labels on a human figure: Plug-in Gait, Vicon and CMU names, left and right.
 
 Places are in the segment's frame of a figure 1.75 m tall (x forward, y left, z up, arms hanging, palms inward), a
-marker's radius off the skin. They are where fitting begins; it moves them to where the data says.
+marker's radius off the skin. Fitting starts from them and moves them to agree with the data.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.errors import BadValue
+from counterpoise.errors import BadValue, unknown_name
 
-HEIGHT = 1.75  # [m]
+TABLE_HEIGHT = 1.75  # [m] of the figure whose places the tables give
+MIN_MARKERS = 3  # for a fit
 Place = tuple[str, tuple[float, float, float]]
 
 _MIDDLE: dict[str, Place] = {
@@ -52,7 +53,7 @@ _LEFT: dict[str, Place] = {  # of the left side; the right is its mirror image
     "MT5": ("foot", (0.105, 0.055, -0.045)),
     "MT1": ("foot", (0.115, -0.050, -0.035)),
 }
-_SAME = {  # other words for the same places
+_SYNONYMS = {  # other words for the same places
     "UPPERARM": "UPA", "ARM": "UPA", "FA": "FRM", "FRA": "FRM", "IWR": "WRA", "OWR": "WRB", "WRI": "WRB",
     "IHAND": "THM", "OHAND": "FIN", "FWT": "ASI", "BWT": "PSI", "THIGH": "THI", "KNEE": "KNE", "SHN": "TIB",
     "SHANK": "TIB", "ANKLE": "ANK", "MMAL": "MED", "MANK": "MED", "KNM": "MKNE", "ELBM": "MELB", "HEEL": "HEE",
@@ -61,13 +62,13 @@ _SAME = {  # other words for the same places
 
 
 def place_of(label: str) -> Place | None:
-    """The segment and place of a label, whatever its case and subject prefix ('Anna:LASI'); None if unknown."""
+    """Returns segment and place of a label, whatever its case and subject prefix ('Anna:LASI'); None if unknown."""
     word = label.split(":")[-1].strip().upper().replace("_", "").replace(" ", "")
     if word in _MIDDLE:
         return _MIDDLE[word]
     if word[:1] not in ("L", "R"):
         return None
-    part = _SAME.get(word[1:], word[1:])
+    part = _SYNONYMS.get(word[1:], word[1:])
     if part not in _LEFT:
         return None
     segment, (x, y, z) = _LEFT[part]
@@ -78,23 +79,21 @@ def place_of(label: str) -> Place | None:
 
 
 def placements(
-    labels: Sequence[str], character: Character, told: Mapping[str, object] | None
+    labels: Sequence[str], character: Character, given: Mapping[str, object] | None
 ) -> tuple[dict[str, tuple[str, Array]], tuple[str, ...]]:
-    """Segment and place of every label that has one, in the order of the data; and the labels that have none.
+    """Returns segment and place of every label that has one, in the order of the data, and the labels without.
 
-    `told` maps labels to a body or to (body, point in its frame); it replaces the table of usual labels, and may hold
-    only labels that are there.
+    `given` maps labels to a body or to (body, point in its frame). It replaces the table of usual labels, and all its
+    labels must be in the data.
     """
-    if told is not None:
-        from counterpoise.errors import unknown_name
-
-        for label in told:
+    if given is not None:
+        for label in given:
             if label not in labels:
                 raise unknown_name("marker", label, labels)
-        found = {label: _told(label, told[label], character) for label in labels if label in told}
+        found = {label: _placed(label, given[label], character) for label in labels if label in given}
     else:
         found = {}
-        size = character.height / HEIGHT
+        size = character.height / TABLE_HEIGHT
         taken: set[str] = set()
         for label in labels:
             known = place_of(label)
@@ -102,16 +101,17 @@ def placements(
             if known is not None and known[0] in character.segments and short not in taken:
                 taken.add(short)
                 found[label] = (known[0], size * np.array(known[1]))
-    if len(found) < 3:
+    if len(found) < MIN_MARKERS:
         raise BadValue(
-            f"fitting needs at least 3 markers whose place on {character.name!r} is known; of {_listed(labels)} "
-            f"{len(found)} are: give placement={{label: (body, point)}}",
+            f"fitting needs at least {MIN_MARKERS} markers whose place on {character.name!r} is known; "
+            f"of {_listed(labels)} {len(found)} are: give placement={{label: (body, point)}}",
             labels=tuple(labels),
         )
     return found, tuple(label for label in labels if label not in found)
 
 
-def _told(label: str, value: object, character: Character) -> tuple[str, Array]:
+def _placed(label: str, value: object, character: Character) -> tuple[str, Array]:
+    """Returns the body and the place of a marker as they were given; raises where they are not."""
     body, point = (value, (0.0, 0.0, 0.0)) if isinstance(value, str) else _pair(label, value)
     character.body_id(str(body))
     at = np.array(point, dtype=np.float64)

@@ -19,20 +19,24 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import put_in_pose, tables_of
 
-NOISE = 0.005  # [m]: how well a marker's place is known
-SKIN = 0.015  # [m]: how far a marker may sit from where the table says
-SHARE = 0.06  # how far a segment's factor may lie from the whole body's
-WHOLE = 0.5  # how far the body's own factor may lie from the first guess
-LEAN = 5.0  # [rad, m]: how far a pose may lie from where its frame began; only what no marker sees feels it
-OUTLIER = 0.03  # [m]: beyond this a marker counts less and less (Huber)
+MARKER_NOISE = 0.005  # [m] standard deviation of a marker's measured position
+PLACE_SPREAD = 0.015  # [m] standard deviation of a marker's place from the table's
+SEGMENT_SPREAD = 0.06  # standard deviation of a segment's factor from the whole body's
+BODY_SPREAD = 0.5  # standard deviation of the whole body's factor from the first guess
+POSE_SPREAD = 5.0  # [rad, m] standard deviation of a pose from its start: weak, it settles only what no marker shows
+FIXED_SPREAD = 1e-9  # standard deviation of what is not to change
+OUTLIER_DISTANCE = 0.03  # [m]: beyond this the cost of a marker's error grows only linearly (Huber)
+FACTOR_RANGE = (0.2, 5.0)  # of a segment's length
+CONVERGED_DECREASE = 2e-5  # relative decrease of the cost that ends the search
+MAX_DAMPING = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
-    """Factors of the segments and where the markers sit."""
+class MarkerShape:
+    """Length factors of the segments, and offsets of the markers from their places."""
 
     factors: Array  # (nbody,) of lengths; 1 for the world
-    slips: Array  # (m, 3) [m], e_m in the segment's frame
+    offsets: Array  # (m, 3) [m], e_m in the segment's frame
 
 
 class Calibration:
@@ -53,15 +57,15 @@ class Calibration:
         self.members = np.zeros((n, 2 + int(self.group.max())))  # factors by unknowns: the whole, then each group's
         self.members[1:, 0] = 1.0
         self.members[np.arange(1, n), 1 + self.group[1:]] = 1.0
-        self.above = np.eye(n)  # (b, c): c is b or carries it
+        self.above = np.eye(n)  # (b, c): 1 where c is b or an ancestor of b
         for b in range(1, n):
             self.above[b] += self.above[self.parent[b]]
-        self.hangs = np.zeros((n, n))  # (b, c): b hangs on c; nothing hangs on the world
-        self.hangs[np.arange(1, n), self.parent[1:]] = 1.0
-        self.hangs[:, 0] = 0.0
+        self.child_of = np.zeros((n, n))  # (b, c): 1 where c is the parent of b, and not the world
+        self.child_of[np.arange(1, n), self.parent[1:]] = 1.0
+        self.child_of[:, 0] = 0.0
 
     def _groups(self) -> Ints:
-        """Left and right share a factor."""
+        """Returns the group of each body: left and right share a factor."""
         group = np.arange(len(self.parent), dtype=np.int64)
         for left, right in self.character.pairs:
             group[self.character.body_id(right)] = group[self.character.body_id(left)]
@@ -69,28 +73,39 @@ class Calibration:
         return np.array([-1, *(used[g] for g in group[1:])], dtype=np.int64)
 
     @property
+    def group_count(self) -> int:
+        return self.members.shape[1] - 1
+
+    @property
     def count(self) -> int:
         """Number of unknowns of the shape: the whole body's factor, one a group, three a marker."""
         return self.members.shape[1] + 3 * len(self.bodies)
 
-    def points(self, q: Array, shape: Shape) -> Array:
-        """Where the markers are, (m, 3)."""
+    # -- the markers -----------------------------------------------------------------------------------------------
+    def shape(self, theta: Array) -> MarkerShape:
+        """Returns the shape that the unknowns (count,) mean."""
+        factors = np.ones(len(self.parent))
+        factors[1:] = np.clip(theta[0] + theta[1 + self.group[1:]], *FACTOR_RANGE)
+        return MarkerShape(factors, theta[1 + self.group_count :].reshape(-1, 3))
+
+    def points(self, q: Array, shape: MarkerShape) -> Array:
+        """Returns where the markers are, (m, 3) [m]."""
         d, s = put_in_pose(self.character, q), shape.factors
         R, base = d.xmat.reshape(-1, 3, 3), d.xpos
         places = self._places(R, s, base)
-        local = s[self.bodies, None] * self.nominal + shape.slips
+        local = s[self.bodies, None] * self.nominal + shape.offsets
         found: Array = places[self.bodies] + np.einsum("mij,mj->mi", R[self.bodies], local)
         return found
 
-    def rows(self, q: Array, shape: Shape) -> tuple[Array, Array, Array]:
-        """Markers p (m, 3), and their derivatives by the pose (m, 3, nv) and by the shape (m, 3, count)."""
+    def rows(self, q: Array, shape: MarkerShape) -> tuple[Array, Array, Array]:
+        """Returns markers p (m, 3), and their derivatives by the pose (m, 3, nv) and by the shape (m, 3, count)."""
         points, s, t = self.points(q, shape), shape.factors, self.tables
         d = t.data  # in this pose since
         R = d.xmat.reshape(-1, 3, 3)
         out, back = self._arms(R)
         m, many = len(self.bodies), self.members.shape[1]
-        # o_b by s_c: the arms of all bodies on the way down that hang on c, less c's own
-        by_factor = np.einsum("mb,bi,bc->mic", self.above[self.bodies], out, self.hangs)
+        # o_b by s_c: the arms of b and its ancestors that are children of c, less c's own
+        by_factor = np.einsum("mb,bi,bc->mic", self.above[self.bodies], out, self.child_of)
         by_factor -= np.einsum("mc,ci->mic", self.above[self.bodies], back)
         there = np.einsum("mij,mj->mi", R[self.bodies], self.nominal)
         by_factor[np.arange(m), :, self.bodies] += there
@@ -107,101 +122,108 @@ class Calibration:
         return points, J.transpose(0, 2, 1), D
 
     def _arms(self, R: Array) -> tuple[Array, Array]:
-        """World vectors of unscaled arms: from a parent to its child's joint, and from a body to its joint."""
+        """Returns world vectors of unscaled arms: from a parent to its child's joint, and from a body to its joint."""
         return (
             np.einsum("bij,bj->bi", R[self.parent], self.anchor),
             np.einsum("bij,bj->bi", R, self.joint),
         )
 
     def _places(self, R: Array, s: Array, base: Array) -> Array:
-        """Body origins o_b of the scaled figure; what slides and the free root add to `base` is added here too."""
+        """Returns body origins o_b of the scaled figure; translations of slides and the free root are in `base`."""
         out, back = self._arms(R)
         steps = s[self.parent, None] * out - s[:, None] * back + base - (base[self.parent] + out - back)
         steps[0] = 0.0
         places: Array = self.above @ steps
         return places
 
+    # -- the fit ---------------------------------------------------------------------------------------------------
     def solve(
-        self, poses: Array, targets: Array, weights: Array, start: float, size: bool, slip: bool, iterations: int = 30
-    ) -> tuple[Array, Shape]:
-        """Poses (k, nq) and the shape that bring the markers to their targets (k, m, 3).
+        self, poses: Array, targets: Array, weights: Array, start: float, size: bool, move: bool, iterations: int = 30
+    ) -> tuple[Array, MarkerShape]:
+        """Returns poses (k, nq) and the shape that bring the markers to their targets (k, m, 3).
 
-        `size` lets the factors change, `slip` the markers' places.
+        `size` lets the factors change, `move` the markers' places.
         """
-        who = self.character
-        groups = int(self.group.max()) + 1
-        theta = np.zeros(self.count)
-        theta[0] = start
-        spread = np.concatenate([[WHOLE], np.full(groups, SHARE), np.full(3 * len(self.bodies), SKIN)])
-        if not size:
-            spread[: 1 + groups] = 1e-9
-        if not slip:
-            spread[1 + groups :] = 1e-9
-        prior = 1.0 / np.square(spread)
-        wanted = theta.copy()
-        q, damping = poses.copy(), 1e-3
-        cost = self._cost(q, theta, wanted, prior, targets, weights, poses)
+        character, prior = self.character, self._prior(size, move)
+        expected = np.zeros(self.count)
+        expected[0] = start
+        theta, q, damping = expected.copy(), poses.copy(), 1e-3
+        cost = self._cost(q, theta, expected, prior, targets, weights, poses)
         for _ in range(iterations):
-            C, c, frames = np.diag(prior), prior * (theta - wanted), []
-            for k in range(len(q)):
-                points, J, D = self.rows(q[k], self.shape(theta))
-                w = self._trust(points, targets[k], weights[k])
-                r = (w[:, None] * (points - np.nan_to_num(targets[k]))).ravel()
-                Jw = (w[:, None, None] * J).reshape(len(r), -1)
-                Dw = (w[:, None, None] * D).reshape(len(r), -1)
-                lean = who.difference(poses[k], q[k])
-                A = Jw.T @ Jw + np.diag(np.full(who.nv, 1.0 / LEAN**2 + damping * float(np.square(Jw).sum(0).mean())))
-                B, a = Jw.T @ Dw, Jw.T @ r + lean / LEAN**2
-                X = np.linalg.solve(A, np.column_stack([B, a]))
-                C = C + Dw.T @ Dw - B.T @ X[:, :-1]
-                c = c + Dw.T @ r - B.T @ X[:, -1]
-                frames.append(X)
+            C, c, frames = self._normal_equations(q, theta, targets, weights, poses, damping)
+            C, c = C + np.diag(prior), c + prior * (theta - expected)
             step = -np.linalg.solve(C + damping * np.diag(np.diag(C)), c)
-            fresh = theta + step
             moved = np.array(
                 [
-                    who.limits.clamp(who.integrate(q[k], -(frames[k][:, :-1] @ step + frames[k][:, -1])))
-                    for k in range(len(q))
+                    character.limits.clamp(character.integrate(q[k], -(X[:, :-1] @ step + X[:, -1])))
+                    for k, X in enumerate(frames)
                 ]
             )
-            after = self._cost(moved, fresh, wanted, prior, targets, weights, poses)
+            after = self._cost(moved, theta + step, expected, prior, targets, weights, poses)
             if after < cost:
-                done = cost - after < 2e-5 * cost
-                q, theta, cost, damping = moved, fresh, after, max(damping / 5.0, 1e-8)
+                done = cost - after < CONVERGED_DECREASE * cost
+                q, theta, cost, damping = moved, theta + step, after, max(damping / 5.0, 1e-8)
                 if done:
                     break
             else:
                 damping *= 10.0
-                if damping > 1e6:
+                if damping > MAX_DAMPING:
                     break
         return q, self.shape(theta)
 
-    def shape(self, theta: Array) -> Shape:
-        """The shape that the unknowns mean."""
-        groups = int(self.group.max()) + 1
-        factors = np.ones(len(self.parent))
-        factors[1:] = np.clip(theta[0] + theta[1 + self.group[1:]], 0.2, 5.0)
-        return Shape(factors, theta[1 + groups :].reshape(-1, 3))
+    def _prior(self, size: bool, move: bool) -> Array:
+        """Returns the weights (count,) of departures of the unknowns from what is expected."""
+        factors = np.concatenate([[BODY_SPREAD], np.full(self.group_count, SEGMENT_SPREAD)])
+        places = np.full(3 * len(self.bodies), PLACE_SPREAD)
+        spread = np.concatenate([
+            factors if size else np.full_like(factors, FIXED_SPREAD),
+            places if move else np.full_like(places, FIXED_SPREAD),
+        ])  # fmt: skip
+        return 1.0 / np.square(spread)
 
-    def _trust(self, points: Array, target: Array, weight: Array) -> Array:
-        """Weight of each marker, 1/noise where it fits, less where it lies far off, 0 where it was not seen."""
+    def _normal_equations(
+        self, q: Array, theta: Array, targets: Array, weights: Array, began: Array, damping: float
+    ) -> tuple[Array, Array, list[Array]]:
+        """Returns C and c of the shape alone, and for each frame X, with which its pose follows from the shape.
+
+        A frame A x + B y = -a, B' x + C y = -c is eliminated: X = A^-1 [B, a] and C - B' A^-1 B is left.
+        """
+        nv, shape = self.character.nv, self.shape(theta)
+        C, c, frames = np.zeros((self.count, self.count)), np.zeros(self.count), []
+        for k in range(len(q)):
+            points, J, D = self.rows(q[k], shape)
+            w = self._marker_weights(points, targets[k], weights[k])
+            r = (w[:, None] * (points - np.nan_to_num(targets[k]))).ravel()
+            Jw = (w[:, None, None] * J).reshape(len(r), -1)
+            Dw = (w[:, None, None] * D).reshape(len(r), -1)
+            offset = self.character.difference(began[k], q[k])
+            A = Jw.T @ Jw + np.diag(np.full(nv, 1.0 / POSE_SPREAD**2 + damping * float(np.square(Jw).sum(0).mean())))
+            B, a = Jw.T @ Dw, Jw.T @ r + offset / POSE_SPREAD**2
+            X = np.linalg.solve(A, np.column_stack([B, a]))
+            C = C + Dw.T @ Dw - B.T @ X[:, :-1]
+            c = c + Dw.T @ r - B.T @ X[:, -1]
+            frames.append(X)
+        return C, c, frames
+
+    def _marker_weights(self, points: Array, target: Array, weight: Array) -> Array:
+        """Returns the weight of each marker: 1/noise where it fits, less where it is far off, 0 where it is unseen."""
         far = np.linalg.norm(points - np.nan_to_num(target), axis=1)
-        huber = np.sqrt(np.minimum(1.0, OUTLIER / np.maximum(far, 1e-12)))
-        out: Array = weight * huber / NOISE
+        huber = np.sqrt(np.minimum(1.0, OUTLIER_DISTANCE / np.maximum(far, 1e-12)))
+        out: Array = weight * huber / MARKER_NOISE
         return out
 
     def _cost(
-        self, q: Array, theta: Array, wanted: Array, prior: Array, targets: Array, weights: Array, began: Array
+        self, q: Array, theta: Array, expected: Array, prior: Array, targets: Array, weights: Array, began: Array
     ) -> float:
-        total = float(prior @ np.square(theta - wanted))
+        total = float(prior @ np.square(theta - expected))
         shape = self.shape(theta)
         for k in range(len(q)):
             points = self.points(q[k], shape)
             far = np.linalg.norm(points - np.nan_to_num(targets[k]), axis=1)
-            loss = np.where(far < OUTLIER, far**2, OUTLIER * (2.0 * far - OUTLIER))
-            total += float(np.square(weights[k] / NOISE) @ loss)
-            total += float(np.square(self.character.difference(began[k], q[k])).sum()) / LEAN**2
+            loss = np.where(far < OUTLIER_DISTANCE, far**2, OUTLIER_DISTANCE * (2.0 * far - OUTLIER_DISTANCE))
+            total += float(np.square(weights[k] / MARKER_NOISE) @ loss)
+            total += float(np.square(self.character.difference(began[k], q[k])).sum()) / POSE_SPREAD**2
         return total
 
 
-__all__ = ["Calibration", "Shape"]
+__all__ = ["Calibration", "MarkerShape"]

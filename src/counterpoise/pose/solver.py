@@ -142,17 +142,17 @@ def spread_start(problem: PoseProblem, q: Array, number: int, rng: np.random.Gen
     Hinges by an additive sequence (frac(shift + k sqrt(prime)): spread out, the same every time), balls turned at
     random inside their limits.
     """
-    who, out = problem.character, q.copy()
+    character, out = problem.character, q.copy()
     _, qpos, low, high = problem.limits.ranges
     places = np.mod(rng.uniform(0.0, 1.0, len(qpos)) + number * np.resize(_ROOTS, len(qpos)), 1.0)
     out[qpos] += RESTART_SHARE * (low + places * (high - low) - out[qpos])
     mine = set(problem.variables.tolist())
-    for joint in who.joints:
+    for joint in character.joints:
         if joint.kind == "ball" and joint.dofs.start in mine:
             out[joint.qpos] = spatial.multiply(
                 out[joint.qpos], spatial.exp(RESTART_SHARE * rng.uniform(-BALL_SPREAD, BALL_SPREAD, 3))
             )
-    return who.limits.clamp(out)
+    return character.limits.clamp(out)
 
 
 _ROOTS = np.sqrt(

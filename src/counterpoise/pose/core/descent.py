@@ -15,11 +15,11 @@ from counterpoise.pose.core.tables import (
     CompiledGoals,
     CompiledJoints,
     CoreRules,
+    CoreScratch,
     Dofs,
     PoseRows,
     Ranges,
     RestPose,
-    Scratch,
     StepCap,
     StepProgram,
     WorkingSet,
@@ -69,7 +69,7 @@ def descend_core(
 @swift_kernel
 def _approach(
     here: PoseRows, cost: float, joints: CompiledJoints, goals: CompiledGoals, goal_weights: Array, rest: RestPose,
-    cap: StepCap, rules: CoreRules, working: WorkingSet, scratch: Scratch,
+    cap: StepCap, rules: CoreRules, working: WorkingSet, scratch: CoreScratch,
 ) -> tuple[PoseRows, float, int, float]:  # fmt: skip
     """Follows the goals downhill until they are reached or nothing is gained.
 
@@ -113,7 +113,7 @@ def _approach(
 @swift_kernel
 def _settle(
     here: PoseRows, gain: float, joints: CompiledJoints, goals: CompiledGoals, rest: RestPose, cap: StepCap,
-    rules: CoreRules, working: WorkingSet, scratch: Scratch,
+    rules: CoreRules, working: WorkingSet, scratch: CoreScratch,
 ) -> tuple[PoseRows, int, float]:  # fmt: skip
     """Moves towards the rest pose with the goals held like constraints. Returns (pose, iterations, last gain)."""
     dofs, done = joints.dofs, 0

@@ -16,10 +16,10 @@ from counterpoise.pose.core.tables import (
     CompiledGoals,
     CompiledJoints,
     CoreRules,
+    CoreScratch,
     Dofs,
     PoseRows,
     Ranges,
-    Scratch,
     StepCap,
     StepProgram,
     WorkingSet,
@@ -31,13 +31,13 @@ LONGEST_STEP = 1.0  # [rad, m]: no variable moves further in one step
 
 
 @swift_kernel
-def new_scratch(joints: CompiledJoints) -> Scratch:
+def new_scratch(joints: CompiledJoints) -> CoreScratch:
     """Returns the arrays the core works in."""
     bodies, nv, n = len(joints.tree[0]), joints.dofs.nv, len(joints.dofs.variables)
     limits = len(joints.balls.offsets) + 2 * len(joints.balls.qpos)
     xpos, xmat, xquat = np.zeros((bodies, 3)), np.zeros((bodies, 9)), np.zeros((bodies, 4))
     xmat[0, 0] = xmat[0, 4] = xmat[0, 8] = xquat[0, 0] = 1.0
-    return Scratch(
+    return CoreScratch(
         xpos, xmat, xquat, np.zeros((nv, 6)), np.zeros(limits), np.zeros((limits, n)), np.zeros(limits),
         np.zeros((limits, n)), np.empty(n), np.empty(n),
         WorkingSet(np.zeros(n, np.int64), np.zeros(limits, np.int64)),
@@ -47,7 +47,7 @@ def new_scratch(joints: CompiledJoints) -> Scratch:
 @swift_kernel
 def restore_pose(
     q: Array, free_rows: int, joints: CompiledJoints, goals: CompiledGoals, cap: StepCap, rules: CoreRules,
-    scratch: Scratch,
+    scratch: CoreScratch,
 ) -> tuple[PoseRows, bool]:  # fmt: skip
     """Brings q back onto the constraints by the shortest steps. Rows from `free_rows` on are held at zero.
 

@@ -121,7 +121,7 @@ class WorkingSet(NamedTuple):
     active: Ints  # (limits,) 0 or 1
 
 
-class Scratch(NamedTuple):
+class CoreScratch(NamedTuple):
     """Arrays that the core writes anew for every pose."""
 
     xpos: Array  # (nbody, 3)
