@@ -38,7 +38,7 @@ from counterpoise.objectives import (
     TrackPose,
     take_stance,
 )
-from counterpoise.objectives.footing import body_weight
+from counterpoise.objectives.footing import force_unit
 
 LOWEST = 0.65  # of the standing height of the CoM: nobody squats lower, whatever the joints allow
 BESIDE = 1e3  # weight of the CoM where it stands beside momentum and pose instead of above them
@@ -178,13 +178,13 @@ class Balance:
             velocity[2], acceleration[2] = rising, 0.0
         rate = support.velocity + velocity - s.com_velocity
         wanted = k * (goal - s.com) + 2.0 * np.sqrt(k) * rate + support.acceleration + acceleration
-        most = t.com_limit * body_weight(who) / who.mass
+        most = t.com_limit * force_unit(who) / who.mass
         along = float(np.hypot(wanted[0], wanted[1]))
         if along > most:
             wanted[:2] *= most / along
         wanted[2] = min(max(wanted[2], -most), most)
         force = clamp_force(
-            who.mass * (wanted - gravity_of(who)), support.normal, body_weight(who), t.least_force, t.most_force,
+            who.mass * (wanted - gravity_of(who)), support.normal, force_unit(who), t.least_force, t.most_force,
             t.grip * self.footing.friction,
         )  # fmt: skip
         a = force / who.mass + gravity_of(who)

@@ -51,7 +51,7 @@ from counterpoise.objectives import (
     take_stance,
 )
 from counterpoise.objectives.base import capped
-from counterpoise.objectives.footing import body_weight
+from counterpoise.objectives.footing import force_unit
 
 NAMES = ("tracking", "linear", "angular")
 
@@ -187,8 +187,8 @@ class MomentumBalance:
         L, H = program.rates(a)
         wanted = np.array([linear[0], linear[1], L[2]]) if "linear" in self.objectives else L
         limits = (t.least_force, t.most_force, t.grip * self.footing.friction)
-        force = clamp_force(wanted - weight, support.normal, body_weight(who), *limits)
-        if "linear" in self.objectives and np.abs(force + weight - wanted).max() > 1e-6 * body_weight(who):
+        force = clamp_force(wanted - weight, support.normal, force_unit(who), *limits)
+        if "linear" in self.objectives and np.abs(force + weight - wanted).max() > 1e-6 * force_unit(who):
             program = program.with_linear(force + weight, t.linear_weight)
             a = program.solve()
             L, H = program.rates(a)
@@ -261,7 +261,7 @@ class MomentumBalance:
             pressure, rate, np.append(goal[:2], support.centre[2]), k, 2.0 * np.sqrt(k), t.pressure_ahead
         )
         moment = moment_of(support.inside(wanted, t.pressure_margin), s.com, force)
-        return capped(moment, t.most_moment * body_weight(s.character) * standing_height(s.character)), t.angular_weight
+        return capped(moment, t.most_moment * force_unit(s.character) * standing_height(s.character)), t.angular_weight
 
     # ------------------------------------------------------------------------------------------------ torques and parts
 
@@ -269,7 +269,7 @@ class MomentumBalance:
         """Floating-base inverse dynamics (eq. 4), forces inside the cones; joint limits of strength are kept."""
         who = s.character
         torque, multipliers, warm, missing = floating_inverse_dynamics(
-            s.M, s.h, a, who.root_dofs.stop, stance.G, stance.force_limit, who.mass, body_weight(who), warm
+            s.M, s.h, a, who.root_dofs.stop, stance.G, stance.force_limit, who.mass, force_unit(who), warm
         )
         return np.clip(torque, -who.torque_limit, who.torque_limit), multipliers, warm, missing
 

@@ -17,7 +17,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.control.whole_body import PASSES, SMALLEST, Found, WholeBodyProblem
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
-from counterpoise.objectives.writing import Full, needs_correction, sizes_of_rows, write_rows
+from counterpoise.objectives.writing import BlockFull, needs_correction, sizes_of_rows, write_rows
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
 from counterpoise.solve.hierarchy import Warm, solve_hierarchy
 from counterpoise.solve.level import Level, Part
@@ -34,7 +34,7 @@ def solve_fast(problem: WholeBodyProblem, warm: Any) -> Found:
         A, b = _block(len(problem.torque_high))
         try:
             return _solve_in(problem, warm, A, b)
-        except Full:
+        except BlockFull:
             _block(len(problem.torque_high), 2 * len(b))
 
 
@@ -199,7 +199,7 @@ def _write(
             if where == number and objective.name in held:
                 over = held[objective.name]
                 if at + len(rows) > len(b):
-                    raise Full
+                    raise BlockFull
                 at += write_rows(A, b, at, math.sqrt(objective.weight), rows.A[over], rows.b[over])
                 names.append(objective.name)
                 betas.append(math.sqrt(objective.weight))

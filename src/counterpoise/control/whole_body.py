@@ -31,7 +31,7 @@ from counterpoise.objectives import (
     Stance,
     take_stance,
 )
-from counterpoise.objectives.footing import body_weight
+from counterpoise.objectives.footing import force_unit
 
 Levels = Sequence[Objective | Sequence[Objective]]
 Path = Literal["auto", "fast", "general"]
@@ -111,7 +111,7 @@ class WholeBodyProblem:
     @property
     def weight(self) -> float:
         """The body's weight [N]: the scale of the multipliers (its mass where there is no gravity)."""
-        return body_weight(self.snapshot.character)
+        return force_unit(self.snapshot.character)
 
     @cached_property
     def rows(self) -> tuple[tuple[Rows | DiagonalRows, ...], ...]:
