@@ -131,7 +131,10 @@ class Objective(ABC):
         return replace(self, weight=weight)  # type: ignore[type-var]
 
     def aimed(self: O, **references: Any) -> O:
-        """Returns the same objective with other references or gains, without checks: for controllers, every tick."""
+        """Returns the same objective with other references, without checks: for controllers, every tick.
+
+        The gains of Setpoint and Momentum may change as well, those of TrackPose may not.
+        """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **references)
         other.__dict__.pop("_reference", None)  # the cached property of those that have one
@@ -144,8 +147,13 @@ def faded(objective: O, share: float) -> O:
     This works among other objectives of a level. The weight of an objective alone in a strict level has no effect:
     there, `WholeBodyTuning.fade` blends from the old levels to the new ones.
     """
-    s = min(max(float(share), 0.0), 1.0)
-    return objective.weighing(objective.weight * s * s * (3.0 - 2.0 * s))
+    return objective.weighing(objective.weight * smooth_step(float(share)))
+
+
+def smooth_step(x: float) -> float:
+    """Returns 3 x^2 - 2 x^3, with x clipped to 0..1: it goes from 0 to 1 and is level at both ends."""
+    s = min(max(x, 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
 
 
 def check_weight(objective: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -52,6 +51,8 @@ class TrackPose(Objective):
 
     def __post_init__(self) -> None:
         check_weight(self)
+        gains = (hashed(self.stiffness), hashed(self.damping), hashed(self.weights))
+        object.__setattr__(self, "_hashed", gains)
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping), ("weights", self.weights)):
             values = list(given.values()) if isinstance(given, Mapping) else [0.0 if given is None else given]
             if not all(0.0 <= float(v) < np.inf for v in values):
@@ -102,11 +103,8 @@ class TrackPose(Objective):
 
     def gains(self, character: Character) -> tuple[Array, Array, Array]:
         """Returns k_p, k_v and the weights of every row, (nv,) each."""
-        return posture_gains(character, *self._hashed, self.root_weight, self.name)
-
-    @cached_property
-    def _hashed(self) -> tuple[Hashed, Hashed, Hashed]:
-        return hashed(self.stiffness), hashed(self.damping), hashed(self.weights)
+        given: tuple[Hashed, Hashed, Hashed] = self.__dict__["_hashed"]
+        return posture_gains(character, *given, self.root_weight, self.name)
 
     def _check(self, character: Character) -> None:
         name = character.name
@@ -129,9 +127,9 @@ def posture_gains(
     character: Character, stiffness: Hashed, damping: Hashed, weights: Hashed, root_weight: float, name: str
 ) -> tuple[Array, Array, Array]:
     """Returns k_p, k_v and the weights of every row of a posture, (nv,) each."""
-    k_p = per_dof(character, _unhashed(stiffness), name)
-    k_v = 2.0 * np.sqrt(k_p) if damping is None else per_dof(character, _unhashed(damping), name)
-    weight = per_dof(character, _unhashed(weights), name)
+    k_p = per_dof(character, unhashed(stiffness), name)
+    k_v = 2.0 * np.sqrt(k_p) if damping is None else per_dof(character, unhashed(damping), name)
+    weight = per_dof(character, unhashed(weights), name)
     root = character.root_dofs.stop
     weight[:root] = root_weight
     weight[[v for joint in character.joints for v in place_dofs(joint) if v < root]] *= PLACE_SHARE
@@ -148,7 +146,8 @@ def hashed(given: PerJoint | None) -> Hashed:
     return tuple(given.items()) if isinstance(given, Mapping) else given
 
 
-def _unhashed(given: Hashed) -> PerJoint:
+def unhashed(given: Hashed) -> PerJoint:
+    """Returns pairs as numbers by joint name again."""
     assert given is not None
     return dict(given) if isinstance(given, tuple) else given
 
