@@ -17,7 +17,8 @@ from counterpoise.control.limbs import limbs_of
 from counterpoise.control.reference import MotionReference, PoseReference, ReferenceSample, prepare_reference
 from counterpoise.control.standing_body import com_above_lowest_part, gravity_vector, limp_torque, standing_body
 from counterpoise.control.support import Support, clamp_force, planted_support
-from counterpoise.control.whole_body import WholeBodyMemory, WholeBodyTuning, solve_whole_body
+from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
+from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.errors import BadValue
 from counterpoise.features import ComPosition
 from counterpoise.motion.motion import Motion

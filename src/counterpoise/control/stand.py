@@ -37,7 +37,8 @@ from counterpoise.control.stand_objectives import StandAim, stand_levels
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import com_above_feet, limp_torque, lowest, standing_body
 from counterpoise.control.support import Support, capture_share, measured_support
-from counterpoise.control.whole_body import WholeBodyMemory, WholeBodyTuning, solve_whole_body
+from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
+from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.defaults import PLANNED_FRICTION
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel

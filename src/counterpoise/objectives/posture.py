@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -51,8 +52,7 @@ class TrackPose(Objective):
 
     def __post_init__(self) -> None:
         check_weight(self)
-        gains = (hashed(self.stiffness), hashed(self.damping), hashed(self.weights))
-        object.__setattr__(self, "_hashed", gains)
+        _ = self._hashed  # found now, so that `aimed` copies it
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping), ("weights", self.weights)):
             values = list(given.values()) if isinstance(given, Mapping) else [0.0 if given is None else given]
             if not all(0.0 <= float(v) < np.inf for v in values):
@@ -103,8 +103,11 @@ class TrackPose(Objective):
 
     def gains(self, character: Character) -> tuple[Array, Array, Array]:
         """Returns k_p, k_v and the weights of every row, (nv,) each."""
-        given: tuple[Hashed, Hashed, Hashed] = self.__dict__["_hashed"]
-        return posture_gains(character, *given, self.root_weight, self.name)
+        return posture_gains(character, *self._hashed, self.root_weight, self.name)
+
+    @cached_property
+    def _hashed(self) -> tuple[Hashed, Hashed, Hashed]:
+        return hashed(self.stiffness), hashed(self.damping), hashed(self.weights)
 
     def _check(self, character: Character) -> None:
         name = character.name
