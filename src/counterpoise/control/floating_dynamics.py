@@ -72,27 +72,27 @@ def _newton(A: Array, y: Array, limit: Array, soft: float, start: Array, most: i
         if worst <= 1e-9 * size:
             return forces, z, steps, True
         factor(H)
-        way = -gradient
-        forward(H, way)
-        backward(H, way)
-        z = z + _step(A, y, limit, soft, z, way) * way
+        direction = -gradient
+        forward(H, direction)
+        backward(H, direction)
+        z = z + _step(A, y, limit, soft, z, direction) * direction
     return forces, z, most, False
 
 
 @kernel
-def _step(A: Array, y: Array, limit: Array, soft: float, z: Array, way: Array) -> float:
-    """Returns the step along `way` to the least potential: 1, or where the slope, which only rises, is nearly zero."""
+def _step(A: Array, y: Array, limit: Array, soft: float, z: Array, direction: Array) -> float:
+    """Returns the step to the least potential: 1, or where the slope, which only rises, is nearly zero."""
     low, high = 0.0, 1.0
-    at_high = _slope(A, y, limit, soft, z, way, high)
+    at_high = _slope(A, y, limit, soft, z, direction, high)
     if at_high <= 0.0:
         return high
-    first = _slope(A, y, limit, soft, z, way, low)
+    first = _slope(A, y, limit, soft, z, direction, low)
     at_low, t = first, 1.0
     for turn in range(30):
         t = high - at_high * (high - low) / (at_high - at_low)
         if turn % 3 == 2:
             t = 0.5 * (low + high)
-        slope = _slope(A, y, limit, soft, z, way, t)
+        slope = _slope(A, y, limit, soft, z, direction, t)
         if abs(slope) < -0.1 * first:
             break
         if slope > 0.0:
@@ -103,17 +103,17 @@ def _step(A: Array, y: Array, limit: Array, soft: float, z: Array, way: Array) -
 
 
 @kernel
-def _slope(A: Array, y: Array, limit: Array, soft: float, z: Array, way: Array, t: float) -> float:
-    """Returns the derivative of the potential |z|^2/2 - y.z + sum psi(A^T z) along z + t way."""
+def _slope(A: Array, y: Array, limit: Array, soft: float, z: Array, direction: Array, t: float) -> float:
+    """Returns the derivative of the potential |z|^2/2 - y.z + sum psi(A^T z) along z + t direction."""
     r, k = A.shape
     slope = 0.0
     for i in range(r):
-        slope += (z[i] + t * way[i] - y[i]) * way[i]
+        slope += (z[i] + t * direction[i] - y[i]) * direction[i]
     for e in range(k):
         pull, along = 0.0, 0.0
         for i in range(r):
-            pull += A[i, e] * (z[i] + t * way[i])
-            along += A[i, e] * way[i]
+            pull += A[i, e] * (z[i] + t * direction[i])
+            along += A[i, e] * direction[i]
         slope += min(max(pull / soft, 0.0), limit[e]) * along
     return slope
 
