@@ -72,6 +72,15 @@ def test_a_motion_that_cannot_be_stood_is_leant_until_it_can():
     assert np.ptp(feet, axis=0).max() < 5e-3
 
 
+def test_a_rehearsal_does_not_depend_on_where_the_motion_is():
+    """A margin that is a share of the support's depth is the same 3 m away."""
+    motion = cp.reference_motion("side_kick", HUMAN)
+    moved = motion.poses.copy()
+    moved[:, :2] += 3.0
+    here, there = rehearsed(motion), rehearsed(replace(motion, poses=moved))
+    assert np.abs(there.path[:, 0] - [3.0, 3.0, 0.0] - here.path[:, 0]).max() < 1e-5
+
+
 def test_smoothing_keeps_ends_and_slow_motions():
     motion = cp.reference_motion("squat", HUMAN)
     soft = smoothed(motion, 0.02)

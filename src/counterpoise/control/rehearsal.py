@@ -36,7 +36,7 @@ from counterpoise.control.reference import ReferenceSample
 from counterpoise.control.reference_shaping import STEP, leant, smoothed
 from counterpoise.control.standing_body import standing_body
 from counterpoise.motion.motion import Motion
-from counterpoise.solve.polygon import hull_edges, nearest_inside
+from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside
 
 SMOOTH_TIME = 0.008  # [s] standard deviation of the window over which CoM and momentum are averaged: capture is noisy
 ROUNDS = 2  # at most so often the poses are leant
@@ -172,14 +172,8 @@ def _inside_support(character: Character, wanted: Array, points: Array, lifted: 
     for i in range(len(wanted)):
         stand = ~lifted[i][foot_of]
         edges = hull_edges(np.ascontiguousarray(points[i][stand if stand.any() else slice(None)][:, :2]))
-        out[i] = nearest_inside(edges, wanted[i, 0], wanted[i, 1], margin * _middle_depth(edges))
+        out[i] = nearest_inside(edges, wanted[i, 0], wanted[i, 1], margin * deepest(edges)[2])
     return out
-
-
-def _middle_depth(edges: Array) -> float:
-    """Returns the distance [m] from the middle of a polygon to its nearest edge."""
-    x, y = float((edges[:, 0] * edges[:, 2]).mean()), float((edges[:, 1] * edges[:, 2]).mean())
-    return max(float((edges[:, 2] - edges[:, 0] * x - edges[:, 1] * y).min()), 0.0)
 
 
 def _rates(path: Array) -> tuple[Array, Array]:
