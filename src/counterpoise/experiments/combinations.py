@@ -20,7 +20,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import point_path
 from counterpoise.control.basic import Controller
 from counterpoise.control.momentum_balance import MomentumBalance
-from counterpoise.control.rehearsal import smoothed
+from counterpoise.control.reference_shaping import smoothed
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadFile
 from counterpoise.experiments.base import Lab

@@ -15,7 +15,7 @@ from counterpoise.character.snapshot import Snapshot, tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight, numbers
-from counterpoise.objectives.footing import _surface_rows
+from counterpoise.objectives.footing import surface_rows
 from counterpoise.objectives.surface import LEVEL
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Clearance(Objective):
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         who = snapshot.character
         shapes = shapes_of(who)
-        ground = _GROUND if stance is None else _surface_rows(stance.footing, who, snapshot.time)
+        ground = _GROUND if stance is None else surface_rows(stance.footing, who, snapshot.time)
         ref = snapshot if self.reference is None else self.reference
         A, b = _clearance_rows(
             shapes.body, shapes.centre, shapes.axes, shapes.radius, ground,
