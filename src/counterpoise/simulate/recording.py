@@ -1,8 +1,8 @@
-"""Recording: what really happened, complete enough that plain MuJoCo repeats it bit by bit.
+"""Recording: everything that happened in a simulation, enough for plain MuJoCo to repeat it bit by bit.
 
-Saved as `.npz` without pickle. Row k holds the state before step k and the inputs applied during it; the last row is
-the final state with no inputs. Setting the first state and then, for every row but the last, qfrc_applied = torque[k],
-xfrc_applied = external[k], mj_step, gives the last row.
+It is saved as `.npz` without pickle. Row k holds the state before step k and the inputs applied during it; the last row
+is the final state with no inputs. To repeat it, set the first state; then, for every row but the last, set
+qfrc_applied = torque[k] and xfrc_applied = external[k], and call mj_step.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Track, follow
 from counterpoise.character.state import State
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.files import Archive, Refused, one_line, open_archive, write_archive
 from counterpoise.motion.motion import Motion
-from counterpoise.simulate.world import Place
+from counterpoise.simulate.world import FigurePlace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 FORMAT, VERSION = "counterpoise-recording", 1
-_NOTE, _TICK = "note:", "tick"
+_NOTE, _TICK = "note:", "tick"  # names of arrays in the file
 
 
 @dataclass(frozen=True, eq=False)
 class Contacts:
-    """Contact forces of all steps in one list: those of row k are `start[k]:start[k + 1]`."""
+    """The contact forces of all steps in one list; those of row k are `start[k]:start[k + 1]`."""
 
     start: Ints  # (n + 1,)
     bodies: NDArray[np.int32]  # (m, 2) the two bodies, by index in the world's model (0: the fixed world)
@@ -45,15 +46,16 @@ class Contacts:
     force: Array  # (m, 3) [N], world frame, on the second body; the first feels the opposite
 
     def at(self, row: int) -> slice:
+        """The contacts of a row."""
         return slice(int(self.start[row]), int(self.start[row + 1]))
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A simulation, step by step. Arrays are read-only."""
+    """A simulation, step by step. The arrays are read-only."""
 
     figures: tuple[Character, ...]
-    places: tuple[Place, ...]
+    places: tuple[FigurePlace, ...]
     model: mujoco.MjModel
     time: Array  # (n,) [s]
     qpos: Array  # (n, nq) of the whole world
@@ -61,9 +63,9 @@ class Recording:
     torque: Array  # (n, nv) as MuJoCo's qfrc_applied [N m]
     external: Array  # (n, nbody, 6) as MuJoCo's xfrc_applied [N, N m]
     contacts: Contacts
-    ticks: Array  # (t,) [s] when the first figure's controller was asked
-    notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # what it noted, (t,) each
-    tick_seconds: Array = field(default_factory=lambda: np.empty(0))  # (t,) what each answer cost [s]
+    ticks: Array  # (t,) [s] times of the first figure's control ticks
+    notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # of that controller, (t,) each
+    tick_seconds: Array = field(default_factory=lambda: np.empty(0))  # (t,) wall-clock time of each tick [s]
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -86,7 +88,7 @@ class Recording:
 
     @property
     def status(self) -> str:
-        """`finished`, `interrupted` (Ctrl-C) or `diverged` (the physics left the real numbers)."""
+        """`finished`, `interrupted` (Ctrl-C) or `diverged` (the next state was not finite)."""
         return str(self.meta.get("status", "finished"))
 
     def __len__(self) -> int:
@@ -97,40 +99,54 @@ class Recording:
         return f"Recording({names}: {self.duration:.3f} s, {len(self)} rows, {self.status})"
 
     def positions(self, figure: int = 0) -> Array:
-        """(n, nq) of one figure."""
+        """Returns (n, nq) of one figure."""
         return self.qpos[:, self.places[figure].qpos]
 
     def velocities(self, figure: int = 0) -> Array:
+        """Returns (n, nv) of one figure."""
         return self.qvel[:, self.places[figure].dofs]
 
     def torques(self, figure: int = 0) -> Array:
+        """Returns (n, nv) of one figure [N m]."""
         return self.torque[:, self.places[figure].dofs]
 
     def state(self, row: int = -1, figure: int = 0) -> State:
+        """The state of one figure in a row."""
         return State(self.positions(figure)[row], self.velocities(figure)[row], float(self.time[row]))
 
     @cached_property
     def motion(self) -> Motion:
-        """The motion that happened (of the first figure)."""
+        """The motion of the first figure."""
         return self.motion_of(0)
 
     def motion_of(self, figure: int) -> Motion:
-        who = self.figures[figure]
-        return Motion(who, self.time, self.positions(figure), name=f"{who.name} simulated")
+        """The motion of one figure."""
+        character = self.figures[figure]
+        return Motion(character, self.time, self.positions(figure), name=f"{character.name} simulated")
+
+    def track(self, figure: int = 0) -> Track:
+        """CoM, momentum, energy and body poses of one figure in every row; computed once."""
+        if figure not in self._tracks:
+            self._tracks[figure] = follow(self.figures[figure], self.positions(figure), self.velocities(figure))
+        return self._tracks[figure]
+
+    @cached_property
+    def _tracks(self) -> dict[int, Track]:
+        return {}
 
     def row_at(self, time: float) -> int:
-        """The row nearest to a time."""
+        """The row nearest to a time [s]."""
         return int(np.clip(np.searchsorted(self.time, time - 0.5 * self.timestep), 0, len(self) - 1))
 
     def plot(self, *what: str, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Plot anything recorded: `rec.plot("com", "cop", "torque:knee_left")`; see docs/render.md for all names."""
+        """Plots recorded quantities: `rec.plot("com", "cop", "torque:knee_left")`; see docs/render.md for all names."""
         from counterpoise.render.plots import plot_recording
 
         return plot_recording(self, *what, path=path)
 
     # -- files ------------------------------------------------------------------------------------------------------
     def arrays(self, timings: bool = False) -> dict[str, NDArray[Any]]:
-        """What is saved. Timings differ from run to run, so they are left out unless asked for."""
+        """Returns the arrays that are saved. Timings differ from run to run; they are included only with `timings`."""
         out: dict[str, NDArray[Any]] = {
             "time": self.time,
             "qpos": self.qpos,
@@ -152,12 +168,12 @@ class Recording:
         return out
 
     def save(self, path: str | os.PathLike[str], timings: bool = False) -> None:
-        """Write `.npz`: whole or not at all; the same run gives the same bytes (unless `timings` are asked for)."""
+        """Writes an `.npz` file, completely or not at all. Without `timings`, equal runs give equal bytes."""
         write_archive(path, self.arrays(timings))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Recording:
-        """Read a recording; anything wrong with the file is one clear BadFile."""
+        """Reads a recording. Every problem with the file is a BadFile."""
         with open_archive(path, "recording") as archive:
             try:
                 return _read(archive)
@@ -165,7 +181,7 @@ class Recording:
                 raise Refused(one_line(error)) from error
 
     def fingerprint(self) -> str:
-        """A digest of everything deterministic in the recording: equal for equal runs."""
+        """Returns a digest of all that is deterministic in the recording: equal for equal runs."""
         digest = hashlib.sha256()
         for name, values in self.arrays().items():
             digest.update(name.encode())
@@ -175,28 +191,28 @@ class Recording:
     def _full_meta(self) -> dict[str, Any]:
         figures = [
             {
-                "name": who.name,
-                "mjcf": who.to_mjcf(),
+                "name": character.name,
+                "mjcf": character.to_mjcf(),
                 "prefix": place.prefix,
                 "qpos": [place.qpos.start, place.qpos.stop],
                 "dofs": [place.dofs.start, place.dofs.stop],
                 "bodies": [place.bodies.start, place.bodies.stop],
             }
-            for who, place in zip(self.figures, self.places, strict=True)
+            for character, place in zip(self.figures, self.places, strict=True)
         ]
         head = {"format": FORMAT, "version": VERSION, "mujoco": mujoco.mj_versionString(), "figures": figures}
         return {**self.meta, **head}
 
 
 def model_bytes(model: mujoco.MjModel) -> NDArray[np.uint8]:
-    """The compiled model as MuJoCo's own binary."""
+    """Returns the compiled model in MuJoCo's binary format."""
     buffer = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return buffer
 
 
 def model_from_bytes(data: NDArray[np.uint8], version: str) -> mujoco.MjModel:
-    """Read the binary back; another MuJoCo version's is refused before MuJoCo sees it."""
+    """Returns the model read from MuJoCo's binary format; one of another MuJoCo version is refused."""
     if version != mujoco.mj_versionString():
         raise BadFile(
             f"made with MuJoCo {version}, and this is {mujoco.mj_versionString()}: "
@@ -250,18 +266,18 @@ def _read(archive: Archive) -> Recording:
     )
 
 
-def _read_figures(meta: dict[str, Any], model: mujoco.MjModel) -> tuple[tuple[Character, ...], tuple[Place, ...]]:
+def _read_figures(meta: dict[str, Any], model: mujoco.MjModel) -> tuple[tuple[Character, ...], tuple[FigurePlace, ...]]:
     figures, places = [], []
     try:
         for entry in meta["figures"]:
-            who = Character.from_mjcf(str(entry["mjcf"]))
+            character = Character.from_mjcf(str(entry["mjcf"]))
             spans = [_span(entry[key]) for key in ("qpos", "dofs", "bodies")]
-            sizes = [(spans[0], who.nq, model.nq), (spans[1], who.nv, model.nv)]
-            sizes.append((spans[2], who.model.nbody - 1, model.nbody))
+            sizes = [(spans[0], character.nq, model.nq), (spans[1], character.nv, model.nv)]
+            sizes.append((spans[2], character.model.nbody - 1, model.nbody))
             if any(s.start < 0 or s.stop > top or s.stop - s.start != size for s, size, top in sizes):
-                raise BadValue(f"figure {who.name!r} does not fit its model")
-            figures.append(who)
-            places.append(Place(str(entry["prefix"]), *spans))
+                raise BadValue(f"figure {character.name!r} does not fit its model")
+            figures.append(character)
+            places.append(FigurePlace(str(entry["prefix"]), *spans))
     except (KeyError, TypeError, IndexError, ValueError) as error:
         raise Refused(f"its figures are damaged: {one_line(error)}") from error
     if not figures:
