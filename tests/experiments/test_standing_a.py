@@ -17,7 +17,7 @@ from counterpoise.experiments.push_map import Fresh, polar
 from counterpoise.experiments.squat_height import Settings as HeightSettings
 from counterpoise.experiments.squat_height import bend_height
 from counterpoise.experiments.upright import InTurn, blow, joint_errors, trunk_of
-from counterpoise.measure import Bar, PushLimit, ankle_limit, push_limit, push_map, survival
+from counterpoise.measure import Bar, PushLimit, Survival, ankle_limit, push_limit, push_map, survival
 from counterpoise.simulate.disturbances import Push
 
 NAMES = ("grapple", "platform", "ice", "morphologies", "windmill", "squat-height", "push-map")
@@ -149,7 +149,7 @@ def test_the_search_finds_the_border(human, monkeypatch):
         rho = np.linalg.norm(push.force) * push.duration / ankle_limit(human, "thorax", 90.0).impulse
         assert end == pytest.approx(push.start + push.duration)
         fine = bool(rho < 1.37)
-        return pushes.Survival(fine, "" if fine else "fell", None, 0, 0, 0, 0, 0, 0, 0)  # type: ignore[arg-type]
+        return Survival(fine, "" if fine else "fell", None, 0, 0, 0, 0, 0, 0, 0)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Push, "status", "finished", raising=False)
     monkeypatch.setattr(pushes, "simulate", pretend)

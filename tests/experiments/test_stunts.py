@@ -11,7 +11,8 @@ import pytest
 import counterpoise as cp
 from counterpoise.experiments import stunts
 from counterpoise.experiments.staging import Stunt, moved, solve
-from counterpoise.measure.outsider import judge_motion, lowest
+from counterpoise.measure.outsider import judge_motion
+from counterpoise.measure.outsider_mechanics import lowest
 
 FEET = ("foot_left", "foot_right")
 

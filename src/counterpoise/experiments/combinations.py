@@ -25,7 +25,6 @@ from counterpoise.control.stand import Stand
 from counterpoise.errors import BadFile
 from counterpoise.experiments.base import Lab
 from counterpoise.experiments.upright import reference_poses
-from counterpoise.measure.balance import track_of
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Objective
 from counterpoise.simulate.disturbances import Disturbance
@@ -184,7 +183,7 @@ def standing_feet(who: Character, reference: Motion | None) -> tuple[str, ...]:
 
 def foot_tilt(recording: Recording, feet: Sequence[str]) -> Array:
     """(n,) [rad]: the most that any of these feet is turned off the ground: its axis then, and at the start."""
-    who, track = recording.character, track_of(recording, 0)
+    who, track = recording.character, recording.track()
     out = np.zeros(len(recording))
     for foot in who.feet:
         if foot.name in feet:

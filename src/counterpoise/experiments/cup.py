@@ -19,7 +19,6 @@ from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.combinations import facts_of, worth
 from counterpoise.features import AxisDirection, BodyOrientation
-from counterpoise.measure.balance import track_of
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.references import reference_motion
 from counterpoise.objectives import Objective, Setpoint
@@ -152,7 +151,7 @@ def upright(who: Character, kick: Motion, settings: Settings) -> list[Objective]
 
 def tilt_of(rec: Recording, body: str, axis: Array) -> Array:
     """(n,) [rad] between an axis of a body and the vertical."""
-    turned = track_of(rec, 0).rotations[:, rec.character.body_id(body)] @ axis
+    turned = rec.track().rotations[:, rec.character.body_id(body)] @ axis
     return np.arccos(np.clip(turned[:, 2], -1.0, 1.0))
 
 

@@ -22,7 +22,6 @@ from counterpoise.character.state import State
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.experiments.upright import blow, trunk_of
-from counterpoise.measure.balance import track_of
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.camera import Camera, frame_points
@@ -223,7 +222,7 @@ def _facts(recording: Recording, name: str = "") -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for number, who in enumerate(recording.figures):
         impulse = _largest_impulse(recording, number)
-        com = track_of(recording, number).com
+        com = recording.track(number).com
         moved = np.linalg.norm(com[:, :2] - com[0, :2], axis=1).max()
         slip = max(measure.foot_slip(recording, number).values())
         fall = measure.fell(recording, number)

@@ -14,7 +14,6 @@ from counterpoise.control.drag import Drag
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.upright import blow, ended, joint_errors, largest_slip, story_panels, trunk_of
-from counterpoise.measure.balance import track_of
 from counterpoise.measure.pushes import ankle_limit
 from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.disturbances import Push
@@ -114,7 +113,7 @@ def tied(who: Character, settings: Settings, start: float, end: float) -> list[D
 
 
 def _path(rec: Recording, tie: Drag) -> np.ndarray:
-    return np.asarray(point_path(rec.character, track_of(rec, 0), tie.body, tie.point))
+    return np.asarray(point_path(rec.character, rec.track(), tie.body, tie.point))
 
 
 def gap(rec: Recording, tie: Drag) -> np.ndarray:

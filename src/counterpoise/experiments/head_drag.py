@@ -17,7 +17,6 @@ from counterpoise.control.momentum_balance import MomentumBalance
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.combinations import Worth, facts_of, worth
-from counterpoise.measure.balance import track_of
 from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.springs import Spring
@@ -124,7 +123,7 @@ def head_path(who: Character, settings: Settings, seconds: float) -> tuple[Array
 
 def distance(rec: Recording, pull: Drag) -> Array:
     """(n,) [m] from the head to where it is dragged, while it is."""
-    there = point_path(rec.character, track_of(rec, 0), "head", pull.point)
+    there = point_path(rec.character, rec.track(), "head", pull.point)
     goal = np.array([pull.goal(t)[0] for t in rec.time])
     away = np.linalg.norm(there - goal, axis=1)
     return np.where((rec.time >= pull.start) & (rec.time <= pull.end), away, np.nan)
@@ -132,7 +131,7 @@ def distance(rec: Recording, pull: Drag) -> Array:
 
 def out_of_plane(rec: Recording) -> float:
     """[m] the most that the pelvis left the sagittal plane."""
-    path = point_path(rec.character, track_of(rec, 0), "pelvis", (0.0, 0.0, 0.0))
+    path = point_path(rec.character, rec.track(), "pelvis", (0.0, 0.0, 0.0))
     return float(np.abs(path[:, 1] - path[0, 1]).max())
 
 
@@ -153,7 +152,7 @@ def _plot(runs: dict[str, Recording], pull: Drag, away: dict[str, Array]) -> Fig
 
     time = runs["drag"].time
     goal = np.array([pull.goal(t)[0] for t in time])
-    head = {n: point_path(r.character, track_of(r, 0), "head", pull.point) for n, r in runs.items()}
+    head = {n: point_path(r.character, r.track(), "head", pull.point) for n, r in runs.items()}
     rows = [
         Panel(f"head {way}\n[m]", time, {**{WORDS[n]: h[:, i] for n, h in head.items()}, "path": goal[:, i]}, ("path",))
         for i, way in ((0, "forward"), (2, "up"))

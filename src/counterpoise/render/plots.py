@@ -15,7 +15,6 @@ from counterpoise.arrays import Array
 from counterpoise.character.snapshot import point_path
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.files import whole_file
-from counterpoise.measure.balance import track_of
 from counterpoise.render import palette
 from counterpoise.simulate.recording import Recording
 
@@ -183,7 +182,7 @@ def _speed(r: Recording, f: int, part: str) -> Curves:
 def _position(r: Recording, f: int, part: str) -> Curves:
     who = r.figures[f]
     who.body_id(part)
-    return Curves(part, "m", r.time, _xyz(point_path(who, track_of(r, f), part, (0.0, 0.0, 0.0))))
+    return Curves(part, "m", r.time, _xyz(point_path(who, r.track(f), part, (0.0, 0.0, 0.0))))
 
 
 def _force(r: Recording, f: int, part: str) -> Curves:

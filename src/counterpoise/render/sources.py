@@ -12,7 +12,6 @@ from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import point_path
 from counterpoise.errors import BadValue
-from counterpoise.measure.balance import track_of
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.take import Arrow, Take
@@ -47,7 +46,7 @@ def take_of(
         raise BadValue(f"a take, a character, a motion or a recording can be drawn; got {type(thing).__name__}")
     alone = len(thing.figures) == 1 and bool(thing.character.feet)
     who = thing.figures[figure]
-    track = track_of(thing, figure)
+    track = thing.track(figure)
     paths = {name: track.com if name == "com" else point_path(who, track, name, (0, 0, 0)) for name in trails}
     return Take(
         thing.model,
@@ -94,7 +93,7 @@ def _arrows(recording: Recording, figure: int) -> list[list[Arrow]]:
 
 
 def _add_pushes(recording: Recording, figure: int, scale: float, rows: list[list[Arrow]]) -> None:
-    span, track = recording.places[figure].bodies, track_of(recording, figure)
+    span, track = recording.places[figure].bodies, recording.track(figure)
     pushed = np.abs(recording.external[:, span, :3]).max(axis=2) > 1e-9  # (n, bodies)
     stay = round(PUSH_SHOWN / recording.timestep)
     for b in np.flatnonzero(pushed.any(axis=0)):
