@@ -29,8 +29,8 @@ from counterpoise.experiments.staging import (
 )
 from counterpoise.experiments.standing_jump import Settings as JumpSettings
 from counterpoise.experiments.standing_jump import jump_stunt
-from counterpoise.measure import outsider_mechanics
 from counterpoise.measure.outsider import judge_motion, judge_torques
+from counterpoise.measure.outsider_mechanics import bounded_residual, lowest
 
 FEET = ("foot_left", "foot_right")
 
@@ -118,9 +118,7 @@ def test_the_small_program_agrees_with_another_solver():
         low = np.array([-np.inf] * 2 + [0.0] * 4 + [-0.1] * 4)
         high = np.array([np.inf] * 6 + [0.1] * 4)
         other = lsq_linear(A, b, (low, high), method="bvls", max_iter=1000)
-        assert outsider_mechanics.bounded_residual(A, b, low, high) == pytest.approx(
-            np.sqrt(2.0 * other.cost), abs=1e-4
-        )
+        assert bounded_residual(A, b, low, high) == pytest.approx(np.sqrt(2.0 * other.cost), abs=1e-4)
 
 
 def test_the_lowest_point_of_every_shape_is_where_mujoco_finds_it():
@@ -136,7 +134,7 @@ def test_the_lowest_point_of_every_shape_is_where_mujoco_finds_it():
     mujoco.mj_forward(model, data)
     for geom in range(1, model.ngeom):
         gap = mujoco.mj_geomDistance(model, data, geom, 0, 5.0, None)
-        assert outsider_mechanics.lowest(model, data, geom) == pytest.approx(gap, abs=2e-3), kinds[geom - 1]
+        assert lowest(model, data, geom) == pytest.approx(gap, abs=2e-3), kinds[geom - 1]
 
 
 # -------------------------------------------------------------------------------------------------------------- poses

@@ -31,7 +31,7 @@ from counterpoise.experiments.staging import (
     timed,
     valid_claim,
 )
-from counterpoise.measure.outsider import Judgement, Strain, judge_motion, judge_torques
+from counterpoise.measure.outsider import JudgedStrain, Judgement, judge_motion, judge_torques
 from counterpoise.spacetime.optimize.asks import Apart, Apex, Key, Touch, Wish
 from counterpoise.spacetime.optimize.solve import Result
 
@@ -64,7 +64,7 @@ class Dismount:
     seconds: float  # [s] of processor time
     course: Course
     judgement: Judgement
-    strain: Strain
+    strain: JudgedStrain
     flight: float
     swing: float
 

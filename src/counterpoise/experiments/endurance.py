@@ -26,7 +26,8 @@ from counterpoise.errors import BadFile, BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.push_map import Fresh
 from counterpoise.experiments.upright import blow
-from counterpoise.measure.pushes import DIRECTIONS, ankle_limit, push_map
+from counterpoise.measure.push_survival import ankle_limit
+from counterpoise.measure.pushes import DIRECTIONS, push_map
 from counterpoise.simulate.disturbances import Push
 
 Rhos = Mapping[str, Mapping[float, float]]  # body -> direction [deg] -> largest rho survived

@@ -14,7 +14,7 @@ from counterpoise.control.drag import Drag
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.upright import blow, ended, joint_errors, largest_slip, story_panels, trunk_of
-from counterpoise.measure.pushes import ankle_limit
+from counterpoise.measure.push_survival import ankle_limit
 from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording

@@ -12,7 +12,7 @@ from counterpoise.control.stand import Stand
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.upright import blow, ended, joint_errors, largest_slip, trunk_of
-from counterpoise.measure.pushes import ankle_limit
+from counterpoise.measure.push_survival import ankle_limit
 from counterpoise.motion.references import reference_motion
 
 MOTIONS = {  # a keyframed motion that suits each body

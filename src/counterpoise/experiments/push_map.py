@@ -23,7 +23,8 @@ from counterpoise.control.stand import Stand
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.upright import blow, trunk_of
-from counterpoise.measure.pushes import DIRECTIONS, Bar, PushLimit, push_map
+from counterpoise.measure.push_survival import Bar
+from counterpoise.measure.pushes import DIRECTIONS, PushLimit, push_map
 from counterpoise.render import palette
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim
-from counterpoise.measure.outsider import Judgement, Strain, judge_overlap
+from counterpoise.measure.outsider import JudgedStrain, Judgement, judge_overlap
 from counterpoise.motion.motion import Motion
 from counterpoise.render.take import Take
 from counterpoise.spacetime.optimize.asks import Apart, Key, Taste, TorqueLimit, Touch, Wish
@@ -167,7 +167,7 @@ def valid_claim(text: str, result: Result, seconds: float, judged: Judgement) ->
     return Claim(text, found, bool(result.ok and good))
 
 
-def strength_claim(strain: Strain, share: float) -> Claim:
+def strength_claim(strain: JudgedStrain, share: float) -> Claim:
     """No joint works harder than it may, by MuJoCo's inverse dynamics with the contact forces applied."""
     name, most = strain.worst
     return Claim(
