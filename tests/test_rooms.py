@@ -1,4 +1,4 @@
-"""`cp.character` and `cp.simulate` are packages, and also functions: they can be called, and help shows the function."""
+"""`cp.character` and `cp.simulate` are packages and also functions: they can be called, and help shows the function."""
 
 import inspect
 import pydoc

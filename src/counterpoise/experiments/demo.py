@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from counterpoise import measure
-from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.state import State
@@ -25,10 +24,11 @@ from counterpoise.experiments.upright import blow, trunk_of
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.camera import Camera, frame_points
-from counterpoise.render.draw import draw
+from counterpoise.render.draw import Picture, draw
 from counterpoise.render.pictures import labelled, write_picture
 from counterpoise.render.sources import take_of
-from counterpoise.render.take import Arrow, Stage, Take
+from counterpoise.render.stage import DrawnStage
+from counterpoise.render.take import Arrow, Take
 from counterpoise.render.video import frame_times, write_video
 from counterpoise.simulate import Push, Recording, World, replay, simulate
 
@@ -192,22 +192,22 @@ def _arrows(takes: Sequence[Take], figures: Sequence[Character]) -> list[list[Ar
     return rows
 
 
-def _sheet(shots: Sequence[Shot]) -> Array:
+def _sheet(shots: Sequence[Shot]) -> Picture:
     """The moments of all shots, one row each."""
     rows = []
     for shot in shots:
-        stage = Stage(shot.take)
+        stage = DrawnStage(shot.take)
         pictures = [draw(stage.scene(moment), shot.close, shot.panel, 6) for moment in shot.moments]
         named = [labelled(p, f"{moment:.2f} s") for p, moment in zip(pictures, shot.moments, strict=True)]
         rows.append(np.concatenate(named, axis=1))
     return np.concatenate(rows, axis=0)
 
 
-def _frames(shots: Sequence[Shot], told: Callable[[float], None]) -> Iterator[Array]:
+def _frames(shots: Sequence[Shot], told: Callable[[float], None]) -> Iterator[Picture]:
     moments = [frame_times(float(s.take.times[0]), float(s.take.times[-1]), FPS) for s in shots]
     done, every = 0, sum(len(m) for m in moments)
     for shot, times in zip(shots, moments, strict=True):
-        stage = Stage(shot.take)
+        stage = DrawnStage(shot.take)
         for moment in times:
             picture = draw(stage.scene(moment), shot.camera, SIZE, 2, dither=True)
             yield labelled(picture, f"{shot.caption}   {moment:.1f} s")

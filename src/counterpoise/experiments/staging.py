@@ -269,12 +269,12 @@ def rows_of(
     """
     from counterpoise.render.camera import frame_points
     from counterpoise.render.draw import draw
-    from counterpoise.render.pictures import LONG_LENS, labelled
+    from counterpoise.render.pictures import STROBE_FIELD_OF_VIEW, labelled
     from counterpoise.render.scene import joined
-    from counterpoise.render.take import Stage
+    from counterpoise.render.stage import DrawnStage
 
     right = np.array([-np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth)), 0.0])
-    stages = {name: (Stage(take), times) for name, (take, times) in takes.items()}
+    stages = {name: (DrawnStage(take), times) for name, (take, times) in takes.items()}
 
     def shift(times: Sequence[float], k: int) -> Array:
         return np.asarray(spread * sum(after < t for t in times[: k + 1]) * right)
@@ -282,7 +282,7 @@ def rows_of(
     cloud = np.concatenate(
         [stage.corners(t) + shift(times, k) for stage, times in stages.values() for k, t in enumerate(times)]
     )
-    view = frame_points(cloud, azimuth, 6.0, size[0] / size[1], margin=0.06, field_of_view=LONG_LENS)
+    view = frame_points(cloud, azimuth, 6.0, size[0] / size[1], margin=0.06, field_of_view=STROBE_FIELD_OF_VIEW)
     rows = []
     for name, (stage, times) in stages.items():
         parts = [stage.solids(times[-1], "scenery")]

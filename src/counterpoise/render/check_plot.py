@@ -1,4 +1,4 @@
-"""The picture of a check: contacts, skate, penetration and float, forces from nowhere, flight, strength over time."""
+"""The plot of a check over time: contacts, skate, penetration and float, missing forces, flight, strength."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDES = {"left": palette.LEFT, "right": palette.RIGHT}
 
 
 def plot_check(report: CheckReport, path: str | os.PathLike[str] | None = None) -> Figure:
-    """One panel a question, limits dashed, flight shaded; written to `path` (png, pdf or svg) when one is given."""
+    """Plots one panel a measure, limits dashed, flight shaded; written to `path` (png, pdf or svg) if one is given."""
     f = report.frames
     t = f.times
     drawing = Figure(figsize=(9.0, 10.5), layout="constrained")
@@ -88,13 +88,13 @@ def _colour(name: str, number: int) -> palette.RGBA:
 
 
 def shade_carried(axis: Any, report: CheckReport) -> None:
-    """Violet where something that is not shown carries the body."""
+    """Shades violet where something that is not shown carries the body."""
     for stretch in report.carried:
         axis.axvspan(stretch.start, stretch.end, color=palette.PUSH, alpha=0.12, linewidth=0.0, zorder=0)
 
 
 def legend_above(axis: Any) -> None:
-    """The legend over the panel, where it hides no curve."""
+    """Puts the legend above the panel, where it hides no curve."""
     axis.legend(fontsize=7.5, frameon=False, ncols=4, loc="lower right", bbox_to_anchor=(1.0, 0.97), borderaxespad=0.0)
 
 

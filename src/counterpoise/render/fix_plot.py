@@ -1,4 +1,4 @@
-"""The picture of a fix: before and after, question by question, and how far the joints were moved."""
+"""The plot of a fix: each measure before and after, and how far the joints were moved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from counterpoise.spacetime.fix.mend import FixResult
 
 
 def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Forces from nowhere, upward force, skate, depth and change over time; written to `path` when one is given."""
+    """Plots missing forces, upward force, skate, depth and change over time; written to `path` if one is given."""
     drawing = Figure(figsize=(9.0, 9.5), layout="constrained")
     axes = drawing.subplots(5, 1, sharex=True)
     looks = (("before", result.before.frames, palette.FORCE, 1.0), ("after", result.after.frames, palette.LEFT, 1.4))
@@ -47,8 +47,8 @@ def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] |
         for stretch in (*result.leaps, *result.left):
             axis.axvspan(stretch.start, stretch.end, color=palette.ZENITH, alpha=0.6, linewidth=0.0, zorder=0)
     carried = "; violet: something that is not shown carries it" if result.before.carried else ""
-    said = f"time [s]   (shaded: leaps that were bridged, and what could not be made valid{carried})"
-    axes[4].set_xlabel(said, fontsize=9)
+    label = f"time [s]   (shaded: leaps that were bridged, and what could not be made valid{carried})"
+    axes[4].set_xlabel(label, fontsize=9)
     drawing.align_ylabels(axes)
     name = f"{result.motion.name or 'motion'} on {result.motion.character.name}"
     drawing.suptitle(f"{name}\n{textwrap.fill(result.summary, 140)}", fontsize=8.5, x=0.01, ha="left")

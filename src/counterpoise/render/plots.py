@@ -1,4 +1,4 @@
-"""Plots of anything in a recording: one panel a quantity, time along the bottom, units on the side."""
+"""Plots of recorded quantities over time: one panel a quantity."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from counterpoise.render import palette
 from counterpoise.simulate.recording import Recording
 
 SUFFIXES = (".png", ".pdf", ".svg")
+LIMIT_SHOWN = 0.3  # of a torque limit: where torques exceed it, the limit is drawn too
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Curves:
 def plot_recording(
     recording: Recording, *what: str, path: str | os.PathLike[str] | None = None, figure: int = 0
 ) -> Figure:
-    """One panel for each of `what` (see `plottable`); written to `path` (png, pdf or svg) when one is given."""
+    """Plots one panel for each of `what` (see `plottable`); written to `path` (png, pdf or svg) if one is given."""
     panels = [curves(recording, name, figure) for name in (what or ("com", "ground_force"))]
     drawing = Figure(figsize=(8.0, 1.0 + 1.9 * len(panels)), layout="constrained")
     axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -58,7 +59,7 @@ def plot_recording(
 
 
 def write_plot(drawing: Figure, path: str | os.PathLike[str]) -> None:
-    """Write whole or not at all; the same plot gives the same bytes."""
+    """Writes a plot, completely or not at all. Equal plots give equal bytes."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise BadValue(f"a plot is written as {', '.join(SUFFIXES)}; got {str(path)!r}")
@@ -68,21 +69,21 @@ def write_plot(drawing: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def plottable(recording: Recording, figure: int = 0) -> dict[str, str]:
-    """Every name `plot` takes for this recording, with what it shows."""
-    who = recording.figures[figure]
+    """Returns every name that can be plotted for this recording, with a description."""
+    character = recording.figures[figure]
     out = {name: text for name, (text, _) in _WHOLE.items()}
-    joints = [j.name for j in who.joints]
+    joints = [j.name for j in character.joints]
     out |= {f"torque:{j}": f"torque at {j} [N m], limits dashed" for j in joints if not j.startswith("root")}
     out |= {f"angle:{j}": f"coordinates of {j}" for j in joints}
     out |= {f"speed:{j}": f"velocity of {j}" for j in joints}
-    out |= {f"position:{b}": f"position of {b} [m]" for b in who.segments}
-    out |= {f"force:{f.name}": f"ground force on {f.name} [N]" for f in who.feet}
+    out |= {f"position:{b}": f"position of {b} [m]" for b in character.segments}
+    out |= {f"force:{f.name}": f"ground force on {f.name} [N]" for f in character.feet}
     out |= {f"note:{n}": f"the controller's {n}" for n, v in recording.notes.items() if v.dtype.kind == "f"}
     return out
 
 
 def curves(recording: Recording, name: str, figure: int = 0) -> Curves:
-    """The lines of one panel."""
+    """Returns the lines of one panel."""
     if name in _WHOLE:
         return _WHOLE[name][1](recording, figure)
     kind, _, part = name.partition(":")
@@ -153,16 +154,16 @@ def _torque(r: Recording, f: int, part: str) -> Curves:
     joint = r.figures[f].joint(part)
     values, limit = r.torques(f)[:-1, joint.dofs], r.figures[f].torque_limit[joint.dofs]
     lines = _components(values, joint.nv)
-    if np.abs(values).max(initial=0.0) > 0.3 * limit.max(initial=0.0):
+    if np.abs(values).max(initial=0.0) > LIMIT_SHOWN * limit.max(initial=0.0):
         lines["limit"] = np.full(len(values), limit.max())
     return Curves(f"torque {part}", "N m", r.time[:-1], lines)
 
 
 def _angle(r: Recording, f: int, part: str) -> Curves:
-    who = r.figures[f]
-    joint = who.joint(part)
+    character = r.figures[f]
+    joint = character.joint(part)
     if joint.kind in ("ball", "free"):
-        turned = who.difference(np.array(who.model.qpos0), r.positions(f))[:, joint.dofs]
+        turned = character.difference(np.array(character.model.qpos0), r.positions(f))[:, joint.dofs]
         return Curves(
             f"rotation {part}",
             "rad" if joint.kind == "ball" else "m, rad",
@@ -180,9 +181,9 @@ def _speed(r: Recording, f: int, part: str) -> Curves:
 
 
 def _position(r: Recording, f: int, part: str) -> Curves:
-    who = r.figures[f]
-    who.body_id(part)
-    return Curves(part, "m", r.time, _xyz(point_path(who, r.track(f), part, (0.0, 0.0, 0.0))))
+    character = r.figures[f]
+    character.body_id(part)
+    return Curves(part, "m", r.time, _xyz(point_path(character, r.track(f), part, (0.0, 0.0, 0.0))))
 
 
 def _force(r: Recording, f: int, part: str) -> Curves:
