@@ -66,16 +66,16 @@ class Settings:
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """By strict priorities, then by each set of weights; the first is figure 3.6, all of them figure 3.7."""
-    who = nailed_biped()
+    biped = nailed_biped()
     seconds = settings.period * settings.squats
-    com, trunk, posture = objectives(who, settings)
+    com, trunk, posture = objectives(biped, settings)
     contact = Contact(stiffness=settings.contact_stiffness, axes="xz")
     world = World(ground=False, timestep=1.0 / settings.rate)
     tuning = WholeBodyTuning(torque_limits=False, force_weight=1e-6)
 
     def simulated(name: str, levels: list[list[Objective]]) -> Recording:
         control = WholeBody(levels, NAILED, rate=settings.rate, tuning=tuning)
-        return lab.simulate(name, who, control, seconds, world=world, start=who.state(start_pose(who)))
+        return lab.simulate(name, biped, control, seconds, world=world, start=biped.state(start_pose(biped)))
 
     strict_levels: list[list[Objective]] = [[contact], [com], [trunk], [posture]]
     strict = simulated("strict", strict_levels)
@@ -89,7 +89,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             ]  # fmt: skip
             others[name] = simulated(name, [[contact], together])
 
-    asked = references(who, settings, strict.time)
+    asked = references(biped, settings, strict.time)
     forces = predicted_forces(strict, strict_levels, tuning)
     claims = [*_strict_claims(strict, asked, settings), _force_claim(strict, forces)]
     facts: dict[str, object] = {"strict": _errors(strict, asked)}
@@ -107,36 +107,36 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), plots, film, facts)
 
 
-def objectives(who: Character, settings: Settings) -> tuple[Setpoint, Setpoint, TrackPose]:
+def objectives(character: Character, settings: Settings) -> tuple[Setpoint, Setpoint, TrackPose]:
     """CoM, trunk and posture, each drawn to its reference."""
     k = settings.stiffness
-    com = Setpoint(ComPosition(), lambda t: com_path(who, settings, t), axes="xz", stiffness=k, name="com")
-    trunk = Setpoint(JointValue(who, "root_pitch"), lambda t: trunk_path(settings, t), stiffness=k, name="trunk")
-    return com, trunk, TrackPose(start_pose(who), stiffness=k, root_weight=1.0)
+    com = Setpoint(ComPosition(), lambda t: com_path(character, settings, t), axes="xz", stiffness=k, name="com")
+    trunk = Setpoint(JointValue(character, "root_pitch"), lambda t: trunk_path(settings, t), stiffness=k, name="trunk")
+    return com, trunk, TrackPose(start_pose(character), stiffness=k, root_weight=1.0)
 
 
-def com_path(who: Character, settings: Settings, time: float) -> tuple[Array, Array, Array]:
+def com_path(character: Character, settings: Settings, time: float) -> tuple[Array, Array, Array]:
     """Down by `depth` and up again, as a cosine; forward it stays where it stands."""
-    x, z = _com_at_start(who)
+    x, z = _com_at_start(character)
     s, ds, dds = _dip(settings, time)
     d = settings.depth
     return np.array([x, z - d * s]), np.array([0.0, -d * ds]), np.array([0.0, -d * dds])
 
 
 @lru_cache(maxsize=8)
-def _com_at_start(who: Character) -> tuple[float, float]:
-    x, _, z = who.snapshot(who.state(start_pose(who))).com
+def _com_at_start(character: Character) -> tuple[float, float]:
+    x, _, z = character.snapshot(character.state(start_pose(character))).com
     return float(x), float(z)
 
 
-def start_pose(who: Character, bend: float = 0.3) -> Array:
+def start_pose(character: Character, bend: float = 0.3) -> Array:
     """Upright on flat feet, knees bent: straight ones cannot lift the CoM at any finite speed."""
-    q = who.neutral.copy()
+    q = character.neutral.copy()
     for side in ("left", "right"):
         for joint, share in (("hip", -1.0), ("knee", 2.0), ("ankle", -1.0)):
-            q[who.joint(f"{joint}_{side}").qpos] = share * bend
-    q[who.joint("root_pitch").qpos] = 0.0
-    q[who.joint("root_z").qpos] -= who.snapshot(who.state(q)).contact_position[:, 2].min()
+            q[character.joint(f"{joint}_{side}").qpos] = share * bend
+    q[character.joint("root_pitch").qpos] = 0.0
+    q[character.joint("root_z").qpos] -= character.snapshot(character.state(q)).contact_position[:, 2].min()
     return q
 
 
@@ -153,10 +153,10 @@ def _dip(settings: Settings, time: float) -> tuple[float, float, float]:
 
 def nailed_biped() -> Character:
     """De Lasa's biped with heel and toe of both feet tied to where they stand."""
-    who = character("planar_biped")
-    spec = who.spec()
-    places = who.snapshot(who.state(start_pose(who))).contact_position
-    for point, place in zip(who.contact_points, places, strict=True):
+    biped = character("planar_biped")
+    spec = biped.spec()
+    places = biped.snapshot(biped.state(start_pose(biped))).contact_position
+    for point, place in zip(biped.contact_points, places, strict=True):
         spec.body(point.body).add_site(name=f"{point.name}_nail", pos=list(point.position))
         spec.worldbody.add_site(name=f"{point.name}_ground", pos=place.tolist())
         tie = spec.add_equality(
@@ -169,9 +169,9 @@ def nailed_biped() -> Character:
     return Character.from_mjcf(exact_xml(spec))
 
 
-def references(who: Character, settings: Settings, times: Array) -> Array:
+def references(character: Character, settings: Settings, times: Array) -> Array:
     """(n, 3): CoM forward and up [m], trunk [rad], as commanded."""
-    return np.array([[*com_path(who, settings, t)[0], *trunk_path(settings, t)[0]] for t in times])
+    return np.array([[*com_path(character, settings, t)[0], *trunk_path(settings, t)[0]] for t in times])
 
 
 def _actual(rec: Recording) -> Array:
@@ -219,12 +219,12 @@ def _strict_claims(rec: Recording, asked: Array, settings: Settings) -> list[Cla
 
 def _force_claim(rec: Recording, forces: Array) -> Claim:
     """Predicted vertical force beside what the CoM really did: m (c'' + g)."""
-    who, rows = rec.character, np.searchsorted(rec.time, forces[:, 0])
+    character, rows = rec.character, np.searchsorted(rec.time, forces[:, 0])
     up = measure.momentum(rec)[:, 5]
     rows = rows[(rows > 0) & (rows < len(rec) - 1)]
-    really = (up[rows + 1] - up[rows]) / rec.timestep + who.mass * 9.81
+    really = (up[rows + 1] - up[rows]) / rec.timestep + character.mass * 9.81
     said = forces[np.isin(np.searchsorted(rec.time, forces[:, 0]), rows), 3]
-    gap = float(np.abs(really - said).max() / (who.mass * 9.81))
+    gap = float(np.abs(really - said).max() / (character.mass * 9.81))
     return Claim(
         "the predicted contact forces are those that act",
         f"vertical sum within {100 * gap:.2f} % of body weight of m (c'' + g) as simulated", gap < 0.02,
@@ -244,8 +244,8 @@ def _weight_claim(away: dict[str, dict[str, float]]) -> Claim:
 def _figure_36(rec: Recording, asked: Array, forces: Array) -> Figure:
     from counterpoise.experiments.plotting import Panel, panels
 
-    actual, who = _actual(rec), rec.character
-    joints = {j: rec.torque[:-1, who.joint(f"{j}_left").dofs.start] for j in ("hip", "knee", "ankle")}
+    actual, character = _actual(rec), rec.character
+    joints = {j: rec.torque[:-1, character.joint(f"{j}_left").dofs.start] for j in ("hip", "knee", "ankle")}
     rows = [
         Panel("CoM [m]", rec.time, {"forward": actual[:, 0], "up": actual[:, 1], "commanded": asked[:, 0],
                                     "_up": asked[:, 1]}, ("commanded", "_up")),

@@ -47,18 +47,18 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """Simulate, and compare what the CoM did with what it was told."""
     from counterpoise.experiments.plotting import Panel, dress, panels
 
-    who = strong_chain(settings.links, settings.length, settings.link_mass)
+    chain = strong_chain(settings.links, settings.length, settings.link_mass)
     com = Setpoint(
         ComPosition(), lambda t: eight(settings.amplitude, t, BASE), axes="xz", stiffness=settings.com_stiffness,
         damping=settings.com_damping, name="com", weight=settings.com_weight,
     )  # fmt: skip
-    posture = TrackPose(start_pose(who), settings.posture_stiffness, settings.posture_damping, name="posture")
+    posture = TrackPose(start_pose(chain), settings.posture_stiffness, settings.posture_damping, name="posture")
     if settings.method not in ("strict", "weighted"):
         raise BadValue(f"chain-eight: method is 'strict' or 'weighted'; got {settings.method!r}")
     levels: list[list[Objective]] = [[com], [posture]] if settings.method == "strict" else [[com, posture]]
     control = WholeBody(levels, rate=settings.rate, tuning=WholeBodyTuning(torque_limits=False))
     world = World(ground=False, timestep=1.0 / settings.rate)
-    rec = lab.simulate("chain", who, control, settings.seconds, world=world, start=who.state(start_pose(who)))
+    rec = lab.simulate("chain", chain, control, settings.seconds, world=world, start=chain.state(start_pose(chain)))
 
     actual, commanded = measure.com(rec)[:, [0, 2]], np.array([eight(settings.amplitude, t, BASE)[0] for t in rec.time])
     error = np.linalg.norm(actual - commanded, axis=1)
@@ -126,22 +126,22 @@ def eight(A: float, t: float, base: float = 0.0) -> tuple[Array, Array, Array]:
     return np.array([A * s, base + A * s2]), A * np.array([c, 2.0 * c2]), A * np.array([-s, -4.0 * s2])
 
 
-def start_pose(who: Character) -> Array:
+def start_pose(character: Character) -> Array:
     """Curled up to one side, near the middle of the eight and out of every singularity."""
-    q = np.full(who.nq, 1.9)
+    q = np.full(character.nq, 1.9)
     q[0] = -0.4
     return q
 
 
 def dynamics_residual(rec: Recording) -> Array:
     """|M a + h - tau| / max |tau| at every tick, with a from the velocities the simulation really took."""
-    who = rec.character
+    character = rec.character
     out = np.zeros(len(rec.ticks))
     largest = float(np.abs(rec.torque).max(initial=1e-12))
     dt = rec.timestep
     for i, time in enumerate(rec.ticks):
         k = rec.row_at(time)
-        s = who.snapshot(rec.state(k))
+        s = character.snapshot(rec.state(k))
         a = (rec.qvel[k + 1] - rec.qvel[k]) / dt
         out[i] = np.abs(s.M @ a + s.h - rec.torque[k]).max() / largest
     return out
@@ -149,11 +149,11 @@ def dynamics_residual(rec: Recording) -> Array:
 
 def strong_chain(links: int, length: float, link_mass: float) -> Character:
     """The library's chain, its base raised, with joints of any strength: both written into its text."""
-    who = character("chain", links=links, length=length, link_mass=link_mass)
-    spec = who.spec()
+    chain = character("chain", links=links, length=length, link_mass=link_mass)
+    spec = chain.spec()
     spec.body("link1").pos = [0.0, 0.0, BASE]
     roles: dict[str, Any] = json.loads(next(text.data for text in spec.texts if text.name == TEXT_NAME))
-    roles["torque"] = {joint.name: STRONG for joint in who.joints}
+    roles["torque"] = {joint.name: STRONG for joint in chain.joints}
     attach_roles(spec, roles)
     spec.compile()
     return Character.from_mjcf(exact_xml(spec))

@@ -35,18 +35,18 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """Simulate, and see whether the height is kept without the motor that seems to be needed."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = strong_chain(4, settings.length, settings.link_mass)
+    chain = strong_chain(4, settings.length, settings.link_mass)
     passive = MinimumTorque(("joint1",), name="passive joint")
     height = Setpoint(
         ComPosition(), lambda t: np.array([_asked(settings, t)]), axes="z", stiffness=settings.com_stiffness,
         damping=settings.com_damping, name="height",
     )  # fmt: skip
-    damping = TrackPose(start_pose(who), 0.0, settings.posture_damping, name="posture")
+    damping = TrackPose(start_pose(chain), 0.0, settings.posture_damping, name="posture")
     control = WholeBody(
         [[passive], [height], [damping]], rate=settings.rate, tuning=WholeBodyTuning(torque_limits=False)
     )
     world = World(ground=False, timestep=1.0 / settings.rate)
-    rec = lab.simulate("chain", who, control, settings.seconds, world=world, start=who.state(start_pose(who)))
+    rec = lab.simulate("chain", chain, control, settings.seconds, world=world, start=chain.state(start_pose(chain)))
 
     com = measure.com(rec)
     asked = np.array([_asked(settings, t) for t in rec.time])
@@ -90,10 +90,10 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"height": plot}, film, facts)
 
 
-def start_pose(who: Character) -> Array:
+def start_pose(character: Character) -> Array:
     """Hanging from the base in an open zigzag."""
     q = np.array([2.6, 0.9, -1.2, 0.9])
-    return q[: who.nq]
+    return q[: character.nq]
 
 
 def _asked(settings: Settings, time: float) -> float:

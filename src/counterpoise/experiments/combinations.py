@@ -92,7 +92,7 @@ def controller_of(
 
 def run_each(
     lab: Lab,
-    who: Character,
+    character: Character,
     reference: Motion | None,
     seconds: float,
     *,
@@ -104,12 +104,12 @@ def run_each(
     variant: str = "2009",
 ) -> dict[str, Recording]:
     """One run with each combination, all from the same start."""
-    start = Stand(reference).ready(who)
+    start = Stand(reference).ready(character)
     out = {}
     for combination in combinations:
         control = controller_of(combination, reference, captured=captured, variant=variant, extra=extra)
         title = f"{name}_{combination}" if name else combination
-        out[combination] = lab.simulate(title, who, control, seconds, start=start, disturbances=disturbances)
+        out[combination] = lab.simulate(title, character, control, seconds, start=start, disturbances=disturbances)
     return out
 
 
@@ -144,53 +144,53 @@ def fall_time(recording: Recording, reference: Motion | None = None) -> float | 
     Deep squats take the CoM to less than half its standing height, and hands near the ground: how low is too low is
     for the reference to say.
     """
-    who, rows = recording.character, _rows(recording)
+    character, rows = recording.character, _rows(recording)
     wanted = reference_poses(recording, reference)[rows]
-    asked = np.array([_height(who, q) for q in wanted])
-    have = np.array([_height(who, q) for q in recording.positions()[rows]])
+    asked = np.array([_height(character, q) for q in wanted])
+    have = np.array([_height(character, q) for q in recording.positions()[rows]])
     low = have < LOW * asked
     times = [float(recording.time[rows[int(np.argmax(low))]])] if low.any() else []
     g = measure.ground_contacts(recording)
-    feet = {foot.body for foot in who.feet} | {point.body for point in who.contact_points}
-    other = ~np.isin(g.body, [who.body_id(name) for name in feet | set(who.hands)])
+    feet = {foot.body for foot in character.feet} | {point.body for point in character.contact_points}
+    other = ~np.isin(g.body, [character.body_id(name) for name in feet | set(character.hands)])
     load = np.bincount(g.row[other], np.linalg.norm(g.force[other], axis=1), len(recording))
-    if (load > TOUCH * who.mass * 9.81).any():
-        times.append(float(recording.time[int(np.argmax(load > TOUCH * who.mass * 9.81))]))
+    if (load > TOUCH * character.mass * 9.81).any():
+        times.append(float(recording.time[int(np.argmax(load > TOUCH * character.mass * 9.81))]))
     return min(times, default=None)
 
 
 def joint_angles(recording: Recording, reference: Motion | None = None) -> Array:
     """(n, joints) [rad]: how far each joint is turned from where the reference has it, every 20 ms repeated per row."""
-    who, rows = recording.character, _rows(recording)
+    character, rows = recording.character, _rows(recording)
     wanted = reference_poses(recording, reference)[rows]
-    apart = np.asarray(who.difference(recording.positions()[rows], wanted))
-    joints = [j for j in who.joints if j.dofs.start >= who.root_dofs.stop]
+    apart = np.asarray(character.difference(recording.positions()[rows], wanted))
+    joints = [j for j in character.joints if j.dofs.start >= character.root_dofs.stop]
     found = np.stack([np.linalg.norm(apart[:, j.dofs], axis=1) for j in joints], axis=1)
     return np.repeat(found, _STRIDE, axis=0)[: len(recording)]
 
 
-def standing_feet(who: Character, reference: Motion | None) -> tuple[str, ...]:
+def standing_feet(character: Character, reference: Motion | None) -> tuple[str, ...]:
     """Feet that the reference never lifts by more than a centimetre."""
     if reference is None:
-        return tuple(foot.name for foot in who.feet)
-    owner = np.array([i for i, foot in enumerate(who.feet) for _ in foot.points])
-    up = np.zeros(len(who.feet), bool)
+        return tuple(foot.name for foot in character.feet)
+    owner = np.array([i for i, foot in enumerate(character.feet) for _ in foot.points])
+    up = np.zeros(len(character.feet), bool)
     for q in reference.poses[:: max(1, len(reference) // 100)]:
-        heights = who.snapshot(who.state(q)).contact_position[:, 2]
-        up |= np.array([heights[owner == i].min() > 0.01 for i in range(len(who.feet))])
-    return tuple(foot.name for foot, lifted in zip(who.feet, up, strict=True) if not lifted)
+        heights = character.snapshot(character.state(q)).contact_position[:, 2]
+        up |= np.array([heights[owner == i].min() > 0.01 for i in range(len(character.feet))])
+    return tuple(foot.name for foot, lifted in zip(character.feet, up, strict=True) if not lifted)
 
 
 def foot_tilt(recording: Recording, feet: Sequence[str]) -> Array:
     """(n,) [rad]: the most that any of these feet is turned off the ground: its axis then, and at the start."""
-    who, track = recording.character, recording.track()
+    character, track = recording.character, recording.track()
     out = np.zeros(len(recording))
-    for foot in who.feet:
+    for foot in character.feet:
         if foot.name in feet:
-            low = point_path(who, track, foot.body, (0.0, 0.0, 0.0))
-            first = who.snapshot(recording.state(0))
+            low = point_path(character, track, foot.body, (0.0, 0.0, 0.0))
+            first = character.snapshot(recording.state(0))
             up = first.rotation(foot.body).T @ np.array([0.0, 0.0, 1.0])
-            axis = point_path(who, track, foot.body, tuple(up)) - low
+            axis = point_path(character, track, foot.body, tuple(up)) - low
             out = np.maximum(out, np.arccos(np.clip(axis[:, 2], -1.0, 1.0)))
     return out
 
@@ -202,8 +202,8 @@ def _rows(recording: Recording) -> Ints:
     return np.arange(0, len(recording), _STRIDE)
 
 
-def _height(who: Character, q: Array) -> float:
-    s = who.snapshot(who.state(q))
+def _height(character: Character, q: Array) -> float:
+    s = character.snapshot(character.state(q))
     return float(s.com[2] - s.contact_position[:, 2].min())
 
 
@@ -219,12 +219,12 @@ def clip_folder(given: str) -> Path | None:
     return CLIPS if CLIPS.is_dir() else None
 
 
-def captured_motion(folder: Path, clip: str, frames: tuple[int, int], who: Character) -> Motion:
+def captured_motion(folder: Path, clip: str, frames: tuple[int, int], character: Character) -> Motion:
     """Frames of a captured clip, carried over to a figure, beginning at time 0."""
     from counterpoise.motion.files.hub import read_motion
     from counterpoise.motion.retarget.transfer import retarget
 
-    made = retarget(read_motion(folder / f"{clip}.bvh", frames=frames), who)
+    made = retarget(read_motion(folder / f"{clip}.bvh", frames=frames), character)
     return made.shifted(-made.start)
 
 

@@ -46,17 +46,17 @@ class Settings:
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """The kick alone, and with head and cup held upright."""
-    who = with_cup(character("human"))
-    kick = kick_with_cup(who, settings)
-    held = upright(who, kick, settings)
-    start, seconds = Stand(kick).ready(who), kick.duration + 0.7
+    human = with_cup(character("human"))
+    kick = kick_with_cup(human, settings)
+    held = upright(human, kick, settings)
+    start, seconds = Stand(kick).ready(human), kick.duration + 0.7
     controls: dict[str, Controller] = {"plain": Stand(kick), "upright": Stand(kick, extra=held)}
     if settings.momentum:
         controls["momentum"] = MomentumBalance(kick, extra=held)
-    runs = {name: lab.simulate(name, who, control, seconds, start=start) for name, control in controls.items()}
+    runs = {name: lab.simulate(name, human, control, seconds, start=start) for name, control in controls.items()}
     found = {name: worth(rec, kick) for name, rec in runs.items()}
-    cup = {name: np.degrees(tilt_of(rec, HAND, cup_axis(who, kick))) for name, rec in runs.items()}
-    head = {name: np.degrees(tilt_of(rec, "head", head_axis(who))) for name, rec in runs.items()}
+    cup = {name: np.degrees(tilt_of(rec, HAND, cup_axis(human, kick))) for name, rec in runs.items()}
+    head = {name: np.degrees(tilt_of(rec, "head", head_axis(human))) for name, rec in runs.items()}
     claims = [
         Claim(
             "the side kick is done with head and cup upright, without difficulty",
@@ -96,11 +96,11 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), {"cup": _plot(runs, cup, head)}, film, facts)
 
 
-def with_cup(who: Character) -> Character:
+def with_cup(character: Character) -> Character:
     """The figure with a cup in its left hand, to be seen; it weighs nothing and touches nothing."""
-    spec, hold = who.spec(), held_arm(who, who.neutral)
-    up = who.snapshot(who.state(hold)).rotation(HAND).T @ UP
-    point = np.array(who.model.body_ipos[who.body_id(HAND)])
+    spec, hold = character.spec(), held_arm(character, character.neutral)
+    up = character.snapshot(character.state(hold)).rotation(HAND).T @ UP
+    point = np.array(character.model.body_ipos[character.body_id(HAND)])
     spec.body(HAND).add_geom(
         name="cup", type=mujoco.mjtGeom.mjGEOM_CYLINDER, fromto=[*(point - 0.02 * up), *(point + 0.11 * up)],
         size=[0.042, 0.0, 0.0], mass=0.0, contype=0, conaffinity=0, rgba=[0.75, 0.16, 0.16, 1.0],
@@ -109,41 +109,41 @@ def with_cup(who: Character) -> Character:
     return Character.from_mjcf(exact_xml(spec))
 
 
-def held_arm(who: Character, poses: Array) -> Array:
+def held_arm(character: Character, poses: Array) -> Array:
     """The same poses with the left forearm held forward."""
     out = np.array(poses)
-    out[..., who.joint("shoulder_left").qpos] = exp(np.array([0.25, -0.25, 0.0]))
-    out[..., who.joint("elbow_left").qpos] = 1.35
+    out[..., character.joint("shoulder_left").qpos] = exp(np.array([0.25, -0.25, 0.0]))
+    out[..., character.joint("elbow_left").qpos] = 1.35
     return out
 
 
-def kick_with_cup(who: Character, settings: Settings) -> Motion:
+def kick_with_cup(character: Character, settings: Settings) -> Motion:
     """The side kick, its left forearm held forward, its trunk leaning away as the leg goes out."""
-    kick = reference_motion("side_kick", who)
-    poses = held_arm(who, kick.poses)
+    kick = reference_motion("side_kick", character)
+    poses = held_arm(character, kick.poses)
     out = np.interp(kick.times, [1.0, 1.94, 2.9], [0.0, 1.0, 0.0])
     bend = settings.lean * out**2 * (3.0 - 2.0 * out)
-    poses[:, who.joint("spine").qpos] = exp(np.stack([bend, 0.0 * bend, 0.0 * bend], axis=1))
+    poses[:, character.joint("spine").qpos] = exp(np.stack([bend, 0.0 * bend, 0.0 * bend], axis=1))
     made = replace(kick, poses=poses).named("side kick with a cup")
     return made if settings.speed == 1.0 else made.retimed(settings.speed)
 
 
-def cup_axis(who: Character, kick: Motion) -> Array:
+def cup_axis(character: Character, kick: Motion) -> Array:
     """(3,) in the hand's frame: what is up there when the motion begins."""
-    return who.snapshot(who.state(kick.poses[0])).rotation(HAND).T @ UP
+    return character.snapshot(character.state(kick.poses[0])).rotation(HAND).T @ UP
 
 
-def head_axis(who: Character) -> Array:
-    return who.snapshot().rotation("head").T @ UP
+def head_axis(character: Character) -> Array:
+    return character.snapshot().rotation("head").T @ UP
 
 
-def upright(who: Character, kick: Motion, settings: Settings) -> list[Objective]:
+def upright(character: Character, kick: Motion, settings: Settings) -> list[Objective]:
     """Head as it is in the neutral pose, the cup's axis up, and the hand's place damped."""
     k, weight = settings.stiffness, settings.weight
     head = BodyOrientation("head")
-    x, y, z = cup_axis(who, kick).tolist()
+    x, y, z = cup_axis(character, kick).tolist()
     return [
-        Setpoint(head, head.value(who.snapshot()), stiffness=k, weight=weight, name="head upright"),
+        Setpoint(head, head.value(character.snapshot()), stiffness=k, weight=weight, name="head upright"),
         Setpoint(AxisDirection(HAND, (x, y, z)), UP, stiffness=k, weight=weight, name="cup upright"),
         Drag(HAND, stiffness=0.0, damping=settings.steady, weight=0.1 * weight, name="steady hand"),
     ]

@@ -82,32 +82,32 @@ class Shot:
 
 def push_the_human(seconds: float = HUMAN_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
     """A human on the spot, pushed at the thorax from all sides, harder each time."""
-    who = character("human")
-    pushes = [scaled_push(who, direction, rho, when) for when, direction, rho in BLOWS]
-    return simulate(who, Stand(), seconds, disturbances=pushes, progress=progress)
+    human = character("human")
+    pushes = [scaled_push(human, direction, rho, when) for when, direction, rho in BLOWS]
+    return simulate(human, Stand(), seconds, disturbances=pushes, progress=progress)
 
 
 def push_the_cast(seconds: float = CAST_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
     """Six bodies in one world, each pushed forward as hard for it as for the others."""
     figures = [character(name) for name in CAST]
-    starts = [standing_at(who, *CAST[who.name]) for who in figures]
-    pushes = [scaled_push(who, 0.0, CAST_RHO, CAST_PUSH, number) for number, who in enumerate(figures)]
+    starts = [standing_at(figure, *CAST[figure.name]) for figure in figures]
+    pushes = [scaled_push(figure, 0.0, CAST_RHO, CAST_PUSH, number) for number, figure in enumerate(figures)]
     stands = [Stand() for _ in figures]
     return simulate(figures, stands, seconds, world=World(), start=starts, disturbances=pushes, progress=progress)
 
 
-def scaled_push(who: Character, direction: float, rho: float, start: float, figure: int = 0) -> Push:
+def scaled_push(character: Character, direction: float, rho: float, start: float, figure: int = 0) -> Push:
     """0.1 s at the trunk, `rho` times as hard as the ankles of this body alone could bear."""
-    body = trunk_of(who)
-    force = rho * measure.ankle_limit(who, body, direction).impulse / 0.1
+    body = trunk_of(character)
+    force = rho * measure.ankle_limit(character, body, direction).impulse / 0.1
     one = blow(body, direction, force, start)
     return Push(one.body, one.force, one.start, one.duration, figure=figure)
 
 
-def standing_at(who: Character, x: float, y: float) -> State:
-    q = who.neutral.copy()
+def standing_at(character: Character, x: float, y: float) -> State:
+    q = character.neutral.copy()
     q[:2] += (x, y)
-    return who.state(q)
+    return character.state(q)
 
 
 def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, seconds: float = SECONDS) -> DemoResult:
@@ -153,10 +153,10 @@ def _share(tell: Progress, stage: str, length: float, time: float) -> None:
 
 def _human_shot(recording: Recording) -> Shot:
     """CoM, CoP, forces and pushes are drawn, the reference stands beside as a ghost."""
-    who = recording.character
-    reference = Motion(who, np.zeros(1), who.neutral[None])
+    character = recording.character
+    reference = Motion(character, np.zeros(1), character.neutral[None])
     take = take_of(recording, ghost=reference, ghost_offset=(0.0, 1.0, 0.0))
-    take = replace(take, arrows=_arrows([take], [who]))
+    take = replace(take, arrows=_arrows([take], [character]))
     stage = [(x, y, z) for x in (-0.6, 0.75) for y in (-0.3, 1.3) for z in (0.0, 2.0)]
     panel = (320, 380)
     view, close = (
@@ -181,13 +181,13 @@ def _cast_shot(recording: Recording) -> Shot:
 def _arrows(takes: Sequence[Take], figures: Sequence[Character]) -> list[list[Arrow]]:
     """The arrows of all figures; pushes twice as long, and ending at the back rather than inside it."""
     rows: list[list[Arrow]] = [[] for _ in takes[0].times]
-    for take, who in zip(takes, figures, strict=True):
+    for take, character in zip(takes, figures, strict=True):
         assert isinstance(take.arrows, Sequence)
         for row, arrows in zip(rows, take.arrows, strict=True):
             for start, vector, colour in arrows:
                 if colour == palette.PUSH:
                     way = vector / max(float(np.linalg.norm(vector)), 1e-9)
-                    start, vector = start - vector - 0.08 * who.height * way, 2.0 * vector
+                    start, vector = start - vector - 0.08 * character.height * way, 2.0 * vector
                 row.append((start, vector, colour))
     return rows
 
@@ -220,7 +220,7 @@ def _frames(shots: Sequence[Shot], told: Callable[[float], None]) -> Iterator[Pi
 
 def _facts(recording: Recording, name: str = "") -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for number, who in enumerate(recording.figures):
+    for number, character in enumerate(recording.figures):
         impulse = _largest_impulse(recording, number)
         com = recording.track(number).com
         moved = np.linalg.norm(com[:, :2] - com[0, :2], axis=1).max()
@@ -228,7 +228,7 @@ def _facts(recording: Recording, name: str = "") -> list[tuple[str, ...]]:
         fall = measure.fell(recording, number)
         ended = f"fell: {fall.reason}" if fall.fell else "stands"
         rows.append(
-            (name or who.name, f"{who.mass:.1f} kg", f"{10 * impulse:.0f} N x 0.1 s", f"{impulse / who.mass:.2f} m/s",
+            (name or character.name, f"{character.mass:.1f} kg", f"{10 * impulse:.0f} N x 0.1 s", f"{impulse / character.mass:.2f} m/s",
              f"{100 * moved:.1f} cm", f"{1000 * slip:.1f} mm", ended)
         )  # fmt: skip
     return rows

@@ -88,7 +88,7 @@ class Dismount:
 
 
 def dismount_stunt(
-    who: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
+    character: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
 ) -> Stunt:
     """Exact keys: hanging back and standing, at rest; soft ones in between. Contacts: hands, then feet.
 
@@ -98,29 +98,29 @@ def dismount_stunt(
     down = round(swing + flight, 6)
     end = round(down + settings.stand, 6)
     lean = 1.1 if above is None else 1.3  # [rad] swing at which it lets go, more or less
-    leave = hanging(who, bar, lean, hip=-0.3)
+    leave = hanging(character, bar, lean, hip=-0.3)
     arm = (0.4, -0.9, 0.0)  # forward, and beside the legs
     none = (0.0, 0.0, 0.0)
-    touch = bent(who, hip=-0.6, knee=0.6, ankle=-0.25, waist=0.05, shoulder=arm, elbow=0.2)
-    crouch = bent(who, hip=-1.3, knee=1.5, ankle=-0.5, waist=0.2, spine=0.1, shoulder=arm, elbow=0.3)
-    touch = standing_at(who, moved(who, touch, none, none, (0, 0.2, 0)), x)
-    crouch = standing_at(who, moved(who, crouch, none, none, (0, 0.3, 0)), x)
-    tuck = bent(who, hip=-1.6, knee=1.6, waist=0.2, spine=0.2, shoulder=(0.4, -0.7, 0.0), elbow=0.4)
-    start, land = com_of(who, leave), com_of(who, touch)
+    touch = bent(character, hip=-0.6, knee=0.6, ankle=-0.25, waist=0.05, shoulder=arm, elbow=0.2)
+    crouch = bent(character, hip=-1.3, knee=1.5, ankle=-0.5, waist=0.2, spine=0.1, shoulder=arm, elbow=0.3)
+    touch = standing_at(character, moved(character, touch, none, none, (0, 0.2, 0)), x)
+    crouch = standing_at(character, moved(character, crouch, none, none, (0, 0.3, 0)), x)
+    tuck = bent(character, hip=-1.6, knee=1.6, waist=0.2, spine=0.2, shoulder=(0.4, -0.7, 0.0), elbow=0.4)
+    start, land = com_of(character, leave), com_of(character, touch)
     keys = [
-        Key(0.0, hanging(who, bar, -1.1, waist=-0.1, hip=0.15), rest=True, name="hang back"),
-        Key(round(0.6 * swing, 6), hanging(who, bar, 0.0, hip=0.2), soft=SOFT, name="hang"),
+        Key(0.0, hanging(character, bar, -1.1, waist=-0.1, hip=0.15), rest=True, name="hang back"),
+        Key(round(0.6 * swing, 6), hanging(character, bar, 0.0, hip=0.2), soft=SOFT, name="hang"),
         Key(swing, leave, soft=SOFT, name="let go"),
     ]
     for share in (1 / 3, 2 / 3):
         turn = lean + (2.0 * math.pi - lean) * share
         place = ballistic(start, land, flight, share * flight)
-        pose = moved(who, tuck, com_of(who, tuck), place, (0.0, -turn, 0.0))
+        pose = moved(character, tuck, com_of(character, tuck), place, (0.0, -turn, 0.0))
         keys.append(Key(round(swing + share * flight, 6), pose, soft=SOFT, name=f"somersault {share:.0%}"))
     keys += [
         Key(down, touch, soft=SOFT, name="touch down"),
         Key(round(down + 0.25, 6), crouch, soft=SOFT, name="crouch"),
-        Key(end, standing_at(who, np.asarray(who.neutral), x), rest=True, name="stand"),
+        Key(end, standing_at(character, np.asarray(character.neutral), x), rest=True, name="stand"),
     ]
     sides = (("left", HALF), ("right", -HALF))
     touches = [
@@ -134,32 +134,32 @@ def dismount_stunt(
         arms, legs = ([f"{part}_{s}" for part in parts for s in ("left", "right")] for parts in (ARM, LEG))
         wishes.append(Apart(arms, legs, start=swing, end=down))  # far apart in the keys, near in the motion found
     return Stunt(
-        who, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine, apart=True, strength=strength,
+        character, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine, apart=True, strength=strength,
         scenery=({"bar": (bar, (0, 1, 0), 1.0)},),
     )  # fmt: skip
 
 
 def dismount(
-    who: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
+    character: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
 ) -> Dismount:
     """Solve one and measure it."""
-    stunt = dismount_stunt(who, settings, flight, above, strength)
+    stunt = dismount_stunt(character, settings, flight, above, strength)
     result, seconds = timed(stunt)
     times = np.linspace(0.0, stunt.duration, round(stunt.duration * 200) + 1)
-    course = course_of(who, times, np.asarray(result.sample(times).q))
+    course = course_of(character, times, np.asarray(result.sample(times).q))
     judged, strain = judge_motion(result), judge_torques(result)
     return Dismount(result, stunt, seconds, course, judged, strain, flight, settings.swing)
 
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """Both flights from the same kind of keys, judged by MuJoCo's inverse dynamics."""
-    who = character("human")
+    human = character("human")
     lab.tell("dismount, short flight", 0.0)
-    short = dismount(who, settings, settings.short)
+    short = dismount(human, settings, settings.short)
     lab.tell("dismount, long flight", 0.25)
-    long = dismount(who, settings, settings.long, settings.bar + settings.above)
+    long = dismount(human, settings, settings.long, settings.bar + settings.above)
     lab.tell("dismount, within a person's strength", 0.5)
-    strong = dismount(who, settings, settings.long, settings.bar + settings.above, settings.strength)
+    strong = dismount(human, settings, settings.long, settings.bar + settings.above, settings.strength)
     lab.tell("dismounts", 1.0)
     both = {"short": short, "long": long, "strength": strong}
     guess = judge_motion(short.result, first_guess_of(short.stunt))
@@ -197,23 +197,23 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     strobe = rows_of(
         {
             "keys interpolated": (
-                take_with(who, first_guess_of(short.stunt), short.stunt.scenery), _moments(settings, settings.short)
+                take_with(human, first_guess_of(short.stunt), short.stunt.scenery), _moments(settings, settings.short)
             ),
             f"flight of {short.flight:g} s": (
-                take_with(who, short.result.motion, short.stunt.scenery), _moments(settings, short.flight)
+                take_with(human, short.result.motion, short.stunt.scenery), _moments(settings, short.flight)
             ),
             f"flight of {long.flight:g} s": (
-                take_with(who, long.result.motion, long.stunt.scenery), _moments(settings, long.flight)
+                take_with(human, long.result.motion, long.stunt.scenery), _moments(settings, long.flight)
             ),
             f"flight of {strong.flight:g} s, within a person's strength": (
-                take_with(who, strong.result.motion, strong.stunt.scenery), _moments(settings, strong.flight)
+                take_with(human, strong.result.motion, strong.stunt.scenery), _moments(settings, strong.flight)
             ),
         },
         (1240, 470), -88.0, spread=0.45, after=settings.swing + 0.02,
     )  # fmt: skip
     films = {
         name: Film(
-            "", take=take_with(who, d.result.motion, d.stunt.scenery), azimuth=-80.0, count=16, columns=8,
+            "", take=take_with(human, d.result.motion, d.stunt.scenery), azimuth=-80.0, count=16, columns=8,
             panel=(180, 230), speed=0.5,
         )
         for name, d in both.items()

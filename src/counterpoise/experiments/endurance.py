@@ -74,11 +74,11 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """Minute after minute, counting pushes, falls, failures of the solver, and how far the feet have wandered."""
     if not (settings.minutes > 0.0 and 0.5 <= settings.pause[0] <= settings.pause[1] and settings.duration > 0.0):
         raise BadValue("endurance needs minutes > 0, 0.5 <= shortest pause <= longest pause, duration > 0")
-    who = character(settings.who)
-    rhos = measured(who, settings, lab)
+    figure = character(settings.who)
+    rhos = measured(figure, settings, lab)
     rng, total = np.random.default_rng(settings.seed), 60.0 * settings.minutes
-    stand, state = GoingOn(Stand()), who.state()
-    home = who.snapshot(state).contact_position.copy()
+    stand, state = GoingOn(Stand()), figure.state()
+    home = figure.snapshot(state).contact_position.copy()
     wandered, strongest = [], 0.0
     statuses: set[str] = set()
     pushed, failures, fell, next_push = 0, 0, "", float(rng.uniform(*settings.pause))
@@ -87,22 +87,22 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         while next_push < min(state.time + 60.0, total - REST):
             body, angle = list(rhos)[int(rng.integers(len(rhos)))], float(rng.uniform(0.0, 360.0))
             rho = float(rng.uniform(0.0, settings.share)) * least_near(rhos[body], angle)
-            force = rho * ankle_limit(who, body, angle).impulse / settings.duration
+            force = rho * ankle_limit(figure, body, angle).impulse / settings.duration
             pushes.append(blow(body, angle, force, next_push, settings.duration))
             strongest, next_push = max(strongest, rho), next_push + float(rng.uniform(*settings.pause))
         until = total if next_push >= total - REST else next_push - BEFORE
-        rec = lab.simulate("last minute", who, stand, until - state.time, disturbances=pushes, start=state)
+        rec = lab.simulate("last minute", figure, stand, until - state.time, disturbances=pushes, start=state)
         sign = measure.fell(rec)
         fell = f"fell at {sign.time:.1f} s: {sign.reason}" if sign.fell else ""
         status = np.asarray(rec.notes["status"])
         failures, statuses = failures + int(np.sum(status != "solved")), statuses | set(status.tolist())
-        state = who.state(rec.positions()[-1], rec.velocities()[-1], float(rec.time[-1]))
-        wandered.append((who.snapshot(state).contact_position - home)[:, :2])
+        state = figure.state(rec.positions()[-1], rec.velocities()[-1], float(rec.time[-1]))
+        wandered.append((figure.snapshot(state).contact_position - home)[:, :2])
         pushed += len(pushes)
         lab.tell("standing", min(state.time / total, 1.0))
     furthest = [float(np.linalg.norm(moved, axis=1).max()) for moved in wandered]
     spread = float(np.linalg.norm(wandered[-1] - wandered[-1].mean(axis=0), axis=1).max())
-    error = float(np.abs(who.difference(who.neutral, state.q)[who.root_dofs.stop :]).max())
+    error = float(np.abs(figure.difference(figure.neutral, state.q)[figure.root_dofs.stop :]).max())
     least = min(min(ways.values()) for ways in rhos.values())
     claims = (
         Claim(
@@ -127,10 +127,10 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, film=Film("last minute"), facts=facts)
 
 
-def measured(who: Character, settings: Settings, lab: Lab) -> Rhos:
+def measured(character: Character, settings: Settings, lab: Lab) -> Rhos:
     """What Stand survives in place at pelvis, thorax and head (or the root), in eight directions."""
-    bodies: list[str] = [b for b in ("pelvis", "thorax", "head") if b in who.segments]
-    bodies = bodies or [who.root]
+    bodies: list[str] = [b for b in ("pelvis", "thorax", "head") if b in character.segments]
+    bodies = bodies or [character.root]
     if settings.map:
         try:
             facts = json.loads(Path(settings.map).read_text(encoding="utf-8"))["facts"]
@@ -142,7 +142,7 @@ def measured(who: Character, settings: Settings, lab: Lab) -> Rhos:
                 f"{', '.join(bodies)} ({error!r}); leave `map` empty to measure it first", path=settings.map
             ) from error  # fmt: skip
     found = push_map(
-        who, Fresh("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance, duration=settings.duration,
+        character, Fresh("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance, duration=settings.duration,
         progress=lambda done, of: lab.tell("measuring what is survived", done / of),
     )  # fmt: skip
     return {body: {way: found[body, way].rho for way in DIRECTIONS} for body in bodies}

@@ -51,18 +51,18 @@ class Settings:
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """Every motion with each combination of objectives, and with Stand."""
-    who = character("human")
+    human = character("human")
     motions = {
-        name: jab(who, settings.speed) if name == "jab" else reference_motion(name, who, speed=settings.speed)
+        name: jab(human, settings.speed) if name == "jab" else reference_motion(name, human, speed=settings.speed)
         for name in KEYFRAMED
     }
     clips, folder = {}, clip_folder(settings.clips)
     if settings.captured and folder is not None:
-        clips = {name: captured_motion(folder, *where, who) for name, where in CAPTURED.items()}
+        clips = {name: captured_motion(folder, *where, human) for name, where in CAPTURED.items()}
     runs: dict[str, dict[str, Recording]] = {}
     for name, motion in {**motions, **clips}.items():
         seconds, title = motion.duration + settings.rest, name.replace(" ", "_")
-        runs[name] = run_each(lab, who, motion, seconds, name=title, captured=name in clips)
+        runs[name] = run_each(lab, human, motion, seconds, name=title, captured=name in clips)
         forget(lab, ["squat_stand", "squat_angular", "captured_squat_stand"])
     everything = {**motions, **clips}
     found = {name: {c: worth(rec, everything[name]) for c, rec in runs[name].items()} for name in runs}
@@ -73,7 +73,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         lab.tell("no captured clips here: skipped", 1.0)
     facts: dict[str, object] = {name: facts_of(one) for name, one in found.items()}
     if settings.hurry:
-        speeds = {name: fastest(name, who, settings, lab) for name in EVERY}
+        speeds = {name: fastest(name, human, settings, lab) for name in EVERY}
         claims.append(_margin(speeds))
         facts["fastest toe touch"] = speeds
     plots = {"exercise": table(found, "exercises on both feet: median error [deg], or when it fell")}
@@ -87,7 +87,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), plots, film, facts)
 
 
-def jab(who: Character, speed: float = 1.0) -> Motion:
+def jab(character: Character, speed: float = 1.0) -> Motion:
     """A fast left jab from a guard: trunk and shoulder turn into it, out in 0.16 s and back."""
 
     def arms(left: tuple[float, float], turn: float) -> dict[str, object]:
@@ -100,23 +100,26 @@ def jab(who: Character, speed: float = 1.0) -> Motion:
             "spine": exp(np.array([0.0, 0.04, turn])),
         }
 
-    rest = who.neutral
-    guard, strike = pose_from_joints(who, arms((0.5, 2.0), 0.1)), pose_from_joints(who, arms((1.45, 0.15), -0.35))
+    rest = character.neutral
+    guard, strike = (
+        pose_from_joints(character, arms((0.5, 2.0), 0.1)),
+        pose_from_joints(character, arms((1.45, 0.15), -0.35)),
+    )
     keys = [Keyframe(0.0, rest), Keyframe(0.6, guard, hold=0.1)]
     for begin in (0.9, 1.5):
         keys += [Keyframe(begin, guard), Keyframe(begin + 0.16, strike), Keyframe(begin + 0.42, guard, hold=0.1)]
     keys.append(Keyframe(2.7, rest))
-    made = keyframed(who, keys, name="jab")
+    made = keyframed(character, keys, name="jab")
     return made if speed == 1.0 else made.retimed(speed)
 
 
-def fastest(combination: str, who: Character, settings: Settings, lab: Lab) -> float:
+def fastest(combination: str, character: Character, settings: Settings, lab: Lab) -> float:
     """How many times its speed the toe touch may go, by bisection to 0.2."""
     low, high = 2.8, settings.fastest
     while high - low > 0.2:
         middle = 0.5 * (low + high)
-        hurried = reference_motion("toe_touch", who, speed=middle)
-        runs = run_each(lab, who, hurried, hurried.duration + 1.5, name="hurried", combinations=[combination])
+        hurried = reference_motion("toe_touch", character, speed=middle)
+        runs = run_each(lab, character, hurried, hurried.duration + 1.5, name="hurried", combinations=[combination])
         low, high = (middle, high) if worth(runs[combination], hurried).stood else (low, middle)
         lab.recordings.pop(f"hurried_{combination}")
     return low

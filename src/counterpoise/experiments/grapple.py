@@ -39,17 +39,17 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """Twisting; blows; one tie after the other; held; let go. The twist goes on by the clock, whatever happens."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = character(settings.who)
-    once = reference_motion(settings.motion, who)
+    figure = character(settings.who)
+    once = reference_motion(settings.motion, figure)
     first_tie = 1.0 + 1.8 * settings.blows
     released = first_tie + 1.0 * settings.points + settings.pull + settings.hold
     seconds = released + 3.0
     reference = once.looped(int(np.ceil(seconds / once.duration)) + 1)
-    ties = tied(who, settings, first_tie, released)
-    pushes = struck(who, settings)
+    ties = tied(figure, settings, first_tie, released)
+    pushes = struck(figure, settings)
     rec = lab.simulate(
-        "grapple", who, Stand(reference, extra=ties, playback=False), seconds, disturbances=pushes,
-        start=who.state(reference.sample(0.0).q),
+        "grapple", figure, Stand(reference, extra=ties, playback=False), seconds, disturbances=pushes,
+        start=figure.state(reference.sample(0.0).q),
     )  # fmt: skip
     errors, gaps = joint_errors(rec, reference), {tie.name: gap(rec, tie) for tie in ties}
     held = (rec.time > released - 1.0) & (rec.time < released)
@@ -85,21 +85,21 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"grapple": panels(rows, "struck, then tied down", height=1.6)}, film, facts)
 
 
-def struck(who: Character, settings: Settings) -> list[Push]:
+def struck(character: Character, settings: Settings) -> list[Push]:
     """Blows from several sides, each as strong for its side."""
-    trunk, ways = trunk_of(who), (60.0, 180.0, 290.0)
+    trunk, ways = trunk_of(character), (60.0, 180.0, 290.0)
     out = []
     for i in range(settings.blows):
         way = ways[i % len(ways)] + 40.0 * (i // len(ways))
-        out.append(blow(trunk, way, settings.rho * ankle_limit(who, trunk, way).impulse / 0.1, 1.0 + 1.8 * i))
+        out.append(blow(trunk, way, settings.rho * ankle_limit(character, trunk, way).impulse / 0.1, 1.0 + 1.8 * i))
     return out
 
 
-def tied(who: Character, settings: Settings, start: float, end: float) -> list[Drag]:
+def tied(character: Character, settings: Settings, start: float, end: float) -> list[Drag]:
     """Hands, then the head, each drawn from where it is in the neutral pose down and outwards, one second apart."""
-    bodies = [*who.hands[1::2], *who.hands[::2], *(name for name in who.segments if name == "head")]
+    bodies = [*character.hands[1::2], *character.hands[::2], *(name for name in character.segments if name == "head")]
     chosen = bodies[: max(settings.points - 1, 1)] + bodies[-1:] if settings.points > 1 else bodies[:1]
-    here, out = who.snapshot(), []
+    here, out = character.snapshot(), []
     for i, body in enumerate(chosen[: settings.points]):
         place = here.position(body)
         low = place * [1.0, 1.4, settings.depth if body != "head" else 0.5 * (1.0 + settings.depth)] + [0.15, 0.0, 0.0]

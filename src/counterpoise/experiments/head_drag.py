@@ -53,20 +53,20 @@ class Settings:
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """Squats alone, then dragged: by Stand's joints, by MomentumBalance's, and by a spring."""
-    who = character("human")
-    squats = reference_motion("squat", who).looped(settings.squats).named("squats")
-    times, places = head_path(who, settings, squats.duration)
-    pull = Drag("head", head_centre(who), (times, places), settings.stiffness, weight=settings.weight, start=times[0],
+    human = character("human")
+    squats = reference_motion("squat", human).looped(settings.squats).named("squats")
+    times, places = head_path(human, settings, squats.duration)
+    pull = Drag("head", head_centre(human), (times, places), settings.stiffness, weight=settings.weight, start=times[0],
                 end=times[-1])  # fmt: skip
     softer = pull.weighing(settings.momentum_weight)
-    outside = Spring("head", head_centre(who), (times, places), settings.spring, settings.damping, start=times[0],
+    outside = Spring("head", head_centre(human), (times, places), settings.spring, settings.damping, start=times[0],
                      end=times[-1])  # fmt: skip
-    start, seconds = Stand(squats).ready(who), squats.duration + 1.0
+    start, seconds = Stand(squats).ready(human), squats.duration + 1.0
     runs = {
-        "free": lab.simulate("free", who, Stand(squats), seconds, start=start),
-        "drag": lab.simulate("drag", who, Stand(squats, extra=[pull]), seconds, start=start),
-        "momentum": lab.simulate("momentum", who, MomentumBalance(squats, extra=[softer]), seconds, start=start),
-        "spring": lab.simulate("spring", who, Stand(squats), seconds, start=start, disturbances=[outside]),
+        "free": lab.simulate("free", human, Stand(squats), seconds, start=start),
+        "drag": lab.simulate("drag", human, Stand(squats, extra=[pull]), seconds, start=start),
+        "momentum": lab.simulate("momentum", human, MomentumBalance(squats, extra=[softer]), seconds, start=start),
+        "spring": lab.simulate("spring", human, Stand(squats), seconds, start=start, disturbances=[outside]),
     }
     found = {name: worth(rec, squats) for name, rec in runs.items()}
     away = {name: distance(rec, pull) for name, rec in runs.items()}
@@ -105,18 +105,18 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"drag": _plot(runs, pull, away)}, film, facts)
 
 
-def head_centre(who: Character) -> tuple[float, float, float]:
+def head_centre(character: Character) -> tuple[float, float, float]:
     """The head's own centre of mass, in its frame [m]."""
-    x, y, z = who.model.body_ipos[who.body_id("head")]
+    x, y, z = character.model.body_ipos[character.body_id("head")]
     return (float(x), float(y), float(z))
 
 
-def head_path(who: Character, settings: Settings, seconds: float) -> tuple[Array, Array]:
+def head_path(character: Character, settings: Settings, seconds: float) -> tuple[Array, Array]:
     """Times and places [m] that the head is dragged through, in the sagittal plane."""
-    home = who.snapshot().position("head", head_centre(who))
+    home = character.snapshot().position("head", head_centre(character))
     times = np.linspace(settings.begin, seconds - settings.begin, len(WAY))
     places = np.tile(home, (len(WAY), 1))
-    places[:, [0, 2]] += settings.size * who.height * np.array(WAY)
+    places[:, [0, 2]] += settings.size * character.height * np.array(WAY)
     places[1:-1, 1] += settings.sideways
     return times, places
 

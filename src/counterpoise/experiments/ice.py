@@ -33,16 +33,16 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """On ice knowing it; on ice not knowing it; on ordinary ground."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = character(settings.who)
-    reference = reference_motion(settings.motion, who, speed=settings.speed)
+    figure = character(settings.who)
+    reference = reference_motion(settings.motion, figure, speed=settings.speed)
     seconds = reference.duration + 1.5
-    slippery, start = World(friction=settings.friction), who.state(reference.sample(reference.start).q)
+    slippery, start = World(friction=settings.friction), figure.state(reference.sample(reference.start).q)
     aware = Stand(reference, friction=settings.known * settings.friction)
-    runs = {"ice": lab.simulate("ice", who, aware, seconds, world=slippery, start=start)}
+    runs = {"ice": lab.simulate("ice", figure, aware, seconds, world=slippery, start=start)}
     if settings.unaware:
-        runs["unaware"] = lab.simulate("unaware", who, Stand(reference), seconds, world=slippery, start=start)
+        runs["unaware"] = lab.simulate("unaware", figure, Stand(reference), seconds, world=slippery, start=start)
     if settings.ordinary:
-        runs["ordinary"] = lab.simulate("ordinary", who, Stand(reference), seconds, start=start)
+        runs["ordinary"] = lab.simulate("ordinary", figure, Stand(reference), seconds, start=start)
     errors = {name: joint_errors(rec, reference) for name, rec in runs.items()}
     ice = runs["ice"]
     done = float(ice.notes["clock"][-1]) >= reference.end - 0.05

@@ -33,13 +33,13 @@ class Settings:
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """The same blow with each combination of objectives, and with Stand."""
-    who = character("human", mass=settings.mass)
+    human = character("human", mass=settings.mass)
     push = blow(settings.body, settings.direction, settings.force, BEGIN, settings.duration)
     seconds = BEGIN + settings.duration + settings.seconds
-    runs = run_each(lab, who, None, seconds, disturbances=[push], variant=settings.variant)
+    runs = run_each(lab, human, None, seconds, disturbances=[push], variant=settings.variant)
     found = {name: worth(rec) for name, rec in runs.items()}
     limits = (
-        {name: largest_blow(name, who, settings, found[name].stood, lab) for name in runs} if settings.search else {}
+        {name: largest_blow(name, human, settings, found[name].stood, lab) for name in runs} if settings.search else {}
     )
     claims = (
         Claim(
@@ -68,13 +68,15 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, plots, film, {**facts_of(found), "largest": limits})
 
 
-def largest_blow(combination: str, who: Character, settings: Settings, stood: bool, lab: Lab) -> float:
+def largest_blow(combination: str, character: Character, settings: Settings, stood: bool, lab: Lab) -> float:
     """[N] by bisection, to 20 N: the largest blow of this kind after which the figure still stands."""
     low, high = (settings.force, settings.largest) if stood else (0.0, settings.force)
     while high - low > 20.0:
         middle = 0.5 * (low + high)
         push = blow(settings.body, settings.direction, middle, BEGIN, settings.duration)
-        rec = lab.simulate("trial", who, controller_of(combination, variant=settings.variant), 4.0, disturbances=[push])
+        rec = lab.simulate(
+            "trial", character, controller_of(combination, variant=settings.variant), 4.0, disturbances=[push]
+        )
         low, high = (middle, high) if worth(rec).stood else (low, middle)
     lab.recordings.pop("trial", None)
     return low

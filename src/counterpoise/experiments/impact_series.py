@@ -39,13 +39,13 @@ class Settings:
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """The same blows with each combination of objectives, and with Stand."""
-    who = character("human", mass=settings.mass)
+    human = character("human", mass=settings.mass)
     pushes = [
         blow(*BLOWS[i % len(BLOWS)], settings.force, BEGIN + i * settings.interval, settings.duration)
         for i in range(settings.blows)
     ]
     seconds = pushes[-1].start + settings.duration + settings.seconds
-    runs = run_each(lab, who, None, seconds, disturbances=pushes, variant=settings.variant)
+    runs = run_each(lab, human, None, seconds, disturbances=pushes, variant=settings.variant)
     found = {name: worth(rec) for name, rec in runs.items()}
     taken = {name: blows_survived(one, pushes) for name, one in found.items()}
     until = pushes[max(min(taken.values()) - 1, 0)].start if len(pushes) > 1 else seconds

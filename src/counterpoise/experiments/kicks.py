@@ -49,16 +49,16 @@ class Settings:
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """Every motion with each combination of objectives, and with Stand."""
-    who = character("human")
-    motions = {name: _keyframed(name, who, settings.speed) for name in KEYFRAMED}
+    human = character("human")
+    motions = {name: _keyframed(name, human, settings.speed) for name in KEYFRAMED}
     clips, folder = {}, clip_folder(settings.clips)
     if settings.captured and folder is not None:
-        clips = {name: captured_motion(folder, *where, who) for name, where in CAPTURED.items()}
+        clips = {name: captured_motion(folder, *where, human) for name, where in CAPTURED.items()}
     runs: dict[str, dict[str, Recording]] = {}
     kept = [f"{name}_stand" for name in KEYFRAMED] + [f"{name.replace(' ', '_')}_stand" for name in CAPTURED]
     for name, motion in {**motions, **clips}.items():
         seconds, title = motion.duration + settings.rest, name.replace(" ", "_")
-        runs[name] = run_each(lab, who, motion, seconds, name=title, captured=name in clips)
+        runs[name] = run_each(lab, human, motion, seconds, name=title, captured=name in clips)
         forget(lab, kept)
     everything = {**motions, **clips}
     found = {name: {c: worth(rec, everything[name]) for c, rec in runs[name].items()} for name in runs}
@@ -79,17 +79,17 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), plots, film, {name: facts_of(one) for name, one in found.items()})
 
 
-def _keyframed(name: str, who: Character, speed: float) -> Motion:
-    made = leg_swing(who) if name == "leg_swing" else reference_motion(name, who)
+def _keyframed(name: str, character: Character, speed: float) -> Motion:
+    made = leg_swing(character) if name == "leg_swing" else reference_motion(name, character)
     return made if speed == 1.0 else made.retimed(speed)
 
 
-def leg_swing(who: Character, swings: int = 3, angle: float = 0.45, period: float = 1.0) -> Motion:
+def leg_swing(character: Character, swings: int = 3, angle: float = 0.45, period: float = 1.0) -> Motion:
     """The raised right leg swings to and fro about the hip: the leg circle's way up and down, swings between."""
-    circle = reference_motion("leg_circle", who)
+    circle = reference_motion("leg_circle", character)
     begin, end = 1.8, circle.end - 1.8  # when its circles begin and end, in the same pose
     up, down = circle.slice(circle.start, begin), circle.slice(end, circle.end)
-    raised, hip = up.poses[-1], who.joint("hip_right").qpos
+    raised, hip = up.poses[-1], character.joint("hip_right").qpos
     keys = [Keyframe(0.0, raised)]
     for i in range(2 * swings):
         turned = raised.copy()
@@ -97,7 +97,7 @@ def leg_swing(who: Character, swings: int = 3, angle: float = 0.45, period: floa
         turned[hip] = multiply(turned[hip], exp(np.array([0.0, swing, 0.0])))
         keys.append(Keyframe(0.5 * period * (i + 1), turned))
     keys.append(Keyframe(0.5 * period * (2 * swings + 1), raised))
-    return up.concatenated(keyframed(who, keys)).concatenated(down).named("leg_swing")
+    return up.concatenated(keyframed(character, keys)).concatenated(down).named("leg_swing")
 
 
 def _told(found: dict[str, dict[str, Worth]], names: list[str], combination: str) -> str:

@@ -42,20 +42,20 @@ class Settings:
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 
 
-def landing_stunt(who: Character, settings: Settings) -> Stunt:
+def landing_stunt(character: Character, settings: Settings) -> Stunt:
     """An animator's keys: after the landing the body leans far beyond the toes, and stays there."""
     up = 0.6
     down = round(up + settings.flight, 6)
     end = round(down + settings.stand, 6)
-    here = float(middle(who, np.asarray(who.neutral), FEET)[0])
+    here = float(middle(character, np.asarray(character.neutral), FEET)[0])
     there = here + settings.distance
     load = {"hip": -1.3, "knee": 1.4, "ankle": -0.45, "waist": 0.2, "spine": 0.1, "elbow": 0.3}
-    crouch = flat_footed(who, here, **load, shoulder=0.5)
-    touch = flat_footed(who, there, hip=-0.5, knee=0.3, ankle=-0.3, waist=0.1, shoulder=-0.6, elbow=0.3)
-    gives = flat_footed(who, there, **load, shoulder=-0.8)
-    falls = flat_footed(who, there, hip=-0.3, knee=0.1, ankle=-0.6, waist=0.1, shoulder=-1.2, elbow=0.3)
+    crouch = flat_footed(character, here, **load, shoulder=0.5)
+    touch = flat_footed(character, there, hip=-0.5, knee=0.3, ankle=-0.3, waist=0.1, shoulder=-0.6, elbow=0.3)
+    gives = flat_footed(character, there, **load, shoulder=-0.8)
+    falls = flat_footed(character, there, hip=-0.3, knee=0.1, ankle=-0.6, waist=0.1, shoulder=-1.2, elbow=0.3)
     keys = (
-        Key(0.0, who.neutral, rest=True, name="stand"),
+        Key(0.0, character.neutral, rest=True, name="stand"),
         Key(round(0.55 * up, 6), crouch, soft=SOFT, name="crouch"),
         Key(down, touch, soft=SOFT, name="touch down"),
         Key(round(down + 0.3, 6), gives, soft=SOFT, name="give"),
@@ -67,19 +67,19 @@ def landing_stunt(who: Character, settings: Settings) -> Stunt:
         Touch(f, down, end, place=(there + SOLE, y), facing=0.0) for f, y in zip(FEET, (ASIDE, -ASIDE), strict=True)
     ]
     fine = ((up - 0.2, up, 40.0), (up, down, 70.0), (down, down + 0.15, 40.0))
-    return Stunt(who, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength)
+    return Stunt(character, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength)
 
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """Solve; before and after, where the CoM ends and what the ground would have to give."""
-    who = character("human")
-    stunt = landing_stunt(who, settings)
+    human = character("human")
+    stunt = landing_stunt(human, settings)
     lab.tell("landing", 0.0)
     result, seconds = timed(stunt)
     guess = first_guess_of(stunt)
     judged, before = judge_motion(result), judge_motion(result, guess)
     lab.tell("landing", 1.0)
-    old, new = beyond_toes(who, guess.poses[-1]), beyond_toes(who, result.motion.poses[-1])
+    old, new = beyond_toes(human, guess.poses[-1]), beyond_toes(human, result.motion.poses[-1])
     claims = (
         Claim(
             "the initial motion is unstable at landing: it would fall over",
@@ -100,23 +100,25 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     moments = np.linspace(0.0, stunt.duration, 10).tolist()
     picture = rows_of(
         {
-            "keys interpolated": (take_with(who, guess), moments),
-            "repaired": (take_with(who, result.motion), moments),
+            "keys interpolated": (take_with(human, guess), moments),
+            "repaired": (take_with(human, result.motion), moments),
         },
         (1240, 360), -85.0, spread=0.5,
     )  # fmt: skip
-    film = Film("", take=take_with(who, result.motion), azimuth=-80.0, count=16, columns=8, panel=(180, 230), speed=0.5)
+    film = Film(
+        "", take=take_with(human, result.motion), azimuth=-80.0, count=16, columns=8, panel=(180, 230), speed=0.5
+    )
     facts = figures_of(result, seconds, judged) | {"before": old, "after": new, "guess": vars(before)}
     return Outcome(claims, {}, film, facts, {}, {"landing_repaired": picture}, {"landing_repaired": result.motion})
 
 
-def beyond_toes(who: Character, pose: Array) -> float:
+def beyond_toes(character: Character, pose: Array) -> float:
     """[m] how far the CoM is ahead of the foremost contact point of the feet."""
-    s = who.snapshot(who.state(pose))
+    s = character.snapshot(character.state(pose))
     toes = [
-        (s.position(p.body) + s.rotation(p.body) @ np.asarray(p.position))[0] for f in who.feet for p in f.points
+        (s.position(p.body) + s.rotation(p.body) @ np.asarray(p.position))[0] for f in character.feet for p in f.points
     ]  # fmt: skip
-    return float(com_of(who, pose)[0] - max(toes))
+    return float(com_of(character, pose)[0] - max(toes))
 
 
 EXPERIMENT = Experiment(

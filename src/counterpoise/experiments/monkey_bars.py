@@ -44,7 +44,7 @@ class Settings:
     apart: float = setting(0.12, "m", "of each hand from the middle of the bars")
 
 
-def monkey_stunt(who: Character, settings: Settings) -> Stunt:
+def monkey_stunt(character: Character, settings: Settings) -> Stunt:
     """Two keys, hanging still at the start and at the end; every grip is a contact of its own."""
     bars = [settings.gap * k for k in range(settings.reaches + 2)]
     aside = {"left": settings.apart, "right": -settings.apart}
@@ -64,7 +64,7 @@ def monkey_stunt(who: Character, settings: Settings) -> Stunt:
         time = round(time + settings.double, 6)
     end = round(time - settings.double + END, 6)
     touches += [grip(side, *held[side], end) for side in SIDES]
-    pose = hanging(who, (0.0, 0.0, settings.height), 0.0, hip=-0.15, knee=0.35)
+    pose = hanging(character, (0.0, 0.0, settings.height), 0.0, hip=-0.15, knee=0.35)
 
     def under(*bar: int) -> Array:
         q = pose.copy()
@@ -77,15 +77,15 @@ def monkey_stunt(who: Character, settings: Settings) -> Stunt:
     )
     scenery = tuple({"bar": ((x, 0.0, settings.height), (0, 1, 0), 0.45)} for x in bars)
     return Stunt(
-        who, keys, tuple(touches), end, near=settings.near, clear=("foot_left", "foot_right"),
+        character, keys, tuple(touches), end, near=settings.near, clear=("foot_left", "foot_right"),
         strength=settings.strength, scenery=scenery,
     )  # fmt: skip
 
 
 def run(settings: Settings, lab: Lab) -> Outcome:
     """Solve, with any torques and within a person's strength, and measure what swings that did not swing before."""
-    who = character("human")
-    stunt = monkey_stunt(who, settings)
+    human = character("human")
+    stunt = monkey_stunt(human, settings)
     lab.tell("monkey bars, any torques", 0.0)
     easy, easy_seconds = timed(replace(stunt, strength=None))
     lab.tell("monkey bars, within a person's strength", 0.3)
@@ -93,8 +93,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     judged = judge_motion(result)
     lab.tell("monkey bars", 1.0)
     t = np.linspace(0.0, stunt.duration, 400)
-    before = swings(who, np.asarray(first_guess_of(stunt).sample(t).q))
-    after, loose = (swings(who, np.asarray(r.sample(t).q)) for r in (result, easy))
+    before = swings(human, np.asarray(first_guess_of(stunt).sample(t).q))
+    after, loose = (swings(human, np.asarray(r.sample(t).q)) for r in (result, easy))
     grips = len(stunt.touches)
     claims = (
         valid_claim(
@@ -119,21 +119,21 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     moments = np.linspace(0.0, stunt.duration, 9).tolist()
     picture = rows_of(
         {
-            "initial motion": (take_with(who, first_guess_of(stunt)), moments),
-            "optimised, any torques, moved apart": (take_with(who, easy.motion), moments),
-            "optimised, within a person's strength": (take_with(who, result.motion), moments),
+            "initial motion": (take_with(human, first_guess_of(stunt)), moments),
+            "optimised, any torques, moved apart": (take_with(human, easy.motion), moments),
+            "optimised, within a person's strength": (take_with(human, result.motion), moments),
         },
         (1240, 520), -80.0, spread=0.55,
     )  # fmt: skip
     film = Film(
-        "", take=take_with(who, result.motion, stunt.scenery), azimuth=-75.0, elevation=-8.0, count=24, columns=8,
+        "", take=take_with(human, result.motion, stunt.scenery), azimuth=-75.0, elevation=-8.0, count=24, columns=8,
         panel=(180, 230), speed=0.5,
     )  # fmt: skip
     facts = figures_of(result, seconds, judged) | {"swings": after, "swings of the initial motion": before}
     return Outcome(claims, {}, film, facts, {}, {"monkey_bars": picture}, {"monkey_bars": result.motion})
 
 
-def swings(who: Character, poses: Array) -> dict[str, float]:
+def swings(character: Character, poses: Array) -> dict[str, float]:
     """[deg] from end to end: the pelvis' yaw, pitch and roll, the thighs and upper arms against the trunk, fore-aft."""
     R = spatial.to_matrix(poses[:, 3:7])
     out = {
@@ -145,7 +145,7 @@ def swings(who: Character, poses: Array) -> dict[str, float]:
         for side in SIDES:
             angles = []
             for q in poses:
-                s = who.snapshot(who.state(q))
+                s = character.snapshot(character.state(q))
                 limb = s.rotation(trunk).T @ s.rotation(f"{name}_{side}")[:, 2]
                 angles.append(np.arctan2(limb[0], limb[2]))
             out[f"{name.replace('_', ' ')} {side}"] = np.unwrap(np.array(angles))

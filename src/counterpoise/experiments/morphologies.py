@@ -45,17 +45,17 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         raise BadValue(f"morphologies: who names figures once each, such as insectoid,chicken; got {settings.who!r}")
     claims, facts, rows = [], {}, []
     for name in names:
-        who = character(name)
-        once = reference_motion(MOTIONS.get(name, "stand"), who)
+        figure = character(name)
+        once = reference_motion(MOTIONS.get(name, "stand"), figure)
         reference = once.looped(settings.loops) if settings.loops > 1 else once
-        trunk, seconds = trunk_of(who), reference.duration + 2.5
+        trunk, seconds = trunk_of(figure), reference.duration + 2.5
         pushes = []
         for i in range(settings.pushes):
             way, when = 60.0 + 130.0 * i, 0.25 + reference.duration * (i + 0.4) / max(settings.pushes, 1)
-            force = settings.rho * ankle_limit(who, trunk, way).impulse / 0.1
+            force = settings.rho * ankle_limit(figure, trunk, way).impulse / 0.1
             pushes.append(blow(trunk, way, force, when))
-        start = who.state(reference.sample(0.0).q)
-        rec = lab.simulate(name, who, Stand(reference), seconds, disturbances=pushes, start=start)
+        start = figure.state(reference.sample(0.0).q)
+        rec = lab.simulate(name, figure, Stand(reference), seconds, disturbances=pushes, start=start)
         error, slip = joint_errors(rec, reference), largest_slip(rec)
         done = float(rec.notes["clock"][-1]) >= reference.end - 0.05
         told = ", ".join(f"{np.linalg.norm(p.force):.0f}" for p in pushes)
@@ -73,7 +73,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             "fell": measure.fell(rec).fell, "median": float(np.median(error)), "worst": float(error.max()),
             "slip": slip, "completed": done,
         }  # fmt: skip
-        H = np.linalg.norm(measure.momentum(rec)[:, :3], axis=1) / (who.mass * (who.height / 4.0) ** 2)
+        H = np.linalg.norm(measure.momentum(rec)[:, :3], axis=1) / (figure.mass * (figure.height / 4.0) ** 2)
         lines = {"joints off by [rad rms]": error, "|H| / m (h/4)² [1/s]": H}
         rows.append(Panel(name, rec.time, lines, low=0.0))
     film = Film(names[0], azimuth=-55.0, columns=5, panel=(210, 270), count=10)

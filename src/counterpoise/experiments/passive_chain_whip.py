@@ -40,37 +40,37 @@ class Settings:
 
 def whip_chain(settings: Settings) -> Character:
     """The library's chain, its base raised, with joints of a known strength."""
-    who = character("chain", links=settings.links, length=settings.length, link_mass=settings.link_mass)
-    spec = who.spec()
+    chain = character("chain", links=settings.links, length=settings.length, link_mass=settings.link_mass)
+    spec = chain.spec()
     spec.body("link1").pos = [0.0, 0.0, BASE]
     roles: dict[str, Any] = json.loads(next(text.data for text in spec.texts if text.name == TEXT_NAME))
-    roles["torque"] = {joint.name: STRENGTH for joint in who.joints}
+    roles["torque"] = {joint.name: STRENGTH for joint in chain.joints}
     attach_roles(spec, roles)
     spec.compile()
     return Character.from_mjcf(exact_xml(spec))
 
 
-def swing(who: Character, settings: Settings, bounded: bool) -> Result:
+def swing(character: Character, settings: Settings, bounded: bool) -> Result:
     """From rest, level and straight; a weak wish for the other side. The same problem with or without torque bounds."""
-    start, end = np.zeros(who.nq), np.zeros(who.nq)
+    start, end = np.zeros(character.nq), np.zeros(character.nq)
     start[0], end[0] = 0.5 * math.pi, math.pi + 0.9
     keys = (Key(0.0, start, rest=True), Key(settings.seconds, end, soft=0.1))
-    wishes = (TorqueLimit([j.name for j in who.joints], limit=settings.limit),) if bounded else ()
+    wishes = (TorqueLimit([j.name for j in character.joints], limit=settings.limit),) if bounded else ()
     return optimize_motion(
-        who, keys, (), settings.seconds, wishes=wishes, rate=settings.rate, taste=Taste(smooth=0.01, heft=0.0)
+        character, keys, (), settings.seconds, wishes=wishes, rate=settings.rate, taste=Taste(smooth=0.01, heft=0.0)
     )
 
 
-def simulated(lab: Lab, who: Character, start: Array, seconds: float, times: Array) -> Array:
+def simulated(lab: Lab, character: Character, start: Array, seconds: float, times: Array) -> Array:
     """The same chain let go in the simulator, in small steps: poses at the times asked for."""
     world = World(ground=False, timestep=STEP, integrator="rk4")
-    rec = lab.simulate("let go", who, Passive(), seconds + STEP, world=world, start=who.state(start))
-    return np.stack([np.interp(times, rec.time, rec.qpos[:, k]) for k in range(who.nq)], axis=1)
+    rec = lab.simulate("let go", character, Passive(), seconds + STEP, world=world, start=character.state(start))
+    return np.stack([np.interp(times, rec.time, rec.qpos[:, k]) for k in range(character.nq)], axis=1)
 
 
-def torques(who: Character, result: Result, times: Array) -> Array:
+def torques(character: Character, result: Result, times: Array) -> Array:
     """(n, joints) [N m] by MuJoCo's inverse dynamics on the exact curve."""
-    m = who.model
+    m = character.model
     d = mujoco.MjData(m)
     s = result.sample(times)
     out = []
@@ -85,17 +85,17 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """Both chains, their torques, and the passive one beside a simulation of it."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = whip_chain(settings)
+    chain = whip_chain(settings)
     lab.tell("chains", 0.0)
     began = clock.process_time()
-    passive = swing(who, settings, True)
+    passive = swing(chain, settings, True)
     seconds = clock.process_time() - began
-    free = swing(who, settings, False)
+    free = swing(chain, settings, False)
     lab.tell("chains", 1.0)
     t = np.linspace(0.0, settings.seconds, 500)
-    truth = simulated(lab, who, np.asarray(passive.sample(0.0).q), settings.seconds, t)
+    truth = simulated(lab, chain, np.asarray(passive.sample(0.0).q), settings.seconds, t)
     found, stiff = np.asarray(passive.sample(t).q), np.asarray(free.sample(t).q)
-    work = {"bounded": torques(who, passive, t), "free": torques(who, free, t)}
+    work = {"bounded": torques(chain, passive, t), "free": torques(chain, free, t)}
     tip = {"bounded": _tip(settings, found), "free": _tip(settings, stiff), "simulated": _tip(settings, truth)}
     bend = {"bounded": float(np.abs(found[:, 1:]).max()), "free": float(np.abs(stiff[:, 1:]).max())}
     off = float(np.linalg.norm(tip["bounded"] - tip["simulated"], axis=1).max())
@@ -125,7 +125,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         [
             Panel("speed of the tip [m/s]", t, {"torques bounded": speed["bounded"], "not bounded": speed["free"],
                   "simulated": speed["simulated"]}, ("simulated",)),
-            Panel("bend between links [rad]", t, {f"link {k + 1}": found[:, k] for k in range(1, who.nv)}),
+            Panel("bend between links [rad]", t, {f"link {k + 1}": found[:, k] for k in range(1, chain.nv)}),
             Panel("largest torque [N m]", t, {n: np.abs(w).max(axis=1) for n, w in work.items()}, logarithmic=True),
         ],
         "a chain from level and at rest",
@@ -133,9 +133,9 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     moments = np.linspace(0.0, settings.seconds, 12).tolist()
     picture = rows_of(
         {
-            "torques not bounded": (Take(who.model, free.motion.times, free.motion.poses), moments),
+            "torques not bounded": (Take(chain.model, free.motion.times, free.motion.poses), moments),
             f"torques below {settings.limit:g} N m": (
-                Take(who.model, passive.motion.times, passive.motion.poses), moments
+                Take(chain.model, passive.motion.times, passive.motion.poses), moments
             ),
         },
         (900, 520), -90.0,
@@ -145,7 +145,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         "iterations": passive.iterations, "seconds": seconds, "worst": passive.worst,
     }  # fmt: skip
     film = Film(
-        "", take=Take(who.model, passive.motion.times, passive.motion.poses), azimuth=-90.0, elevation=4.0, count=10,
+        "", take=Take(chain.model, passive.motion.times, passive.motion.poses), azimuth=-90.0, elevation=4.0, count=10,
         camera="fixed", panel=(200, 240), speed=0.3, columns=10,
     )  # fmt: skip
     return Outcome(

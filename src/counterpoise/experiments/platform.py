@@ -35,18 +35,18 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """On the platform, knowing how it moves; then not knowing."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who, moves = character(settings.who), platform(settings)
+    figure, moves = character(settings.who), platform(settings)
     world = World(friction=settings.friction, platform=moves)
-    trunk, force = trunk_of(who), settings.impulse / 0.1
+    trunk, force = trunk_of(figure), settings.impulse / 0.1
     pushes = [blow(trunk, 77.0 * i, force, 1.5 + 2.0 * i) for i in range(int((settings.seconds - 2.0) // 2.0))]
     planned = settings.known * settings.friction
     aware = Stand(ground=moving_surface(moves.pose), friction=planned)
-    rec = lab.simulate("platform", who, aware, settings.seconds, world=world, disturbances=pushes)
+    rec = lab.simulate("platform", figure, aware, settings.seconds, world=world, disturbances=pushes)
     other = None
     if settings.still:
         unaware = Stand(friction=planned)
-        other = lab.simulate("unaware", who, unaware, settings.seconds, world=world, disturbances=pushes)
-    up = measure.ground_force(rec)[:-1, 2] / (who.mass * 9.81)
+        other = lab.simulate("unaware", figure, unaware, settings.seconds, world=world, disturbances=pushes)
+    up = measure.ground_force(rec)[:-1, 2] / (figure.mass * 9.81)
     error, slip = joint_errors(rec), largest_slip(rec)
     last = rec.time > settings.seconds - 1.0
     claims = [
@@ -74,7 +74,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             )
         )
     facts = {"fell": measure.fell(rec).fell, "slip": slip, "drift": drift(rec), "median": float(np.median(error))}
-    axes = rec.qpos[:, who.nq : who.nq + 6]
+    axes = rec.qpos[:, figure.nq : figure.nq + 6]
     rows = [
         Panel("platform [m]", rec.time, {"forward": axes[:, 0], "left": axes[:, 1], "up": axes[:, 2]}),
         Panel("normal force\n[body weights]", rec.time[:-1], {"up": up}, low=0.0),
@@ -105,16 +105,16 @@ def platform(settings: Settings) -> Platform:
 
 def drift(rec: Recording) -> float:
     """[m] how far the mean of a foot's contact points ended from where it was on the platform; the worse of the two."""
-    who = rec.character
+    character = rec.character
     ends = []
     for k in (0, len(rec) - 1):
-        at = rec.qpos[k, who.nq : who.nq + 6]
-        points = who.snapshot(rec.state(k)).contact_position
+        at = rec.qpos[k, character.nq : character.nq + 6]
+        points = character.snapshot(rec.state(k)).contact_position
         yaw = at[3]  # x, y, z, yaw, pitch, roll: small tilts move a foot by less than a millimetre
         flat = points[:, :2] - at[:2]
         ends.append(flat @ np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]))
     moved, out, i = ends[1] - ends[0], 0.0, 0
-    for foot in who.feet:
+    for foot in character.feet:
         n = len(foot.points)
         out, i = max(out, float(np.linalg.norm(moved[i : i + n].mean(axis=0)))), i + n
     return out

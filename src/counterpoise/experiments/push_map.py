@@ -46,7 +46,7 @@ class Fresh:
 
     name: str
 
-    def __call__(self, who: Character) -> Controller:
+    def __call__(self, character: Character) -> Controller:
         return CONTROLLERS[self.name]()
 
 
@@ -76,10 +76,10 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     jobs = [(control, name) for name in cast for control in chosen]
     maps: dict[Key, Limits] = {}
     for number, (control, name) in enumerate(jobs):
-        who = character(name)
-        bodies = list(dict.fromkeys(_body(who, body) for body in settings.bodies.split(",")))
+        figure = character(name)
+        bodies = list(dict.fromkeys(_body(figure, body) for body in settings.bodies.split(",")))
         found = push_map(
-            who, Fresh(control), bodies, ways, workers=workers, tolerance=settings.tolerance, highest=settings.highest,
+            figure, Fresh(control), bodies, ways, workers=workers, tolerance=settings.tolerance, highest=settings.highest,
             duration=settings.duration,
             progress=_teller(lab, f"pushing {name} ({control})", number, len(jobs)),
         )  # fmt: skip
@@ -156,8 +156,8 @@ def polar(maps: Mapping[Key, Limits]) -> Figure:
     return drawing
 
 
-def _body(who: Character, name: str) -> str:
-    return name.strip() if name.strip() in who.segments else trunk_of(who)
+def _body(character: Character, name: str) -> str:
+    return name.strip() if name.strip() in character.segments else trunk_of(character)
 
 
 def _named(text: str, known: Sequence[str] | Mapping[str, object], kind: str) -> list[str]:

@@ -39,19 +39,19 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """Bends; then too high, back, too low, back."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = character(settings.who)
-    start = who.snapshot()
+    figure = character(settings.who)
+    start = figure.snapshot()
     z0 = float(start.com[2])
     bends = bend_height(settings, z0)
-    squat = lab.simulate("bends", who, _controller(settings, bends), settings.period * settings.bends + 0.5)
+    squat = lab.simulate("bends", figure, _controller(settings, bends), settings.period * settings.bends + 0.5)
     beyond = reach_height(settings, z0)
-    reach = lab.simulate("out of reach", who, _controller(settings, beyond), 0.5 + 3.0 * settings.hold + BACK)
+    reach = lab.simulate("out of reach", figure, _controller(settings, beyond), 0.5 + 3.0 * settings.hold + BACK)
 
     height, asked = measure.com(squat)[:, 2], np.array([bends(t) for t in squat.time])
     error, lowest = np.abs(height - asked), float(height.min() / z0)
     tall, wish = measure.com(reach)[:, 2] / z0, np.array([beyond(t) for t in reach.time]) / z0
-    knees = [name for name in who.joint_names if name.startswith("knee")]
-    bent = float(max(np.ptp(squat.qpos[:, who.joint(name).qpos]) for name in knees)) if knees else 0.0
+    knees = [name for name in figure.joint_names if name.startswith("knee")]
+    bent = float(max(np.ptp(squat.qpos[:, figure.joint(name).qpos]) for name in knees)) if knees else 0.0
     last = float(joint_errors(reach)[-1])
     back = float(abs(tall[-1] - 1.0))
     claims = (
@@ -73,11 +73,11 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     )  # fmt: skip
     rows = [
         Panel("CoM height [m]", squat.time, {"actual": height, "asked": asked}, ("asked",)),
-        Panel("knees [rad]", squat.time, {name: squat.qpos[:, who.joint(name).qpos][:, 0] for name in knees}),
+        Panel("knees [rad]", squat.time, {name: squat.qpos[:, figure.joint(name).qpos][:, 0] for name in knees}),
     ]
     high = [
         Panel("CoM height / standing", reach.time, {"actual": tall, "asked": wish}, ("asked",)),
-        Panel("knees [rad]", reach.time, {name: reach.qpos[:, who.joint(name).qpos][:, 0] for name in knees}),
+        Panel("knees [rad]", reach.time, {name: reach.qpos[:, figure.joint(name).qpos][:, 0] for name in knees}),
         Panel("largest torque / limit", reach.time[:-1], {"share": effort(reach)[:-1]}, low=0.0),
     ]
     facts = {

@@ -35,18 +35,18 @@ TRUNK: Mapping[str, float] = {  # shares of smoothness: a trunk that would rathe
 # ------------------------------------------------------------------------------------------------------------- poses
 
 
-def bent(who: Character, start: ArrayLike | None = None, **angles: float | tuple[float, float, float]) -> Array:
+def bent(character: Character, start: ArrayLike | None = None, **angles: float | tuple[float, float, float]) -> Array:
     """The neutral (or `start`) pose with joints set to angles [rad]: `hip=-1.5` both sides, `hip_left=-1.5` one.
 
     A number turns a ball joint about the body's y axis (forward is positive for the trunk, negative for limbs); three
     numbers are a rotation vector, mirrored for the right side when the joint is named without a side.
     """
-    q = np.array(who.neutral if start is None else start, float)
-    known = {j.name for j in who.joints} | {j.name.rsplit("_", 1)[0] for j in who.joints}
+    q = np.array(character.neutral if start is None else start, float)
+    known = {j.name for j in character.joints} | {j.name.rsplit("_", 1)[0] for j in character.joints}
     for name, value in angles.items():
         if name not in known:
-            raise unknown_name("joint", name, sorted(known), who.name)
-        for joint in who.joints:
+            raise unknown_name("joint", name, sorted(known), character.name)
+        for joint in character.joints:
             plain, _, side = joint.name.rpartition("_")
             if joint.name != name and plain != name:
                 continue
@@ -61,7 +61,9 @@ def bent(who: Character, start: ArrayLike | None = None, **angles: float | tuple
     return q
 
 
-def moved(who: Character, pose: Array, about: ArrayLike, to: ArrayLike, turn: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+def moved(
+    character: Character, pose: Array, about: ArrayLike, to: ArrayLike, turn: ArrayLike = (0.0, 0.0, 0.0)
+) -> Array:
     """The pose turned by a rotation vector about a point, and that point put at `to`."""
     q, R = np.array(pose, float), spatial.exp(np.asarray(turn, float))
     q[:3] = np.asarray(to, float) + spatial.rotate(R, q[:3] - np.asarray(about, float))
@@ -69,33 +71,35 @@ def moved(who: Character, pose: Array, about: ArrayLike, to: ArrayLike, turn: Ar
     return q
 
 
-def com_of(who: Character, pose: Array) -> Array:
-    return np.array(who.snapshot(who.state(pose)).com)
+def com_of(character: Character, pose: Array) -> Array:
+    return np.array(character.snapshot(character.state(pose)).com)
 
 
-def middle(who: Character, pose: Array, bodies: Sequence[str]) -> Array:
+def middle(character: Character, pose: Array, bodies: Sequence[str]) -> Array:
     """The mean place of some bodies in a pose."""
-    s = who.snapshot(who.state(pose))
+    s = character.snapshot(character.state(pose))
     return np.asarray(np.mean([s.position(b) for b in bodies], axis=0))
 
 
-def standing_at(who: Character, pose: Array, x: float, y: float = 0.0, yaw: float = 0.0) -> Array:
+def standing_at(character: Character, pose: Array, x: float, y: float = 0.0, yaw: float = 0.0) -> Array:
     """The pose with its feet on the ground about (x, y), facing `yaw`."""
-    feet = [f.body for f in who.feet]
-    ground = middle(who, np.asarray(who.neutral), feet)[2]
-    return moved(who, pose, middle(who, pose, feet), (x, y, ground), (0.0, 0.0, yaw))
+    feet = [f.body for f in character.feet]
+    ground = middle(character, np.asarray(character.neutral), feet)[2]
+    return moved(character, pose, middle(character, pose, feet), (x, y, ground), (0.0, 0.0, yaw))
 
 
-def flat_footed(who: Character, x: float, **angles: Any) -> Array:
+def flat_footed(character: Character, x: float, **angles: Any) -> Array:
     """A pose on flat feet at x: the trunk leans as hip, knee and ankle angles say."""
     lean = -sum(float(angles.get(joint, 0.0)) for joint in ("hip", "knee", "ankle"))
-    return standing_at(who, moved(who, bent(who, None, **angles), (0, 0, 0), (0, 0, 0), (0.0, lean, 0.0)), x)
+    return standing_at(
+        character, moved(character, bent(character, None, **angles), (0, 0, 0), (0, 0, 0), (0.0, lean, 0.0)), x
+    )
 
 
-def hanging(who: Character, bar: ArrayLike, swing: float, **angles: Any) -> Array:
+def hanging(character: Character, bar: ArrayLike, swing: float, **angles: Any) -> Array:
     """A pose that hangs with both hands at a bar, swung forward by an angle [rad]."""
-    q = bent(who, None, **({"shoulder": -2.9, "elbow": 0.15} | angles))
-    return moved(who, q, middle(who, q, who.hands), bar, (0.0, -swing, 0.0))
+    q = bent(character, None, **({"shoulder": -2.9, "elbow": 0.15} | angles))
+    return moved(character, q, middle(character, q, character.hands), bar, (0.0, -swing, 0.0))
 
 
 def ballistic(start: Array, end: Array, duration: float, time: float) -> Array:
@@ -205,9 +209,9 @@ class Course:
     inertia: Array  # (n,) [kg m^2]
 
 
-def course_of(who: Character, times: Array, poses: Array, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Course:
+def course_of(character: Character, times: Array, poses: Array, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Course:
     """By MuJoCo, from poses (velocities are differences of them)."""
-    m, d = who.model, mujoco.MjData(who.model)
+    m, d = character.model, mujoco.MjData(character.model)
     u = np.asarray(axis, float)
     com, momentum, inertia = [], [], []
     last = len(times) - 1
@@ -234,9 +238,9 @@ def course_of(who: Character, times: Array, poses: Array, axis: ArrayLike = (0.0
 # ---------------------------------------------------------------------------------------------------------- pictures
 
 
-def with_scenery(who: Character, shapes: Iterable[Mapping[str, Any]]) -> mujoco.MjModel:
+def with_scenery(character: Character, shapes: Iterable[Mapping[str, Any]]) -> mujoco.MjModel:
     """The body's model among fixed shapes: `{"bar": (place, axis, half length)}` or `{"box": (place, half sizes)}`."""
-    spec = who.spec()
+    spec = character.spec()
     for number, shape in enumerate(shapes):
         if "bar" in shape:
             place, axis, half = shape["bar"]
@@ -253,10 +257,12 @@ def with_scenery(who: Character, shapes: Iterable[Mapping[str, Any]]) -> mujoco.
     return spec.compile()
 
 
-def take_with(who: Character, motion: Motion, shapes: Iterable[Mapping[str, Any]] = (), com: bool = False) -> Take:
+def take_with(
+    character: Character, motion: Motion, shapes: Iterable[Mapping[str, Any]] = (), com: bool = False
+) -> Take:
     """A motion among its scenery."""
-    path = np.array([com_of(who, q) for q in motion.poses]) if com else None
-    return Take(with_scenery(who, shapes), motion.times, motion.poses, com=path)
+    path = np.array([com_of(character, q) for q in motion.poses]) if com else None
+    return Take(with_scenery(character, shapes), motion.times, motion.poses, com=path)
 
 
 def rows_of(

@@ -49,8 +49,8 @@ def tracking_plot(runs: Mapping[str, Recording], reference: Motion, title: str) 
 
     time = next(iter(runs.values())).time
     com = {n: measure.com(r) for n, r in runs.items()}
-    who = next(iter(runs.values())).character
-    asked = np.array([who.snapshot(who.state(q)).com for q in reference.sample(time[::20]).q])
+    character = next(iter(runs.values())).character
+    asked = np.array([character.snapshot(character.state(q)).com for q in reference.sample(time[::20]).q])
     wanted = np.stack([np.interp(time, time[::20], asked[:, i]) for i in range(3)], axis=1)
     rows = [
         Panel(f"CoM {way}\n[m]", time, {**{WORDS[n]: c[:, i] for n, c in com.items()}, "reference": wanted[:, i]},

@@ -64,9 +64,9 @@ def reference_poses(recording: Recording, reference: Motion | None) -> Array:
 
 def joint_errors(recording: Recording, reference: Motion | None = None) -> Array:
     """(n,) [rad]: root of the mean square of how far the joints are from the reference."""
-    who, q = recording.character, recording.positions()
+    character, q = recording.character, recording.positions()
     wanted = reference_poses(recording, reference)
-    errors = np.array([who.difference(a, b)[who.root_dofs.stop :] for a, b in zip(q, wanted, strict=True)])
+    errors = np.array([character.difference(a, b)[character.root_dofs.stop :] for a, b in zip(q, wanted, strict=True)])
     return np.sqrt(np.mean(errors**2, axis=1))
 
 

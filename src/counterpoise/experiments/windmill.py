@@ -37,12 +37,12 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     """The thesis's blows; then all forces below, step by step: which are survived in place, which without a fall."""
     from counterpoise.experiments.plotting import panels
 
-    who = character(settings.who)
-    verdicts = {settings.force: _verdict(_simulated("asked", who, settings, settings.force, lab), settings)}
+    figure = character(settings.who)
+    verdicts = {settings.force: _verdict(_simulated("asked", figure, settings, settings.force, lab), settings)}
     asked = lab.recordings["asked"]
     if settings.search:
         for force in np.arange(settings.step, settings.force - 1e-9, settings.step):
-            rec = _simulated("trial", who, settings, float(force), lab)
+            rec = _simulated("trial", figure, settings, float(force), lab)
             verdicts[float(force)] = _verdict(rec, settings)
             if verdicts[float(force)]:
                 lab.recordings["largest"] = rec
@@ -99,20 +99,20 @@ def _verdict(rec: Recording, settings: Settings) -> measure.Survival:
     return measure.survival(rec, last.start + last.duration, measure.Bar(seconds=settings.seconds))
 
 
-def _simulated(name: str, who: Character, settings: Settings, force: float, lab: Lab) -> Recording:
+def _simulated(name: str, character: Character, settings: Settings, force: float, lab: Lab) -> Recording:
     pushes = blows(settings, force)
     seconds = pushes[-1].start + settings.duration + settings.seconds
-    return lab.simulate(name, who, Stand(), seconds, disturbances=pushes)
+    return lab.simulate(name, character, Stand(), seconds, disturbances=pushes)
 
 
-def arm_joints(who: Character) -> list[str]:
+def arm_joints(character: Character) -> list[str]:
     """Joints of the limbs that end in a hand: from each hand up to what also carries something else."""
-    parents, ids = who.model.body_parentid, {who.body_id(h) for h in who.hands}
+    parents, ids = character.model.body_parentid, {character.body_id(h) for h in character.hands}
     out = []
-    for joint in who.joints:
-        b = who.body_id(joint.body)
-        below = [i for i in range(1, who.model.nbody) if _within(parents, i, b)]
-        if ids & set(below) and who.model.body_mass[below].sum() < 0.15 * who.mass:
+    for joint in character.joints:
+        b = character.body_id(joint.body)
+        below = [i for i in range(1, character.model.nbody) if _within(parents, i, b)]
+        if ids & set(below) and character.model.body_mass[below].sum() < 0.15 * character.mass:
             out.append(joint.name)
     return out
 
@@ -127,21 +127,25 @@ def _within(parents: NDArray[np.int32], body: int, ancestor: int) -> bool:
 
 def arm_travel(rec: Recording) -> float:
     """[rad] that the upper arms turned altogether, the mean over the arms: the integral of the joint's speed."""
-    who = rec.character
-    first = [name for name in arm_joints(who) if name.startswith("shoulder")]
+    character = rec.character
+    first = [name for name in arm_joints(character) if name.startswith("shoulder")]
     if not first:
         return 0.0
-    paths = [np.linalg.norm(rec.qvel[:, who.joint(name).dofs], axis=1).sum() * rec.timestep for name in first]
+    paths = [np.linalg.norm(rec.qvel[:, character.joint(name).dofs], axis=1).sum() * rec.timestep for name in first]
     return float(np.mean(paths))
 
 
 def arm_share(rec: Recording, settings: Settings) -> float:
     """Of the angular momentum about the pushed axis while it was largest: how much is that of the arms."""
-    who = rec.character
-    dofs = [d for name in arm_joints(who) for d in range(who.joint(name).dofs.start, who.joint(name).dofs.stop)]
+    character = rec.character
+    dofs = [
+        d
+        for name in arm_joints(character)
+        for d in range(character.joint(name).dofs.start, character.joint(name).dofs.stop)
+    ]
     H = measure.momentum(rec)[:, :3]
     k = int(np.argmax(np.linalg.norm(H[:, :2], axis=1)))
-    s = who.snapshot(rec.state(k))
+    s = character.snapshot(rec.state(k))
     arms = s.momentum_matrix[:3][:, dofs] @ s.v[dofs]
     size = float(H[k, :2] @ H[k, :2])
     return float(arms[:2] @ H[k, :2] / size) if size > 1e-9 else 0.0
