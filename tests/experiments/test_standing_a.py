@@ -14,8 +14,7 @@ from counterpoise.errors import BadValue, CounterpoiseError
 from counterpoise.experiments import experiments, run_experiment
 from counterpoise.experiments.endurance import GoingOn, least_near
 from counterpoise.experiments.push_map import Fresh, polar
-from counterpoise.experiments.squat_height import Settings as HeightSettings
-from counterpoise.experiments.squat_height import bend_height
+from counterpoise.experiments.squat_height import SquatHeightSettings, bend_height
 from counterpoise.experiments.upright import InTurn, blow, joint_errors, trunk_of
 from counterpoise.measure import Bar, PushLimit, Survival, ankle_limit, push_limit, push_map, survival
 from counterpoise.simulate.disturbances import Push
@@ -234,7 +233,7 @@ def test_small_helpers(human):
     push = blow("thorax", 90.0, 200.0, 1.0)
     assert np.allclose(push.force, (0.0, 200.0, 0.0)) and push.duration == 0.1
     assert trunk_of(human) == "thorax" and trunk_of(stranger()) == "torso"
-    height = bend_height(HeightSettings(depth=0.6, period=2.0, bends=2), 1.0)
+    height = bend_height(SquatHeightSettings(depth=0.6, period=2.0, bends=2), 1.0)
     assert height(0.0) == pytest.approx(1.0) and height(1.0) == pytest.approx(0.6) and height(9.0) == pytest.approx(1.0)
 
 

@@ -11,8 +11,7 @@ import counterpoise as cp
 from counterpoise import spatial
 from counterpoise.experiments import combinations as of
 from counterpoise.experiments import run_experiment
-from counterpoise.experiments.cup import HAND, UP, cup_axis, kick_with_cup, tilt_of, with_cup
-from counterpoise.experiments.cup import Settings as CupSettings
+from counterpoise.experiments.cup import HAND, UP, CupSettings, cup_axis, kick_with_cup, tilt_of, with_cup
 from counterpoise.experiments.exercise import jab
 from counterpoise.experiments.kicks import leg_swing
 from counterpoise.simulate import Recording

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
     from counterpoise.simulate.recording import Recording
 
-Report = Callable[[str, float], None]  # called with the stage and the share of it that is done
+Progress = Callable[[str, float], None]  # called with the stage and the share of it that is done
 
 
-def draw(recording: Recording | Motion, video: Path | None, png: Path | None, report: Report) -> None:
+def draw(recording: Recording | Motion, video: Path | None, png: Path | None, report: Progress) -> None:
     """Draws the filmstrip and the video, where a path is given."""
     if video is None and png is None:
         return
@@ -31,13 +31,14 @@ def draw(recording: Recording | Motion, video: Path | None, png: Path | None, re
 
 
 @contextmanager
-def bar(quiet: bool) -> Iterator[Report]:
+def bar(quiet: bool) -> Iterator[Progress]:
     """Yields a function that moves a progress bar, one line a stage. It is on standard error; answers can be piped."""
     if quiet:
         yield lambda stage, share: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
 
     columns = (
         TextColumn("{task.description}"),
@@ -45,7 +46,7 @@ def bar(quiet: bool) -> Iterator[Report]:
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
     )
-    progress = Progress(*columns, console=Console(stderr=True))
+    progress = Bars(*columns, console=Console(stderr=True))
     tasks: dict[str, TaskID] = {}
 
     def report(stage: str, share: float) -> None:

@@ -50,7 +50,7 @@ OBJECTIVES = ("contact", "com", "trunk", "posture")
 
 
 @dataclass(frozen=True)
-class Settings:
+class BipedSquatSettings:
     """The body is the thesis's table 3.1; it does not give this example's gains, nor how deep and fast it squats."""
 
     depth: float = setting(0.25, "m", "how far the CoM goes down")
@@ -64,7 +64,7 @@ class Settings:
     weighted: bool = setting(True, "", "also by weights, figure 3.7")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: BipedSquatSettings, lab: Lab) -> Outcome:
     """By strict priorities, then by each set of weights; the first is figure 3.6, all of them figure 3.7."""
     biped = nailed_biped()
     seconds = settings.period * settings.squats
@@ -107,7 +107,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), plots, film, facts)
 
 
-def objectives(character: Character, settings: Settings) -> tuple[Setpoint, Setpoint, TrackPose]:
+def objectives(character: Character, settings: BipedSquatSettings) -> tuple[Setpoint, Setpoint, TrackPose]:
     """CoM, trunk and posture, each drawn to its reference."""
     k = settings.stiffness
     com = Setpoint(ComPosition(), lambda t: com_path(character, settings, t), axes="xz", stiffness=k, name="com")
@@ -115,7 +115,7 @@ def objectives(character: Character, settings: Settings) -> tuple[Setpoint, Setp
     return com, trunk, TrackPose(start_pose(character), stiffness=k, root_weight=1.0)
 
 
-def com_path(character: Character, settings: Settings, time: float) -> tuple[Array, Array, Array]:
+def com_path(character: Character, settings: BipedSquatSettings, time: float) -> tuple[Array, Array, Array]:
     """Down by `depth` and up again, as a cosine; forward it stays where it stands."""
     x, z = _com_at_start(character)
     s, ds, dds = _dip(settings, time)
@@ -140,13 +140,13 @@ def start_pose(character: Character, bend: float = 0.3) -> Array:
     return q
 
 
-def trunk_path(settings: Settings, time: float) -> tuple[Array, Array, Array]:
+def trunk_path(settings: BipedSquatSettings, time: float) -> tuple[Array, Array, Array]:
     """Leaning forward with the squat [rad]."""
     s, ds, dds = _dip(settings, time)
     return np.array([settings.lean * s]), np.array([settings.lean * ds]), np.array([settings.lean * dds])
 
 
-def _dip(settings: Settings, time: float) -> tuple[float, float, float]:
+def _dip(settings: BipedSquatSettings, time: float) -> tuple[float, float, float]:
     w = 2.0 * np.pi / settings.period
     return 0.5 * (1.0 - np.cos(w * time)), 0.5 * w * np.sin(w * time), 0.5 * w * w * np.cos(w * time)
 
@@ -169,7 +169,7 @@ def nailed_biped() -> Character:
     return Character.from_mjcf(exact_xml(spec))
 
 
-def references(character: Character, settings: Settings, times: Array) -> Array:
+def references(character: Character, settings: BipedSquatSettings, times: Array) -> Array:
     """(n, 3): CoM forward and up [m], trunk [rad], as commanded."""
     return np.array([[*com_path(character, settings, t)[0], *trunk_path(settings, t)[0]] for t in times])
 
@@ -200,7 +200,7 @@ def predicted_forces(rec: Recording, levels: list[list[Objective]], tuning: Whol
     return np.array(out)
 
 
-def _strict_claims(rec: Recording, asked: Array, settings: Settings) -> list[Claim]:
+def _strict_claims(rec: Recording, asked: Array, settings: BipedSquatSettings) -> list[Claim]:
     errors = _errors(rec, asked)
     top = {name: float(rec.notes[f"residual {name}"].max()) for name in OBJECTIVES}
     return [
@@ -276,6 +276,6 @@ EXPERIMENT = Experiment(
     name="biped-squat",
     summary="a planar biped squats on bilateral contacts, by priorities and by five sets of weights",
     source="de Lasa 2011, sections 3.3.3 and 3.4, figures 3.6 and 3.7",
-    settings=Settings,
+    settings=BipedSquatSettings,
     run=run,
 )

@@ -26,7 +26,7 @@ BASE = 2.4  # [m] height of the chain's base: all of it stays above the floor th
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChainEightSettings:
     """Lengths, masses and gains are the thesis's; it does not say how large the eight is, nor how the chain starts."""
 
     links: int = setting(4, "", "links of the chain")
@@ -43,7 +43,7 @@ class Settings:
     com_weight: float = setting(1.0, "", "of the CoM objective against the posture's 1, when weighted")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: ChainEightSettings, lab: Lab) -> Outcome:
     """Simulate, and compare what the CoM did with what it was told."""
     from counterpoise.experiments.plotting import Panel, dress, panels
 
@@ -163,6 +163,6 @@ EXPERIMENT = Experiment(
     name="chain-eight",
     summary="a fully actuated chain's CoM along a figure eight, posture second",
     source="de Lasa 2011, section 3.3.1, figure 3.2",
-    settings=Settings,
+    settings=ChainEightSettings,
     run=run,
 )

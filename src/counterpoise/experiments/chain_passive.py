@@ -18,7 +18,7 @@ from counterpoise.simulate.world import World
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChainPassiveSettings:
     """Gains as in section 3.3.1; the thesis does not say which heights were asked for."""
 
     heights: tuple[float, ...] = setting((-0.9, -0.5, -0.8), "m", "of the CoM, from the base, one after another")
@@ -31,7 +31,7 @@ class Settings:
     rate: float = setting(1000.0, "Hz", "control and physics")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: ChainPassiveSettings, lab: Lab) -> Outcome:
     """Simulate, and see whether the height is kept without the motor that seems to be needed."""
     from counterpoise.experiments.plotting import Panel, panels
 
@@ -96,7 +96,7 @@ def start_pose(character: Character) -> Array:
     return q[: character.nq]
 
 
-def _asked(settings: Settings, time: float) -> float:
+def _asked(settings: ChainPassiveSettings, time: float) -> float:
     part = settings.seconds / len(settings.heights)
     return BASE + settings.heights[min(int(time / part), len(settings.heights) - 1)]
 
@@ -105,6 +105,6 @@ EXPERIMENT = Experiment(
     name="chain-passive",
     summary="the chain with a passive first joint keeps its CoM's height",
     source="de Lasa 2011, section 3.3.2, figure 3.3",
-    settings=Settings,
+    settings=ChainPassiveSettings,
     run=run,
 )

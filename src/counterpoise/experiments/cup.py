@@ -17,7 +17,8 @@ from counterpoise.control.drag import Drag
 from counterpoise.control.momentum_balance import MomentumBalance
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.combinations import facts_of, worth
+from counterpoise.experiments.combinations import facts_of
+from counterpoise.experiments.tracking import track_report
 from counterpoise.features import AxisDirection, BodyOrientation
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.references import reference_motion
@@ -33,7 +34,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
-class Settings:
+class CupSettings:
     """The paper gives no gains; the side kick is keyframed, the arm that holds the cup is ours."""
 
     stiffness: float = setting(150.0, "1/s^2", "k_p of head and cup")
@@ -44,7 +45,7 @@ class Settings:
     momentum: bool = setting(True, "", "also with MomentumBalance")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: CupSettings, lab: Lab) -> Outcome:
     """The kick alone, and with head and cup held upright."""
     human = with_cup(character("human"))
     kick = kick_with_cup(human, settings)
@@ -54,7 +55,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     if settings.momentum:
         controls["momentum"] = MomentumBalance(kick, extra=held)
     runs = {name: lab.simulate(name, human, control, seconds, start=start) for name, control in controls.items()}
-    found = {name: worth(rec, kick) for name, rec in runs.items()}
+    found = {name: track_report(rec, kick) for name, rec in runs.items()}
     cup = {name: np.degrees(tilt_of(rec, HAND, cup_axis(human, kick))) for name, rec in runs.items()}
     head = {name: np.degrees(tilt_of(rec, "head", head_axis(human))) for name, rec in runs.items()}
     claims = [
@@ -117,7 +118,7 @@ def held_arm(character: Character, poses: Array) -> Array:
     return out
 
 
-def kick_with_cup(character: Character, settings: Settings) -> Motion:
+def kick_with_cup(character: Character, settings: CupSettings) -> Motion:
     """The side kick, its left forearm held forward, its trunk leaning away as the leg goes out."""
     kick = reference_motion("side_kick", character)
     poses = held_arm(character, kick.poses)
@@ -137,7 +138,7 @@ def head_axis(character: Character) -> Array:
     return character.snapshot().rotation("head").T @ UP
 
 
-def upright(character: Character, kick: Motion, settings: Settings) -> list[Objective]:
+def upright(character: Character, kick: Motion, settings: CupSettings) -> list[Objective]:
     """Head as it is in the neutral pose, the cup's axis up, and the hand's place damped."""
     k, weight = settings.stiffness, settings.weight
     head = BodyOrientation("head")
@@ -171,6 +172,6 @@ EXPERIMENT = Experiment(
     name="cup",
     summary="a side kick on one leg with the head straight and a cup upright",
     source="Macchietto 2009, section 9, figure 6",
-    settings=Settings,
+    settings=CupSettings,
     run=run,
 )

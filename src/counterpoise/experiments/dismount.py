@@ -13,21 +13,15 @@ from counterpoise.arrays import Flags
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.key_poses import ballistic, bent, com_of, hanging, moved, standing_at
+from counterpoise.experiments.scenery import rows_of, take_with
 from counterpoise.experiments.staging import (
     Course,
-    Stunt,
+    StagedStunt,
     apart_claim,
-    ballistic,
-    bent,
-    com_of,
     course_of,
     figures_of,
     first_guess_of,
-    hanging,
-    moved,
-    rows_of,
-    standing_at,
-    take_with,
     timed,
     valid_claim,
 )
@@ -41,7 +35,7 @@ HALF = 0.25  # [m] half the distance between the hands
 
 
 @dataclass(frozen=True)
-class Settings:
+class DismountSettings:
     """The paper gives the flight times; the rest is ours."""
 
     short: float = setting(0.6, "s", "flight time of the first dismount")
@@ -60,7 +54,7 @@ class Dismount:
     """One dismount and what was measured of it."""
 
     result: Result
-    stunt: Stunt
+    stunt: StagedStunt
     seconds: float  # [s] of processor time
     course: Course
     judgement: Judgement
@@ -88,8 +82,12 @@ class Dismount:
 
 
 def dismount_stunt(
-    character: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
-) -> Stunt:
+    character: Character,
+    settings: DismountSettings,
+    flight: float,
+    above: float | None = None,
+    strength: float | None = None,
+) -> StagedStunt:
     """Exact keys: hanging back and standing, at rest; soft ones in between. Contacts: hands, then feet.
 
     With `strength`, no joint works harder than that share of what a person's can.
@@ -133,14 +131,18 @@ def dismount_stunt(
         fine = ((swing, down, 120.0), (down, down + 0.4, 60.0))  # torques at their limits switch quickly
         arms, legs = ([f"{part}_{s}" for part in parts for s in ("left", "right")] for parts in (ARM, LEG))
         wishes.append(Apart(arms, legs, start=swing, end=down))  # far apart in the keys, near in the motion found
-    return Stunt(
+    return StagedStunt(
         character, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine, apart=True, strength=strength,
         scenery=({"bar": (bar, (0, 1, 0), 1.0)},),
     )  # fmt: skip
 
 
 def dismount(
-    character: Character, settings: Settings, flight: float, above: float | None = None, strength: float | None = None
+    character: Character,
+    settings: DismountSettings,
+    flight: float,
+    above: float | None = None,
+    strength: float | None = None,
 ) -> Dismount:
     """Solve one and measure it."""
     stunt = dismount_stunt(character, settings, flight, above, strength)
@@ -151,16 +153,16 @@ def dismount(
     return Dismount(result, stunt, seconds, course, judged, strain, flight, settings.swing)
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: DismountSettings, lab: Lab) -> Outcome:
     """Both flights from the same kind of keys, judged by MuJoCo's inverse dynamics."""
     human = character("human")
-    lab.tell("dismount, short flight", 0.0)
+    lab.report("dismount, short flight", 0.0)
     short = dismount(human, settings, settings.short)
-    lab.tell("dismount, long flight", 0.25)
+    lab.report("dismount, long flight", 0.25)
     long = dismount(human, settings, settings.long, settings.bar + settings.above)
-    lab.tell("dismount, within a person's strength", 0.5)
+    lab.report("dismount, within a person's strength", 0.5)
     strong = dismount(human, settings, settings.long, settings.bar + settings.above, settings.strength)
-    lab.tell("dismounts", 1.0)
+    lab.report("dismounts", 1.0)
     both = {"short": short, "long": long, "strength": strong}
     guess = judge_motion(short.result, first_guess_of(short.stunt))
     claims = (
@@ -234,7 +236,7 @@ def _hardest(d: Dismount) -> str:
     return f"{name} at {share:.0%} of its strength"
 
 
-def _moments(settings: Settings, flight: float) -> list[float]:
+def _moments(settings: DismountSettings, flight: float) -> list[float]:
     swing = [0.0, 0.4, 0.6, 0.8, 1.0]
     return [
         *(round(u * settings.swing, 3) for u in swing),
@@ -247,7 +249,7 @@ def _label(name: str, d: Dismount) -> str:
     return f"flight of {d.flight:g} s" + (", within a person's strength" if name == "strength" else "")
 
 
-def _plot(both: Mapping[str, Dismount], settings: Settings) -> Any:
+def _plot(both: Mapping[str, Dismount], settings: DismountSettings) -> Any:
     from matplotlib.figure import Figure
 
     from counterpoise.experiments.plotting import dress
@@ -274,6 +276,6 @@ EXPERIMENT = Experiment(
     name="dismount",
     summary="a somersault off the high bar from keyframes and contacts, with two flight times",
     source="Fang & Pollard 2004, section 3, figure 1",
-    settings=Settings,
+    settings=DismountSettings,
     run=run,
 )

@@ -36,7 +36,7 @@ REST = 3.0  # [s] after the last push: what `Bar` gives to be back
 
 
 @dataclass(frozen=True)
-class Settings:
+class EnduranceSettings:
     """Pushes are drawn evenly over bodies, directions, strengths and pauses."""
 
     who: str = setting("human", "", "which figure")
@@ -70,7 +70,7 @@ class GoingOn:
         return action
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: EnduranceSettings, lab: Lab) -> Outcome:
     """Minute after minute, counting pushes, falls, failures of the solver, and how far the feet have wandered."""
     if not (settings.minutes > 0.0 and 0.5 <= settings.pause[0] <= settings.pause[1] and settings.duration > 0.0):
         raise BadValue("endurance needs minutes > 0, 0.5 <= shortest pause <= longest pause, duration > 0")
@@ -99,7 +99,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         state = figure.state(rec.positions()[-1], rec.velocities()[-1], float(rec.time[-1]))
         wandered.append((figure.snapshot(state).contact_position - home)[:, :2])
         pushed += len(pushes)
-        lab.tell("standing", min(state.time / total, 1.0))
+        lab.report("standing", min(state.time / total, 1.0))
     furthest = [float(np.linalg.norm(moved, axis=1).max()) for moved in wandered]
     spread = float(np.linalg.norm(wandered[-1] - wandered[-1].mean(axis=0), axis=1).max())
     error = float(np.abs(figure.difference(figure.neutral, state.q)[figure.root_dofs.stop :]).max())
@@ -127,7 +127,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, film=Film("last minute"), facts=facts)
 
 
-def measured(character: Character, settings: Settings, lab: Lab) -> Rhos:
+def measured(character: Character, settings: EnduranceSettings, lab: Lab) -> Rhos:
     """What Stand survives in place at pelvis, thorax and head (or the root), in eight directions."""
     bodies: list[str] = [b for b in ("pelvis", "thorax", "head") if b in character.segments]
     bodies = bodies or [character.root]
@@ -143,7 +143,7 @@ def measured(character: Character, settings: Settings, lab: Lab) -> Rhos:
             ) from error  # fmt: skip
     found = push_map(
         character, Fresh("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance, duration=settings.duration,
-        progress=lambda done, of: lab.tell("measuring what is survived", done / of),
+        progress=lambda done, of: lab.report("measuring what is survived", done / of),
     )  # fmt: skip
     return {body: {way: found[body, way].rho for way in DIRECTIONS} for body in bodies}
 
@@ -158,6 +158,6 @@ EXPERIMENT = Experiment(
     "endurance",
     "An hour of standing under random pushes: no fall, no failure, no drift",
     "our own",
-    Settings,
+    EnduranceSettings,
     run,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,23 +10,12 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.combinations import (
-    COMBINATIONS,
-    EVERY,
-    WORDS,
-    Worth,
-    captured_motion,
-    clip_folder,
-    facts_of,
-    forget,
-    run_each,
-    worth,
-)
+from counterpoise.experiments.combinations import COMBINATIONS, EVERY, WORDS, run_each, track_motions
+from counterpoise.experiments.tracking import TrackingReport, track_report
 from counterpoise.experiments.tracking_plots import table, tracking_plot
 from counterpoise.motion.keyframes import Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.references import reference_motion
-from counterpoise.simulate.recording import Recording
 from counterpoise.spatial import exp
 
 KEYFRAMED = ("butterfly", "squat", "toe_touch", "jab")
@@ -36,10 +26,12 @@ CAPTURED = {  # clip, frames at 120 a second
     "captured punches": ("02_05", (1, 400)),
 }
 
+Reports = Mapping[str, Mapping[str, TrackingReport]]  # by motion, then by combination
+
 
 @dataclass(frozen=True)
-class Settings:
-    """Which exercises is the papers'; they captured theirs, ours are keyframed, and captured by others."""
+class ExerciseSettings:
+    """The choice of exercises is that of the papers. They captured theirs; ours are keyframed, or captured by others."""
 
     speed: float = setting(1.0, "", "of the keyframed motions")
     clips: str = setting("", "", "folder with 13_29.bvh and 02_05.bvh; empty: shared/mocap beside the project")
@@ -49,37 +41,30 @@ class Settings:
     rest: float = setting(0.7, "s", "after each motion, to see whether it still stands")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: ExerciseSettings, lab: Lab) -> Outcome:
     """Every motion with each combination of objectives, and with Stand."""
     human = character("human")
     motions = {
         name: jab(human, settings.speed) if name == "jab" else reference_motion(name, human, speed=settings.speed)
         for name in KEYFRAMED
     }
-    clips, folder = {}, clip_folder(settings.clips)
-    if settings.captured and folder is not None:
-        clips = {name: captured_motion(folder, *where, human) for name, where in CAPTURED.items()}
-    runs: dict[str, dict[str, Recording]] = {}
-    for name, motion in {**motions, **clips}.items():
-        seconds, title = motion.duration + settings.rest, name.replace(" ", "_")
-        runs[name] = run_each(lab, human, motion, seconds, name=title, captured=name in clips)
-        forget(lab, ["squat_stand", "squat_angular", "captured_squat_stand"])
-    everything = {**motions, **clips}
-    found = {name: {c: worth(rec, everything[name]) for c, rec in runs[name].items()} for name in runs}
+    tracked = track_motions(
+        lab, human, motions, CAPTURED, settings.clips, captured=settings.captured, rest=settings.rest,
+        keep=["squat_stand", "squat_angular", "captured_squat_stand"],
+    )  # fmt: skip
+    found, clips = tracked.reports, tracked.captured
     claims = [_accurate(found, list(motions)), _needs_angular(found, list(motions))]
     if clips:
         claims.append(_captured(found, list(clips)))
-    elif settings.captured:
-        lab.tell("no captured clips here: skipped", 1.0)
-    facts: dict[str, object] = {name: facts_of(one) for name, one in found.items()}
+    facts = tracked.facts()
     if settings.hurry:
         speeds = {name: fastest(name, human, settings, lab) for name in EVERY}
         claims.append(_margin(speeds))
         facts["fastest toe touch"] = speeds
     plots = {"exercise": table(found, "exercises on both feet: median error [deg], or when it fell")}
-    plots["squat"] = tracking_plot(runs["squat"], motions["squat"], "the keyframed squat")
+    plots["squat"] = tracking_plot(tracked.runs["squat"], motions["squat"], "the keyframed squat")
     if clips:
-        plots["captured"] = tracking_plot(runs["captured squat"], clips["captured squat"], "the captured squat")
+        plots["captured"] = tracking_plot(tracked.runs["captured squat"], clips["captured squat"], "the captured squat")
     shown, ghost = ("captured_squat_stand", clips["captured squat"]) if clips else ("squat_stand", motions["squat"])
     times = np.linspace(0.0, lab.recordings[shown].duration, 10).tolist()
     overlays = {"ghost": ghost, "ghost_offset": (0.0, 0.8, 0.0)}
@@ -113,25 +98,25 @@ def jab(character: Character, speed: float = 1.0) -> Motion:
     return made if speed == 1.0 else made.retimed(speed)
 
 
-def fastest(combination: str, character: Character, settings: Settings, lab: Lab) -> float:
-    """How many times its speed the toe touch may go, by bisection to 0.2."""
+def fastest(combination: str, character: Character, settings: ExerciseSettings, lab: Lab) -> float:
+    """Returns how many times its own speed the toe touch may have, by bisection to 0.2."""
     low, high = 2.8, settings.fastest
     while high - low > 0.2:
         middle = 0.5 * (low + high)
         hurried = reference_motion("toe_touch", character, speed=middle)
         runs = run_each(lab, character, hurried, hurried.duration + 1.5, name="hurried", combinations=[combination])
-        low, high = (middle, high) if worth(runs[combination], hurried).stood else (low, middle)
+        low, high = (middle, high) if track_report(runs[combination], hurried).stood else (low, middle)
         lab.recordings.pop(f"hurried_{combination}")
     return low
 
 
-def _each(found: dict[str, dict[str, Worth]], names: list[str], combination: str) -> str:
+def _each(found: Reports, names: list[str], combination: str) -> str:
     return ", ".join(
         f"{name} {one.median:.1f} deg" if (one := found[name][combination]).stood else f"{name} fell" for name in names
     )
 
 
-def _accurate(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
+def _accurate(found: Reports, names: list[str]) -> Claim:
     both = [found[name][c] for name in names for c in ("angular", "stand")]
     return Claim(
         "motions on both feet are tracked accurately with all objectives",
@@ -140,7 +125,7 @@ def _accurate(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
     )
 
 
-def _needs_angular(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
+def _needs_angular(found: Reports, names: list[str]) -> Claim:
     without = {c: [n for n in names if not found[n][c].stood] for c in ("tracking", "linear")}
     told = "; ".join(f"{WORDS[c]}: {'falls in ' + ', '.join(f) if f else 'completes all'}" for c, f in without.items())
     return Claim(
@@ -150,7 +135,7 @@ def _needs_angular(found: dict[str, dict[str, Worth]], names: list[str]) -> Clai
     )
 
 
-def _captured(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
+def _captured(found: Reports, names: list[str]) -> Claim:
     told = "; ".join(f"{WORDS[c]}: {_each(found, names, c)}" for c in EVERY)
     ok = all(found[n]["stand"].stood and found[n]["stand"].median < 5.0 for n in names)
     return Claim("captured exercises are followed faithfully (by Stand; median below 5 deg)", told, ok)
@@ -169,6 +154,6 @@ EXPERIMENT = Experiment(
     name="exercise",
     summary="butterfly, squat, toe touch and jab, keyframed and captured, with objectives on and off",
     source="Macchietto 2008, section 7.2; 2009, section 9",
-    settings=Settings,
+    settings=ExerciseSettings,
     run=run,
 )

@@ -21,7 +21,7 @@ from counterpoise.simulate.recording import Recording
 
 
 @dataclass(frozen=True)
-class Settings:
+class GrappleSettings:
     """The paper gives no forces and no places for its points."""
 
     who: str = setting("insectoid", "", "which figure")
@@ -35,7 +35,7 @@ class Settings:
     hold: float = setting(3.0, "s", "all of them hold")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: GrappleSettings, lab: Lab) -> Outcome:
     """Twisting; blows; one tie after the other; held; let go. The twist goes on by the clock, whatever happens."""
     from counterpoise.experiments.plotting import Panel, panels
 
@@ -85,7 +85,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"grapple": panels(rows, "struck, then tied down", height=1.6)}, film, facts)
 
 
-def struck(character: Character, settings: Settings) -> list[Push]:
+def struck(character: Character, settings: GrappleSettings) -> list[Push]:
     """Blows from several sides, each as strong for its side."""
     trunk, ways = trunk_of(character), (60.0, 180.0, 290.0)
     out = []
@@ -95,7 +95,7 @@ def struck(character: Character, settings: Settings) -> list[Push]:
     return out
 
 
-def tied(character: Character, settings: Settings, start: float, end: float) -> list[Drag]:
+def tied(character: Character, settings: GrappleSettings, start: float, end: float) -> list[Drag]:
     """Hands, then the head, each drawn from where it is in the neutral pose down and outwards, one second apart."""
     bodies = [*character.hands[1::2], *character.hands[::2], *(name for name in character.segments if name == "head")]
     chosen = bodies[: max(settings.points - 1, 1)] + bodies[-1:] if settings.points > 1 else bodies[:1]
@@ -133,6 +133,6 @@ EXPERIMENT = Experiment(
     name="grapple",
     summary="a four-armed creature twists, is struck, then tied down by several points",
     source="Macchietto 2009, section 9, Grapple, figure 5; 2008, section 7.4",
-    settings=Settings,
+    settings=GrappleSettings,
     run=run,
 )

@@ -16,7 +16,8 @@ from counterpoise.control.drag import Drag
 from counterpoise.control.momentum_balance import MomentumBalance
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.combinations import Worth, facts_of, worth
+from counterpoise.experiments.combinations import facts_of
+from counterpoise.experiments.tracking import TrackingReport, track_report
 from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.springs import Spring
@@ -37,7 +38,7 @@ WORDS = {"free": "not dragged", "drag": "Stand, by its joints", "momentum": "Mom
 
 
 @dataclass(frozen=True)
-class Settings:
+class HeadDragSettings:
     """The paper's user dragged by hand; path, stiffness and weight are ours."""
 
     squats: int = setting(2, "", "how many")
@@ -51,7 +52,7 @@ class Settings:
     damping: float = setting(60.0, "N s/m", "of the spring from outside")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: HeadDragSettings, lab: Lab) -> Outcome:
     """Squats alone, then dragged: by Stand's joints, by MomentumBalance's, and by a spring."""
     human = character("human")
     squats = reference_motion("squat", human).looped(settings.squats).named("squats")
@@ -68,7 +69,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         "momentum": lab.simulate("momentum", human, MomentumBalance(squats, extra=[softer]), seconds, start=start),
         "spring": lab.simulate("spring", human, Stand(squats), seconds, start=start, disturbances=[outside]),
     }
-    found = {name: worth(rec, squats) for name, rec in runs.items()}
+    found = {name: track_report(rec, squats) for name, rec in runs.items()}
     away = {name: distance(rec, pull) for name, rec in runs.items()}
     off = {name: out_of_plane(rec) for name, rec in runs.items()}
     claims = (
@@ -111,7 +112,7 @@ def head_centre(character: Character) -> tuple[float, float, float]:
     return (float(x), float(y), float(z))
 
 
-def head_path(character: Character, settings: Settings, seconds: float) -> tuple[Array, Array]:
+def head_path(character: Character, settings: HeadDragSettings, seconds: float) -> tuple[Array, Array]:
     """Times and places [m] that the head is dragged through, in the sagittal plane."""
     home = character.snapshot().position("head", head_centre(character))
     times = np.linspace(settings.begin, seconds - settings.begin, len(WAY))
@@ -143,7 +144,7 @@ def _rms(away: Array) -> float:
     return float(np.sqrt(np.nanmean(away**2)))
 
 
-def _stood(one: Worth) -> str:
+def _stood(one: TrackingReport) -> str:
     return "stood" if one.stood else f"fell at {one.fell:.1f} s"
 
 
@@ -168,6 +169,6 @@ EXPERIMENT = Experiment(
     name="head-drag",
     summary="a human dragged by the head during squats, by its joints and by a spring",
     source="Macchietto 2009, section 9, figure 6",
-    settings=Settings,
+    settings=HeadDragSettings,
     run=run,
 )

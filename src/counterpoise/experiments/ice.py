@@ -17,7 +17,7 @@ from counterpoise.simulate.world import World
 
 
 @dataclass(frozen=True)
-class Settings:
+class IceSettings:
     """Friction is the thesis's; its leg circle was captured, ours is keyframed."""
 
     who: str = setting("human", "", "which figure")
@@ -29,7 +29,7 @@ class Settings:
     unaware: bool = setting(True, "", "also planning as if the ground were not slippery")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: IceSettings, lab: Lab) -> Outcome:
     """On ice knowing it; on ice not knowing it; on ordinary ground."""
     from counterpoise.experiments.plotting import Panel, panels
 
@@ -107,6 +107,6 @@ EXPERIMENT = Experiment(
     name="ice",
     summary="leg circles on one leg on ice, mu = 0.03",
     source="Macchietto 2008, section 7.3, figure 7.4",
-    settings=Settings,
+    settings=IceSettings,
     run=run,
 )

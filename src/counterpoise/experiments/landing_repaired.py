@@ -10,17 +10,14 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.key_poses import com_of, flat_footed, middle
+from counterpoise.experiments.scenery import rows_of, take_with
 from counterpoise.experiments.staging import (
-    Stunt,
+    StagedStunt,
     apart_claim,
-    com_of,
     figures_of,
     first_guess_of,
-    flat_footed,
-    middle,
-    rows_of,
     strength_claim,
-    take_with,
     timed,
     valid_claim,
 )
@@ -34,7 +31,7 @@ ASIDE = 0.091  # [m] of a foot from the middle
 
 
 @dataclass(frozen=True)
-class Settings:
+class LandingRepairedSettings:
     distance: float = setting(0.9, "m", "of the jump that lands")
     flight: float = setting(0.45, "s", "in the air")
     stand: float = setting(1.0, "s", "on the ground after it")
@@ -42,7 +39,7 @@ class Settings:
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 
 
-def landing_stunt(character: Character, settings: Settings) -> Stunt:
+def landing_stunt(character: Character, settings: LandingRepairedSettings) -> StagedStunt:
     """An animator's keys: after the landing the body leans far beyond the toes, and stays there."""
     up = 0.6
     down = round(up + settings.flight, 6)
@@ -67,18 +64,20 @@ def landing_stunt(character: Character, settings: Settings) -> Stunt:
         Touch(f, down, end, place=(there + SOLE, y), facing=0.0) for f, y in zip(FEET, (ASIDE, -ASIDE), strict=True)
     ]
     fine = ((up - 0.2, up, 40.0), (up, down, 70.0), (down, down + 0.15, 40.0))
-    return Stunt(character, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength)
+    return StagedStunt(
+        character, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength
+    )
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: LandingRepairedSettings, lab: Lab) -> Outcome:
     """Solve; before and after, where the CoM ends and what the ground would have to give."""
     human = character("human")
     stunt = landing_stunt(human, settings)
-    lab.tell("landing", 0.0)
+    lab.report("landing", 0.0)
     result, seconds = timed(stunt)
     guess = first_guess_of(stunt)
     judged, before = judge_motion(result), judge_motion(result, guess)
-    lab.tell("landing", 1.0)
+    lab.report("landing", 1.0)
     old, new = beyond_toes(human, guess.poses[-1]), beyond_toes(human, result.motion.poses[-1])
     claims = (
         Claim(
@@ -125,6 +124,6 @@ EXPERIMENT = Experiment(
     name="landing-repaired",
     summary="a landing that would fall over, repaired by enforcing ground contact",
     source="Fang & Pollard 2004, section 3",
-    settings=Settings,
+    settings=LandingRepairedSettings,
     run=run,
 )

@@ -12,15 +12,14 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.key_poses import hanging
+from counterpoise.experiments.scenery import rows_of, take_with
 from counterpoise.experiments.staging import (
-    Stunt,
+    StagedStunt,
     apart_claim,
     figures_of,
     first_guess_of,
-    hanging,
-    rows_of,
     strength_claim,
-    take_with,
     timed,
     valid_claim,
 )
@@ -32,7 +31,7 @@ BEGIN, END = 0.25, 0.4  # [s] hanging from two bars before the first reach and a
 
 
 @dataclass(frozen=True)
-class Settings:
+class MonkeyBarsSettings:
     reaches: int = setting(4, "", "how often a hand reaches for the next bar; the hands take turns")
     gap: float = setting(0.4, "m", "from bar to bar")
     height: float = setting(2.3, "m", "of the bars")
@@ -44,7 +43,7 @@ class Settings:
     apart: float = setting(0.12, "m", "of each hand from the middle of the bars")
 
 
-def monkey_stunt(character: Character, settings: Settings) -> Stunt:
+def monkey_stunt(character: Character, settings: MonkeyBarsSettings) -> StagedStunt:
     """Two keys, hanging still at the start and at the end; every grip is a contact of its own."""
     bars = [settings.gap * k for k in range(settings.reaches + 2)]
     aside = {"left": settings.apart, "right": -settings.apart}
@@ -76,22 +75,22 @@ def monkey_stunt(character: Character, settings: Settings) -> Stunt:
         Key(end, under(held["left"][0], held["right"][0]), rest=True, name="hang at the end"),
     )
     scenery = tuple({"bar": ((x, 0.0, settings.height), (0, 1, 0), 0.45)} for x in bars)
-    return Stunt(
+    return StagedStunt(
         character, keys, tuple(touches), end, near=settings.near, clear=("foot_left", "foot_right"),
         strength=settings.strength, scenery=scenery,
     )  # fmt: skip
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: MonkeyBarsSettings, lab: Lab) -> Outcome:
     """Solve, with any torques and within a person's strength, and measure what swings that did not swing before."""
     human = character("human")
     stunt = monkey_stunt(human, settings)
-    lab.tell("monkey bars, any torques", 0.0)
+    lab.report("monkey bars, any torques", 0.0)
     easy, easy_seconds = timed(replace(stunt, strength=None))
-    lab.tell("monkey bars, within a person's strength", 0.3)
+    lab.report("monkey bars, within a person's strength", 0.3)
     result, seconds = timed(stunt)
     judged = judge_motion(result)
-    lab.tell("monkey bars", 1.0)
+    lab.report("monkey bars", 1.0)
     t = np.linspace(0.0, stunt.duration, 400)
     before = swings(human, np.asarray(first_guess_of(stunt).sample(t).q))
     after, loose = (swings(human, np.asarray(r.sample(t).q)) for r in (result, easy))
@@ -160,6 +159,6 @@ EXPERIMENT = Experiment(
     name="monkey-bars",
     summary="hand-over-hand swinging from rigid translation under the bars",
     source="Fang & Pollard 2004, section 3, figure 4",
-    settings=Settings,
+    settings=MonkeyBarsSettings,
     run=run,
 )

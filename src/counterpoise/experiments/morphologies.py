@@ -27,7 +27,7 @@ MOTIONS = {  # a keyframed motion that suits each body
 
 
 @dataclass(frozen=True)
-class Settings:
+class MorphologiesSettings:
     """The papers show an insectoid and a chicken; they give no forces."""
 
     who: str = setting("insectoid,chicken,ostrich,dinosaur", "", "figures, with commas; all for the whole cast")
@@ -36,7 +36,7 @@ class Settings:
     loops: int = setting(1, "", "how often the motion is repeated")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: MorphologiesSettings, lab: Lab) -> Outcome:
     """Each figure with its motion, pushed at its thorax; the same controller and the same numbers for all."""
     from counterpoise.experiments.plotting import Panel, panels
 
@@ -84,6 +84,6 @@ EXPERIMENT = Experiment(
     name="morphologies",
     summary="insectoid, chicken and others follow keyframed motions while pushed",
     source="Macchietto 2008, section 7.5, figure 7.6; 2009, section 9",
-    settings=Settings,
+    settings=MorphologiesSettings,
     run=run,
 )

@@ -17,7 +17,7 @@ from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.character.library import character
 from counterpoise.control import Passive
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.staging import rows_of
+from counterpoise.experiments.scenery import rows_of
 from counterpoise.render.take import Take
 from counterpoise.simulate.world import World
 from counterpoise.spacetime.optimize.asks import Key, Taste, TorqueLimit
@@ -29,7 +29,7 @@ STEP = 5e-4  # [s] of the simulation
 
 
 @dataclass(frozen=True)
-class Settings:
+class PassiveChainWhipSettings:
     links: int = setting(4, "", "links of the chain")
     length: float = setting(0.35, "m", "of a link")
     link_mass: float = setting(1.0, "kg", "of a link")
@@ -38,7 +38,7 @@ class Settings:
     rate: float = setting(100.0, "1/s", "knots a second")
 
 
-def whip_chain(settings: Settings) -> Character:
+def whip_chain(settings: PassiveChainWhipSettings) -> Character:
     """The library's chain, its base raised, with joints of a known strength."""
     chain = character("chain", links=settings.links, length=settings.length, link_mass=settings.link_mass)
     spec = chain.spec()
@@ -50,7 +50,7 @@ def whip_chain(settings: Settings) -> Character:
     return Character.from_mjcf(exact_xml(spec))
 
 
-def swing(character: Character, settings: Settings, bounded: bool) -> Result:
+def swing(character: Character, settings: PassiveChainWhipSettings, bounded: bool) -> Result:
     """From rest, level and straight; a weak wish for the other side. The same problem with or without torque bounds."""
     start, end = np.zeros(character.nq), np.zeros(character.nq)
     start[0], end[0] = 0.5 * math.pi, math.pi + 0.9
@@ -81,17 +81,17 @@ def torques(character: Character, result: Result, times: Array) -> Array:
     return np.array(out)
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: PassiveChainWhipSettings, lab: Lab) -> Outcome:
     """Both chains, their torques, and the passive one beside a simulation of it."""
     from counterpoise.experiments.plotting import Panel, panels
 
     chain = whip_chain(settings)
-    lab.tell("chains", 0.0)
+    lab.report("chains", 0.0)
     began = clock.process_time()
     passive = swing(chain, settings, True)
     seconds = clock.process_time() - began
     free = swing(chain, settings, False)
-    lab.tell("chains", 1.0)
+    lab.report("chains", 1.0)
     t = np.linspace(0.0, settings.seconds, 500)
     truth = simulated(lab, chain, np.asarray(passive.sample(0.0).q), settings.seconds, t)
     found, stiff = np.asarray(passive.sample(t).q), np.asarray(free.sample(t).q)
@@ -154,7 +154,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     )  # fmt: skip
 
 
-def _tip(settings: Settings, poses: Array) -> Array:
+def _tip(settings: PassiveChainWhipSettings, poses: Array) -> Array:
     """(n, 2) path of the free end: joints turn about y, links point up at zero."""
     angles = np.cumsum(poses, axis=1)
     return settings.length * np.stack([np.sin(angles).sum(axis=1), np.cos(angles).sum(axis=1)], axis=1)
@@ -164,6 +164,6 @@ EXPERIMENT = Experiment(
     name="passive-chain-whip",
     summary="a chain swings with its torques bounded near zero, and the whip appears; without bounds it does not",
     source="Fang & Pollard 2004, section 4",
-    settings=Settings,
+    settings=PassiveChainWhipSettings,
     run=run,
 )

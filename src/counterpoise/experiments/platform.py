@@ -17,7 +17,7 @@ from counterpoise.simulate.world import Platform, Sine, World
 
 
 @dataclass(frozen=True)
-class Settings:
+class PlatformSettings:
     """Friction is the paper's; amplitudes, frequencies and impulses are not given there."""
 
     who: str = setting("human", "", "which figure")
@@ -31,7 +31,7 @@ class Settings:
     still: bool = setting(True, "", "also a controller that does not know that its ground moves")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: PlatformSettings, lab: Lab) -> Outcome:
     """On the platform, knowing how it moves; then not knowing."""
     from counterpoise.experiments.plotting import Panel, panels
 
@@ -90,7 +90,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), {"platform": panels(rows, "a slippery, moving platform")}, film, facts)
 
 
-def platform(settings: Settings) -> Platform:
+def platform(settings: PlatformSettings) -> Platform:
     """Sums of sines on every axis but yaw."""
     s, h, t = settings.sway, settings.heave, np.radians(settings.tilt)
     return Platform(
@@ -124,6 +124,6 @@ EXPERIMENT = Experiment(
     name="platform",
     summary="standing on a slippery, moving platform, pushed",
     source="Macchietto 2009, section 9, Platform, figure 1",
-    settings=Settings,
+    settings=PlatformSettings,
     run=run,
 )

@@ -51,7 +51,7 @@ class Fresh:
 
 
 @dataclass(frozen=True)
-class Settings:
+class PushMapSettings:
     """Survived: no fall, feet within 1 cm, at rest and back at the reference 3 s later, no second wobble (`Bar`)."""
 
     who: str = setting("human", "", "figures with commas; all for the whole cast")
@@ -65,7 +65,7 @@ class Settings:
     wanted: float = setting(1.1, "", "rho that is asked of every direction")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: PushMapSettings, lab: Lab) -> Outcome:
     """One search for each controller, figure, body and direction; then the weakest is filmed."""
     chosen = _named(settings.controllers, CONTROLLERS, "controller")
     cast = _named(settings.who, CAST, "figure")
@@ -92,7 +92,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
 
 
 def _teller(lab: Lab, stage: str, number: int, jobs: int) -> Callable[[int, int], None]:
-    return lambda done, of: lab.tell(stage, (number + done / of) / jobs)
+    return lambda done, of: lab.report(stage, (number + done / of) / jobs)
 
 
 def _claim(key: Key, limits: Limits, wanted: float) -> Claim:
@@ -107,7 +107,7 @@ def _claim(key: Key, limits: Limits, wanted: float) -> Claim:
     )
 
 
-def _filmed(lab: Lab, maps: Mapping[Key, Limits], settings: Settings) -> Film | None:
+def _filmed(lab: Lab, maps: Mapping[Key, Limits], settings: PushMapSettings) -> Film | None:
     """The weakest direction of the first map, at the largest push it takes, once more and recorded."""
     (control, name, body), limits = next(iter(maps.items()))
     weakest = min(limits.values(), key=lambda limit: limit.rho)
@@ -174,6 +174,6 @@ EXPERIMENT = Experiment(
     name="push-map",
     summary="the largest push survived in place, by direction, body, figure and controller",
     source="ours; after Macchietto 2009 and de Lasa 2011, section 4.1",
-    settings=Settings,
+    settings=PushMapSettings,
     run=run,
 )

@@ -22,7 +22,7 @@ BACK = 3.0  # [s] after the last height out of reach: by then it must be back in
 
 
 @dataclass(frozen=True)
-class Settings:
+class SquatHeightSettings:
     """The thesis gives no heights or speeds."""
 
     who: str = setting("human", "", "which figure")
@@ -35,7 +35,7 @@ class Settings:
     hold: float = setting(2.0, "s", "for which each of these, and the standing height between them, is asked")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: SquatHeightSettings, lab: Lab) -> Outcome:
     """Bends; then too high, back, too low, back."""
     from counterpoise.experiments.plotting import Panel, panels
 
@@ -91,13 +91,13 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, plots, film, facts)
 
 
-def _controller(settings: Settings, height: Callable[[float], float]) -> Controller:
+def _controller(settings: SquatHeightSettings, height: Callable[[float], float]) -> Controller:
     if settings.controller not in ("balance", "stand"):
         raise unknown_name("controller", settings.controller, ("balance", "stand"), "squat-height")
     return Balance(height=height) if settings.controller == "balance" else Stand(height=height)
 
 
-def bend_height(settings: Settings, z0: float) -> Callable[[float], float]:
+def bend_height(settings: SquatHeightSettings, z0: float) -> Callable[[float], float]:
     """Down to `depth` and up again as a cosine, `bends` times [m]."""
 
     def height(time: float) -> float:
@@ -107,7 +107,7 @@ def bend_height(settings: Settings, z0: float) -> Callable[[float], float]:
     return height
 
 
-def reach_height(settings: Settings, z0: float) -> Callable[[float], float]:
+def reach_height(settings: SquatHeightSettings, z0: float) -> Callable[[float], float]:
     """Too high from 0.5 s, back, too low, back: each asked for at once, as a step [m]."""
     wishes = (settings.too_high, 1.0, settings.too_low, 1.0)
 
@@ -129,6 +129,6 @@ EXPERIMENT = Experiment(
     name="squat-height",
     summary="deep knee bends by CoM height alone; heights out of reach",
     source="de Lasa 2011, section 4.1",
-    settings=Settings,
+    settings=SquatHeightSettings,
     run=run,
 )

@@ -10,18 +10,15 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.key_poses import flat_footed, middle, standing_at
+from counterpoise.experiments.scenery import rows_of, take_with
 from counterpoise.experiments.staging import (
-    Stunt,
+    StagedStunt,
     apart_claim,
     course_of,
     figures_of,
     first_guess_of,
-    flat_footed,
-    middle,
-    rows_of,
-    standing_at,
     strength_claim,
-    take_with,
     timed,
     valid_claim,
 )
@@ -33,7 +30,7 @@ JOINTS = {"waist": 10.0, "spine": 10.0, "neck": 3.0}
 
 
 @dataclass(frozen=True)
-class Settings:
+class StandingJumpSettings:
     distance: float = setting(0.8, "m", "of the jump")
     push: float = setting(0.6, "s", "on the ground before take-off")
     flight: float = setting(0.5, "s", "in the air")
@@ -41,7 +38,7 @@ class Settings:
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 
 
-def jump_stunt(character: Character, settings: Settings) -> Stunt:
+def jump_stunt(character: Character, settings: StandingJumpSettings) -> StagedStunt:
     """Three keys: stand, a soft crouch, stand."""
     up, down = settings.push, round(settings.push + settings.flight, 6)
     end = round(down + settings.stand, 6)
@@ -61,17 +58,19 @@ def jump_stunt(character: Character, settings: Settings) -> Stunt:
     )
     touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
     fine = ((up - 0.2, up, 40.0), (up, down, 60.0), (down, down + 0.15, 40.0))
-    return Stunt(character, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength)
+    return StagedStunt(
+        character, keys, tuple(touches), end, joints=JOINTS, fine=fine, apart=True, strength=settings.strength
+    )
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: StandingJumpSettings, lab: Lab) -> Outcome:
     """Solve, and see what came by itself: squash, stretch and a swing of the arms."""
     human = character("human")
     stunt = jump_stunt(human, settings)
-    lab.tell("standing jump", 0.0)
+    lab.report("standing jump", 0.0)
     result, seconds = timed(stunt)
     judged = judge_motion(result)
-    lab.tell("standing jump", 1.0)
+    lab.report("standing jump", 1.0)
     t = np.linspace(0.0, stunt.duration, 400)
     q = np.asarray(result.sample(t).q)
     guess = np.asarray(first_guess_of(stunt).sample(t).q)
@@ -125,6 +124,6 @@ EXPERIMENT = Experiment(
     name="standing-jump",
     summary="a jump from three keyframes; squash, stretch and arm swing appear",
     source="Fang & Pollard 2004, sections 1 and 3",
-    settings=Settings,
+    settings=StandingJumpSettings,
     run=run,
 )

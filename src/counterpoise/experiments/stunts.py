@@ -14,23 +14,17 @@ from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.key_poses import bent, com_of, flat_footed, middle, moved, standing_at
+from counterpoise.experiments.scenery import take_with, with_scenery
 from counterpoise.experiments.staging import (
-    TRUNK,
-    Stunt,
+    SMOOTH_JOINTS,
+    StagedStunt,
     apart_claim,
-    bent,
-    com_of,
     course_of,
     figures_of,
-    flat_footed,
-    middle,
-    moved,
-    standing_at,
     strength_claim,
-    take_with,
     timed,
     valid_claim,
-    with_scenery,
 )
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
@@ -50,7 +44,7 @@ VIEW = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [de
 
 
 @dataclass(frozen=True)
-class Settings:
+class StuntsSettings:
     only: str = setting("all", "", "one of jump, twist, cartwheel, vault; or all")
     distance: float = setting(1.4, "m", "of the jump")
     apex: float = setting(1.25, "m", "height of the CoM at the top of the jump")
@@ -59,7 +53,7 @@ class Settings:
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 
 
-def long_jump(character: Character, settings: Settings) -> Stunt:
+def long_jump(character: Character, settings: StuntsSettings) -> StagedStunt:
     """Stand, crouch, land in a crouch, stand; the distance by where the last key stands, the height by an Apex."""
     up, down, end = 0.7, 1.2, 2.0
     here = float(middle(character, np.asarray(character.neutral), FEET)[0])
@@ -75,12 +69,12 @@ def long_jump(character: Character, settings: Settings) -> Stunt:
     touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
     fine = ((up - 0.2, up, 40.0), (up, down, 80.0), (down, down + 0.15, 40.0))
     apart = [Place(h, 0.95, (None, y, None), within=0.1) for h, y in (("hand_left", 0.25), ("hand_right", -0.25))]
-    return Stunt(
+    return StagedStunt(
         character, keys, tuple(touches), end, (Apex(0.95, settings.apex), *apart), joints=JOINTS, fine=fine, apart=True
     )
 
 
-def twist(character: Character, settings: Settings) -> Stunt:
+def twist(character: Character, settings: StuntsSettings) -> StagedStunt:
     """A jump on the spot whose last key faces the other way; one soft key in the air says which way round.
 
     Half-way round the feet are beside each other: legs do not pass through legs.
@@ -101,10 +95,10 @@ def twist(character: Character, settings: Settings) -> Stunt:
     fine = ((up - 0.2, up, 40.0), (up, down, 50.0), (down, down + 0.15, 40.0))
     side = 0.16 * np.array([-math.sin(0.5 * turn), math.cos(0.5 * turn)])  # of the left foot from the middle
     apart = [Place(f, 0.85, (*(s * side), None), within=0.08) for f, s in zip(FEET, (1.0, -1.0), strict=True)]
-    return Stunt(character, keys, tuple(touches), end, tuple(apart), joints=JOINTS, fine=fine, apart=True)
+    return StagedStunt(character, keys, tuple(touches), end, tuple(apart), joints=JOINTS, fine=fine, apart=True)
 
 
-def cartwheel(character: Character, settings: Settings) -> Stunt:
+def cartwheel(character: Character, settings: StuntsSettings) -> StagedStunt:
     """To the left: left hand, right hand, right foot, left foot; feet come off and on over their edges."""
     end, edge, soft = 2.7, 0.25, 30.0
     feet, hands, landed = (-0.2, 0.2), (0.75, 1.2), (1.75, 2.2)  # [m] along y, as the parts touch
@@ -139,14 +133,14 @@ def cartwheel(character: Character, settings: Settings) -> Stunt:
         ]
     for hand, (first, last), y in (("hand_left", (0.9, 1.4), hands[0]), ("hand_right", (1.1, 1.65), hands[1])):
         touches.append(Touch(hand, first, last, "point", point=_tip(character, hand), place=(0.05, y, FINGER)))
-    joints = {**TRUNK, "wrist_left": 3.0, "wrist_right": 3.0, "knee_left": 2.0, "knee_right": 2.0}
-    return Stunt(
+    joints = {**SMOOTH_JOINTS, "wrist_left": 3.0, "wrist_right": 3.0, "knee_left": 2.0, "knee_right": 2.0}
+    return StagedStunt(
         character, keys, tuple(touches), end, joints=joints, fine=((0.5, 2.0, 30.0),), apart=True,
         clear=(*FEET, "hand_left", "hand_right", "head"),
     )  # fmt: skip
 
 
-def vault(character: Character, settings: Settings) -> Stunt:
+def vault(character: Character, settings: StuntsSettings) -> StagedStunt:
     """From standing, hands on the box, legs through between the arms, and standing on the other side."""
     box, end, soft = settings.box, 2.3, 100.0
     before, behind = -0.8, 0.7
@@ -183,7 +177,7 @@ def vault(character: Character, settings: Settings) -> Stunt:
     fine = (
         (push - 0.2, push, 30.0), (push, on, 80.0), (on, off, 30.0), (off, down, 60.0), (down, down + 0.2, 30.0)
     )  # fmt: skip
-    return Stunt(
+    return StagedStunt(
         character, keys, tuple(touches), end, wishes, joints={}, smooth=1.0, fine=fine,
         scenery=({"box": ((0, 0, 0.5 * box), (0.15, 0.45, 0.5 * box))},),
     )  # fmt: skip
@@ -192,12 +186,12 @@ def vault(character: Character, settings: Settings) -> Stunt:
 BUILDERS = {"jump": long_jump, "twist": twist, "cartwheel": cartwheel, "vault": vault}
 
 
-def build(character: Character, name: str, settings: Settings) -> Stunt:
+def build(character: Character, name: str, settings: StuntsSettings) -> StagedStunt:
     """One of them, as strong as it may be."""
     return replace(BUILDERS[name](character, settings), strength=settings.strength * STRONG.get(name, 1.0))
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: StuntsSettings, lab: Lab) -> Outcome:
     """Each from its keys and contacts, judged alike."""
     if settings.only != "all" and settings.only not in STUNTS:
         raise unknown_name("stunt", settings.only, ("all", *STUNTS))
@@ -206,7 +200,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     claims: list[Claim] = []
     films, facts, motions = {}, {}, {}
     for number, name in enumerate(chosen):
-        lab.tell("stunts", number / len(chosen))
+        lab.report("stunts", number / len(chosen))
         stunt = build(human, name, settings)
         result, seconds = timed(stunt)
         judged = judge_motion(result)
@@ -232,11 +226,11 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         )  # fmt: skip
         facts[name] = figures_of(result, seconds, judged) | {"into scenery": deep}
         motions[name] = result.motion
-    lab.tell("stunts", 1.0)
+    lab.report("stunts", 1.0)
     return Outcome(tuple(claims), {}, None, facts, films, {}, motions)
 
 
-def _asked(character: Character, name: str, result: Result, settings: Settings) -> Claim:
+def _asked(character: Character, name: str, result: Result, settings: StuntsSettings) -> Claim:
     """What was asked for, measured on the motion."""
     t = np.linspace(0.0, float(result.curve.times[-1]), 500)
     q = np.asarray(result.sample(t).q)
@@ -271,9 +265,9 @@ def _asked(character: Character, name: str, result: Result, settings: Settings) 
     )  # fmt: skip
 
 
-def into_scenery(stunt: Stunt, result: Result) -> tuple[float, str]:
+def into_scenery(stunt: StagedStunt, result: Result) -> tuple[float, str]:
     """[m] how deep any body gets into the shapes that stand around, by MuJoCo's distances; and which, when."""
-    model = with_scenery(stunt.who, stunt.scenery)
+    model = with_scenery(stunt.character, stunt.scenery)
     data = mujoco.MjData(model)
     bodies, fixed = np.flatnonzero(model.geom_bodyid > 0), np.flatnonzero(model.geom_bodyid == 0)
     deepest, which = 0.0, ""
@@ -314,6 +308,6 @@ EXPERIMENT = Experiment(
     name="stunts",
     summary="a long and high jump, a twist, a cartwheel and a vault, each from a few keys and contacts",
     source="after Fang & Pollard 2004: new stunts need only keyframes and contacts",
-    settings=Settings,
+    settings=StuntsSettings,
     run=run,
 )

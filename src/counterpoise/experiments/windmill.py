@@ -18,7 +18,7 @@ from counterpoise.simulate.recording import Recording
 
 
 @dataclass(frozen=True)
-class Settings:
+class WindmillSettings:
     """Force, duration and interval are the thesis's; it does not say which body is pushed, which way, nor how often."""
 
     who: str = setting("human", "", "which figure")
@@ -33,7 +33,7 @@ class Settings:
     step: float = setting(50.0, "N", "from one force tried to the next")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
+def run(settings: WindmillSettings, lab: Lab) -> Outcome:
     """The thesis's blows; then all forces below, step by step: which are survived in place, which without a fall."""
     from counterpoise.experiments.plotting import panels
 
@@ -84,7 +84,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"windmill": panels(story_panels(rec), f"{shown}: {largest:.0f} N")}, film, facts)
 
 
-def blows(settings: Settings, force: float, start: float = 0.3) -> list[Push]:
+def blows(settings: WindmillSettings, force: float, start: float = 0.3) -> list[Push]:
     """To and fro, beginning at `start` [s]."""
     every = settings.duration + settings.interval
     return [
@@ -93,13 +93,13 @@ def blows(settings: Settings, force: float, start: float = 0.3) -> list[Push]:
     ]
 
 
-def _verdict(rec: Recording, settings: Settings) -> measure.Survival:
+def _verdict(rec: Recording, settings: WindmillSettings) -> measure.Survival:
     """In place, as everywhere (`Bar`): no fall, feet within 1 cm of their places, at rest and back in its pose."""
     last = blows(settings, 1.0)[-1]
     return measure.survival(rec, last.start + last.duration, measure.Bar(seconds=settings.seconds))
 
 
-def _simulated(name: str, character: Character, settings: Settings, force: float, lab: Lab) -> Recording:
+def _simulated(name: str, character: Character, settings: WindmillSettings, force: float, lab: Lab) -> Recording:
     pushes = blows(settings, force)
     seconds = pushes[-1].start + settings.duration + settings.seconds
     return lab.simulate(name, character, Stand(), seconds, disturbances=pushes)
@@ -135,7 +135,7 @@ def arm_travel(rec: Recording) -> float:
     return float(np.mean(paths))
 
 
-def arm_share(rec: Recording, settings: Settings) -> float:
+def arm_share(rec: Recording, settings: WindmillSettings) -> float:
     """Of the angular momentum about the pushed axis while it was largest: how much is that of the arms."""
     character = rec.character
     dofs = [
@@ -155,6 +155,6 @@ EXPERIMENT = Experiment(
     name="windmill",
     summary="alternating blows until the arms windmill, and the largest that are survived",
     source="de Lasa 2011, section 4.1, figure 4.2",
-    settings=Settings,
+    settings=WindmillSettings,
     run=run,
 )

@@ -21,9 +21,9 @@ from counterpoise.control.basic import Controller
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import Driver, one_controller_each, steps_per_tick
-from counterpoise.simulate.history import History
 from counterpoise.simulate.reading import is_sound
 from counterpoise.simulate.recording import Recording
+from counterpoise.simulate.run_log import RunLog
 from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.start import start_states
 from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage
@@ -108,7 +108,7 @@ class Run:
             for figure, controller, memory in zip(stage.figures, controllers, memories, strict=True)
         ]
         self.disturbances = [self._bound(one) for one in disturbances]
-        self.history = History(self.model, self.steps + 1)
+        self.log = RunLog(self.model, self.steps + 1)
 
     def run(self, progress: Progress | None) -> Recording:
         """Steps to the end, or until the run diverges or is interrupted. Returns the recording."""
@@ -128,12 +128,12 @@ class Run:
     def _step(self, k: int) -> bool:
         """One physics step. Returns whether the new state is sound; if not, the state before it is the last row."""
         now = self.start_time + k * self.timestep
-        self.history.write_state(k, self.qpos, self.qvel)
+        self.log.write_state(k, self.qpos, self.qvel)
         mujoco.mj_step1(self.model, self.data)  # positions, contacts and bias forces of this state
         self._control(k, now)
         self._drive_platform(now)
         self._disturb(k, now)
-        self.history.torque[k] = self.applied
+        self.log.torque[k] = self.applied
         if self.stage.world.integrator == "rk4":
             mujoco.mj_step(self.model, self.data)  # all four stages, with the same inputs
         else:
@@ -176,7 +176,7 @@ class Run:
             wrench = self._wrench(one, now)
             if wrench is not None:
                 one.wrench += wrench
-        self.history.external[k] = self.external
+        self.log.external[k] = self.external
 
     def _wrench(self, one: _BoundDisturbance, now: float) -> Array | None:
         given = one.disturbance
@@ -193,22 +193,22 @@ class Run:
         return _BoundDisturbance(one, body, pose, self.external[body])
 
     def _read_contacts(self, k: int) -> None:
-        self.history.read_contacts(k, self.data)
+        self.log.read_contacts(k, self.data)
 
     def _recording(self, done: int, status: str) -> Recording:
         """The recording of the first `done` steps."""
-        rows, first, world, history = done + 1, self.drivers[0], self.stage.world, self.history
-        history.close(done, self.qpos, self.qvel)
+        rows, first, world, log = done + 1, self.drivers[0], self.stage.world, self.log
+        log.close(done, self.qpos, self.qvel)
         return Recording(
             figures=self.stage.figures,
             places=self.stage.places,
             model=self.model,
             time=self.start_time + self.timestep * np.arange(rows, dtype=np.float64),
-            qpos=history.qpos[:rows].copy(),
-            qvel=history.qvel[:rows].copy(),
-            torque=history.torque[:rows].copy(),
-            external=history.external[:rows].copy(),
-            contacts=history.contacts(done),
+            qpos=log.qpos[:rows].copy(),
+            qvel=log.qvel[:rows].copy(),
+            torque=log.torque[:rows].copy(),
+            external=log.external[:rows].copy(),
+            contacts=log.contacts(done),
             ticks=np.array(first.ticks, float),
             notes=first.note_columns(),
             tick_seconds=np.array(first.seconds, float),

@@ -12,7 +12,7 @@ from counterpoise.simulate.recording import Contacts
 FIRST_CAPACITY = 1024  # contacts there is memory for at the start
 
 
-class History:
+class RunLog:
     """Arrays with one row a step, filled while the simulation runs."""
 
     def __init__(self, model: mujoco.MjModel, rows: int) -> None:
@@ -43,7 +43,7 @@ class History:
         self._contacts = first + count
 
     def close(self, done: int, qpos: Array, qvel: Array) -> None:
-        """Ends the history after `done` steps: row `done` holds the last state, and no inputs.
+        """Ends the log after `done` steps: row `done` holds the last state, and no inputs.
 
         A step that was interrupted or diverged has already written the state before it; that one stays the last.
         """
