@@ -1,8 +1,8 @@
-"""A planar biped squats with its feet nailed down (de Lasa 2011, section 3.3.3, figures 3.6 and 3.7).
+"""A planar biped squats with its feet fixed to the ground (de Lasa 2011, section 3.3.3, figures 3.6 and 3.7).
 
-The thesis's contacts are bilateral: heel and toe neither slip nor lift, and the forces there may pull. Here the same
-four points are tied to the world by MuJoCo's own equality constraints, in a model of the experiment's own, so that the
-physics knows nothing of the controller, and the forces the controller predicts can be compared with those that act.
+The contacts of the thesis are bilateral: heel and toe neither slip nor lift, and the forces there may pull. Here the
+same four points are tied to the world by MuJoCo's equality constraints, in a model of this experiment. So the physics
+is independent of the controller, and the forces that the controller predicts can be compared with those that act.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WEIGHTS = {  # alpha of CoM, trunk, posture: figure 3.7
     "W3": (100.0, 50.0, 0.1),
     "W4": (100.0, 100.0, 0.1),
 }
-NAILED = Footing(bilateral=True)
+BILATERAL = Footing(bilateral=True)
 OBJECTIVES = ("contact", "com", "trunk", "posture")
 
 
@@ -65,7 +65,7 @@ class BipedSquatSettings:
 
 
 def run(settings: BipedSquatSettings, lab: Lab) -> Outcome:
-    """By strict priorities, then by each set of weights; the first is figure 3.6, all of them figure 3.7."""
+    """Squats by strict priorities (figure 3.6), then by each set of weights (figure 3.7)."""
     biped = nailed_biped()
     seconds = settings.period * settings.squats
     com, trunk, posture = objectives(biped, settings)
@@ -74,7 +74,7 @@ def run(settings: BipedSquatSettings, lab: Lab) -> Outcome:
     tuning = WholeBodyTuning(torque_limits=False, force_weight=1e-6)
 
     def simulated(name: str, levels: list[list[Objective]]) -> Recording:
-        control = WholeBody(levels, NAILED, rate=settings.rate, tuning=tuning)
+        control = WholeBody(levels, BILATERAL, rate=settings.rate, tuning=tuning)
         return lab.simulate(name, biped, control, seconds, world=world, start=biped.state(start_pose(biped)))
 
     strict_levels: list[list[Objective]] = [[contact], [com], [trunk], [posture]]
@@ -108,7 +108,7 @@ def run(settings: BipedSquatSettings, lab: Lab) -> Outcome:
 
 
 def objectives(character: Character, settings: BipedSquatSettings) -> tuple[Setpoint, Setpoint, TrackPose]:
-    """CoM, trunk and posture, each drawn to its reference."""
+    """Returns the objectives of CoM, trunk and posture, each with its reference."""
     k = settings.stiffness
     com = Setpoint(ComPosition(), lambda t: com_path(character, settings, t), axes="xz", stiffness=k, name="com")
     trunk = Setpoint(JointValue(character, "root_pitch"), lambda t: trunk_path(settings, t), stiffness=k, name="trunk")
@@ -116,7 +116,7 @@ def objectives(character: Character, settings: BipedSquatSettings) -> tuple[Setp
 
 
 def com_path(character: Character, settings: BipedSquatSettings, time: float) -> tuple[Array, Array, Array]:
-    """Down by `depth` and up again, as a cosine; forward it stays where it stands."""
+    """Returns the CoM's reference and its two derivatives: down by `depth` and up again, as a cosine."""
     x, z = _com_at_start(character)
     s, ds, dds = _dip(settings, time)
     d = settings.depth
@@ -130,7 +130,7 @@ def _com_at_start(character: Character) -> tuple[float, float]:
 
 
 def start_pose(character: Character, bend: float = 0.3) -> Array:
-    """Upright on flat feet, knees bent: straight ones cannot lift the CoM at any finite speed."""
+    """Returns an upright pose on flat feet with bent knees: with straight knees the CoM could not rise."""
     q = character.neutral.copy()
     for side in ("left", "right"):
         for joint, share in (("hip", -1.0), ("knee", 2.0), ("ankle", -1.0)):
@@ -141,18 +141,19 @@ def start_pose(character: Character, bend: float = 0.3) -> Array:
 
 
 def trunk_path(settings: BipedSquatSettings, time: float) -> tuple[Array, Array, Array]:
-    """Leaning forward with the squat [rad]."""
+    """Returns the trunk's reference [rad] and its two derivatives: leaning forward with the squat."""
     s, ds, dds = _dip(settings, time)
     return np.array([settings.lean * s]), np.array([settings.lean * ds]), np.array([settings.lean * dds])
 
 
 def _dip(settings: BipedSquatSettings, time: float) -> tuple[float, float, float]:
+    """A cosine from 0 to 1 and back, once a period, and its two derivatives."""
     w = 2.0 * np.pi / settings.period
     return 0.5 * (1.0 - np.cos(w * time)), 0.5 * w * np.sin(w * time), 0.5 * w * w * np.cos(w * time)
 
 
 def nailed_biped() -> Character:
-    """De Lasa's biped with heel and toe of both feet tied to where they stand."""
+    """Returns de Lasa's biped with heel and toe of both feet tied to the ground."""
     biped = character("planar_biped")
     spec = biped.spec()
     places = biped.snapshot(biped.state(start_pose(biped))).contact_position
@@ -170,31 +171,33 @@ def nailed_biped() -> Character:
 
 
 def references(character: Character, settings: BipedSquatSettings, times: Array) -> Array:
-    """(n, 3): CoM forward and up [m], trunk [rad], as commanded."""
+    """Returns (n, 3): CoM forward and up [m], trunk [rad], as commanded."""
     return np.array([[*com_path(character, settings, t)[0], *trunk_path(settings, t)[0]] for t in times])
 
 
 def _actual(rec: Recording) -> Array:
+    """(n, 3): CoM forward and up [m], trunk [rad], as simulated."""
     pitch = rec.positions()[:, rec.character.joint("root_pitch").qpos]
     return np.column_stack([measure.com(rec)[:, [0, 2]], pitch])
 
 
 def _errors(rec: Recording, asked: Array) -> dict[str, float]:
+    """The largest errors of CoM [m] and trunk [rad]."""
     left = np.abs(_actual(rec) - asked)
     return {"com": float(left[:, :2].max()), "trunk": float(left[:, 2].max())}
 
 
 def _apart(strict: Recording, rec: Recording) -> dict[str, float]:
-    """Root mean squares of what lies between a weighted run and the strict one."""
+    """The rms differences between a weighted run and the strict one."""
     gap = _actual(rec) - _actual(strict)
     return {"com": float(np.sqrt(np.mean(gap[:, :2] ** 2))), "trunk": float(np.sqrt(np.mean(gap[:, 2] ** 2)))}
 
 
 def predicted_forces(rec: Recording, levels: list[list[Objective]], tuning: WholeBodyTuning, every: int = 10) -> Array:
-    """(m, 5): time, size of the force on the left heel and toe, and the sums of all vertical and forward ones."""
+    """Returns (m, 5): time, size of the force on left heel and toe, and the sums of all vertical and forward forces."""
     out = []
     for k in range(0, len(rec) - 1, every):
-        solution = solve_whole_body(rec.character.snapshot(rec.state(k)), levels, NAILED, tuning)
+        solution = solve_whole_body(rec.character.snapshot(rec.state(k)), levels, BILATERAL, tuning)
         f = solution.force
         out.append([rec.time[k], *np.linalg.norm(f[:2], axis=1), f[:, 2].sum(), f[:, 0].sum()])
     return np.array(out)
@@ -218,13 +221,13 @@ def _strict_claims(rec: Recording, asked: Array, settings: BipedSquatSettings) -
 
 
 def _force_claim(rec: Recording, forces: Array) -> Claim:
-    """Predicted vertical force beside what the CoM really did: m (c'' + g)."""
+    """Compares the predicted vertical force with that of the simulated CoM, m (c'' + g)."""
     character, rows = rec.character, np.searchsorted(rec.time, forces[:, 0])
     up = measure.momentum(rec)[:, 5]
     rows = rows[(rows > 0) & (rows < len(rec) - 1)]
-    really = (up[rows + 1] - up[rows]) / rec.timestep + character.mass * 9.81
-    said = forces[np.isin(np.searchsorted(rec.time, forces[:, 0]), rows), 3]
-    gap = float(np.abs(really - said).max() / (character.mass * 9.81))
+    actual = (up[rows + 1] - up[rows]) / rec.timestep + character.weight
+    predicted = forces[np.isin(np.searchsorted(rec.time, forces[:, 0]), rows), 3]
+    gap = float(np.abs(actual - predicted).max() / character.weight)
     return Claim(
         "the predicted contact forces are those that act",
         f"vertical sum within {100 * gap:.2f} % of body weight of m (c'' + g) as simulated", gap < 0.02,
@@ -233,10 +236,10 @@ def _force_claim(rec: Recording, forces: Array) -> Claim:
 
 def _weight_claim(away: dict[str, dict[str, float]]) -> Claim:
     com, trunk = [a["com"] for a in away.values()], [a["trunk"] for a in away.values()]
-    told = ", ".join(f"{name} {1e3 * a['com']:.2f} mm / {1e3 * a['trunk']:.2f} mrad" for name, a in away.items())
+    distances = ", ".join(f"{name} {1e3 * a['com']:.2f} mm / {1e3 * a['trunk']:.2f} mrad" for name, a in away.items())
     return Claim(
         "as weights are increased, the weighted solution converges to the prioritised one",
-        f"rms distance of CoM / trunk from the strict run: {told}",
+        f"rms distance of CoM / trunk from the strict run: {distances}",
         com[-1] < min(0.5 * com[0], 1.02 * min(com)) and trunk[-1] < min(0.5 * trunk[0], 1.02 * min(trunk)),
     )
 

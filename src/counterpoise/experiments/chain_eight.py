@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
-from counterpoise.character.library import character
 from counterpoise.control import WholeBody, WholeBodyTuning
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.chains import raised_chain
 from counterpoise.features import ComPosition
 from counterpoise.objectives import Objective, Setpoint, TrackPose
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.world import World
 
-STRONG = 1e6  # [N m]: the thesis's chain has joints of any strength
-BASE = 2.4  # [m] height of the chain's base: all of it stays above the floor that is drawn
+STRENGTH = 1e6  # [N m] of the joints: those of the thesis have no limits
+BASE = 2.4  # [m] height of the chain's base, so that all of it stays above the floor that is drawn
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class ChainEightSettings:
 
 
 def run(settings: ChainEightSettings, lab: Lab) -> Outcome:
-    """Simulate, and compare what the CoM did with what it was told."""
+    """Simulates, and compares the CoM with its reference."""
     from counterpoise.experiments.plotting import Panel, dress, panels
 
     chain = strong_chain(settings.links, settings.length, settings.link_mass)
@@ -121,20 +118,20 @@ def run(settings: ChainEightSettings, lab: Lab) -> Outcome:
 
 
 def eight(A: float, t: float, base: float = 0.0) -> tuple[Array, Array, Array]:
-    """Eq. 3.35, (A sin t, A sin 2t) about the chain's base, with its two derivatives; the thesis's y is our z."""
+    """Returns eq. 3.35, (A sin t, A sin 2t) about the base, and its two derivatives; the thesis's y is our z."""
     s, c, s2, c2 = np.sin(t), np.cos(t), np.sin(2.0 * t), np.cos(2.0 * t)
     return np.array([A * s, base + A * s2]), A * np.array([c, 2.0 * c2]), A * np.array([-s, -4.0 * s2])
 
 
 def start_pose(character: Character) -> Array:
-    """Curled up to one side, near the middle of the eight and out of every singularity."""
+    """Returns a pose curled to one side, near the middle of the eight and away from singularities."""
     q = np.full(character.nq, 1.9)
     q[0] = -0.4
     return q
 
 
 def dynamics_residual(rec: Recording) -> Array:
-    """|M a + h - tau| / max |tau| at every tick, with a from the velocities the simulation really took."""
+    """Returns |M a + h - tau| / max |tau| at every tick, with a from the simulated velocities."""
     character = rec.character
     out = np.zeros(len(rec.ticks))
     largest = float(np.abs(rec.torque).max(initial=1e-12))
@@ -148,15 +145,8 @@ def dynamics_residual(rec: Recording) -> Array:
 
 
 def strong_chain(links: int, length: float, link_mass: float) -> Character:
-    """The library's chain, its base raised, with joints of any strength: both written into its text."""
-    chain = character("chain", links=links, length=length, link_mass=link_mass)
-    spec = chain.spec()
-    spec.body("link1").pos = [0.0, 0.0, BASE]
-    roles: dict[str, Any] = json.loads(next(text.data for text in spec.texts if text.name == TEXT_NAME))
-    roles["torque"] = {joint.name: STRONG for joint in chain.joints}
-    attach_roles(spec, roles)
-    spec.compile()
-    return Character.from_mjcf(exact_xml(spec))
+    """Returns the library's chain, its base raised, with joints of unlimited strength."""
+    return raised_chain(links, length, link_mass, BASE, STRENGTH)
 
 
 EXPERIMENT = Experiment(

@@ -32,7 +32,7 @@ class ChainPassiveSettings:
 
 
 def run(settings: ChainPassiveSettings, lab: Lab) -> Outcome:
-    """Simulate, and see whether the height is kept without the motor that seems to be needed."""
+    """Simulates, and measures whether the height is kept without a motor at the base."""
     from counterpoise.experiments.plotting import Panel, panels
 
     chain = strong_chain(4, settings.length, settings.link_mass)
@@ -91,12 +91,13 @@ def run(settings: ChainPassiveSettings, lab: Lab) -> Outcome:
 
 
 def start_pose(character: Character) -> Array:
-    """Hanging from the base in an open zigzag."""
+    """Returns a pose that hangs from the base in an open zigzag."""
     q = np.array([2.6, 0.9, -1.2, 0.9])
     return q[: character.nq]
 
 
 def _asked(settings: ChainPassiveSettings, time: float) -> float:
+    """The CoM height asked for at a time [m]."""
     part = settings.seconds / len(settings.heights)
     return BASE + settings.heights[min(int(time / part), len(settings.heights) - 1)]
 

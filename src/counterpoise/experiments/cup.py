@@ -29,13 +29,13 @@ from counterpoise.spatial import exp
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HAND = "hand_left"
+HAND = "hand_left"  # that holds the cup
 UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
 class CupSettings:
-    """The paper gives no gains; the side kick is keyframed, the arm that holds the cup is ours."""
+    """The paper gives no gains. The side kick is keyframed, with an arm of our own that holds the cup."""
 
     stiffness: float = setting(150.0, "1/s^2", "k_p of head and cup")
     weight: float = setting(30.0, "", "of head and cup, against 1 for every joint")
@@ -46,7 +46,7 @@ class CupSettings:
 
 
 def run(settings: CupSettings, lab: Lab) -> Outcome:
-    """The kick alone, and with head and cup held upright."""
+    """Simulates the kick alone, and with head and cup held upright."""
     human = with_cup(character("human"))
     kick = kick_with_cup(human, settings)
     held = upright(human, kick, settings)
@@ -98,7 +98,7 @@ def run(settings: CupSettings, lab: Lab) -> Outcome:
 
 
 def with_cup(character: Character) -> Character:
-    """The figure with a cup in its left hand, to be seen; it weighs nothing and touches nothing."""
+    """Returns the character with a visible cup in its left hand, without mass and without contacts."""
     spec, hold = character.spec(), held_arm(character, character.neutral)
     up = character.snapshot(character.state(hold)).rotation(HAND).T @ UP
     point = np.array(character.model.body_ipos[character.body_id(HAND)])
@@ -111,7 +111,7 @@ def with_cup(character: Character) -> Character:
 
 
 def held_arm(character: Character, poses: Array) -> Array:
-    """The same poses with the left forearm held forward."""
+    """Returns the same poses with the left forearm held forward."""
     out = np.array(poses)
     out[..., character.joint("shoulder_left").qpos] = exp(np.array([0.25, -0.25, 0.0]))
     out[..., character.joint("elbow_left").qpos] = 1.35
@@ -119,7 +119,7 @@ def held_arm(character: Character, poses: Array) -> Array:
 
 
 def kick_with_cup(character: Character, settings: CupSettings) -> Motion:
-    """The side kick, its left forearm held forward, its trunk leaning away as the leg goes out."""
+    """Returns the side kick with the left forearm held forward and the trunk leaning away during the kick."""
     kick = reference_motion("side_kick", character)
     poses = held_arm(character, kick.poses)
     out = np.interp(kick.times, [1.0, 1.94, 2.9], [0.0, 1.0, 0.0])
@@ -130,16 +130,17 @@ def kick_with_cup(character: Character, settings: CupSettings) -> Motion:
 
 
 def cup_axis(character: Character, kick: Motion) -> Array:
-    """(3,) in the hand's frame: what is up there when the motion begins."""
+    """Returns (3,) in the hand's frame: the vertical when the motion begins."""
     return character.snapshot(character.state(kick.poses[0])).rotation(HAND).T @ UP
 
 
 def head_axis(character: Character) -> Array:
+    """Returns (3,) in the head's frame: the vertical in the neutral pose."""
     return character.snapshot().rotation("head").T @ UP
 
 
 def upright(character: Character, kick: Motion, settings: CupSettings) -> list[Objective]:
-    """Head as it is in the neutral pose, the cup's axis up, and the hand's place damped."""
+    """Returns the objectives: the head as in the neutral pose, the cup's axis up, and the hand's velocity damped."""
     k, weight = settings.stiffness, settings.weight
     head = BodyOrientation("head")
     x, y, z = cup_axis(character, kick).tolist()
@@ -151,7 +152,7 @@ def upright(character: Character, kick: Motion, settings: CupSettings) -> list[O
 
 
 def tilt_of(rec: Recording, body: str, axis: Array) -> Array:
-    """(n,) [rad] between an axis of a body and the vertical."""
+    """Returns (n,) [rad]: the angle between an axis of a body and the vertical."""
     turned = rec.track().rotations[:, rec.character.body_id(body)] @ axis
     return np.arccos(np.clip(turned[:, 2], -1.0, 1.0))
 

@@ -29,9 +29,9 @@ from counterpoise.measure.outsider import JudgedStrain, Judgement, judge_motion,
 from counterpoise.spacetime.optimize.asks import Apart, Apex, Key, Touch, Wish
 from counterpoise.spacetime.optimize.solve import Result
 
-SOFT = 10.0  # weight of keys that only say what is meant
+SOFT_KEY = 10.0  # weight of keys that are only approximate
 ARM, LEG = ("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot", "toes")
-HALF = 0.25  # [m] half the distance between the hands
+HALF_GRIP = 0.25  # [m] half the distance between the hands
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class DismountSettings:
 
 @dataclass(frozen=True, eq=False)
 class Dismount:
-    """One dismount and what was measured of it."""
+    """One dismount and its measures."""
 
     result: Result
     stunt: StagedStunt
@@ -64,20 +64,23 @@ class Dismount:
 
     @property
     def airborne(self) -> Flags:
+        """The times of the course in flight."""
         t = self.course.times
         return np.asarray((t > self.swing) & (t < self.swing + self.flight))
 
     @property
     def apex(self) -> float:
+        """The largest height of the CoM in flight [m]."""
         return float(self.course.com[self.airborne, 2].max())
 
     @property
     def tuck(self) -> float:
-        """[kg m^2] the least inertia about the somersault's axis in flight."""
+        """The least inertia about the somersault's axis in flight [kg m^2]."""
         return float(self.course.inertia[self.airborne].min())
 
     @property
     def spin(self) -> float:
+        """The mean angular momentum about the somersault's axis in flight [kg m^2/s]."""
         return float(np.abs(self.course.momentum[self.airborne, 1]).mean())
 
 
@@ -88,39 +91,39 @@ def dismount_stunt(
     above: float | None = None,
     strength: float | None = None,
 ) -> StagedStunt:
-    """Exact keys: hanging back and standing, at rest; soft ones in between. Contacts: hands, then feet.
+    """Returns a stunt with exact keys at rest, hanging back and standing, and soft keys in between.
 
-    With `strength`, no joint works harder than that share of what a person's can.
+    The contacts are the hands, then the feet. With `strength`, no joint exceeds that share of a person's strength.
     """
     bar, swing, x = (0.0, 0.0, settings.bar), settings.swing, settings.landing
     down = round(swing + flight, 6)
     end = round(down + settings.stand, 6)
-    lean = 1.1 if above is None else 1.3  # [rad] swing at which it lets go, more or less
+    lean = 1.1 if above is None else 1.3  # [rad] approximate angle at which it lets go
     leave = hanging(character, bar, lean, hip=-0.3)
     arm = (0.4, -0.9, 0.0)  # forward, and beside the legs
-    none = (0.0, 0.0, 0.0)
+    origin = (0.0, 0.0, 0.0)
     touch = bent(character, hip=-0.6, knee=0.6, ankle=-0.25, waist=0.05, shoulder=arm, elbow=0.2)
     crouch = bent(character, hip=-1.3, knee=1.5, ankle=-0.5, waist=0.2, spine=0.1, shoulder=arm, elbow=0.3)
-    touch = standing_at(character, moved(character, touch, none, none, (0, 0.2, 0)), x)
-    crouch = standing_at(character, moved(character, crouch, none, none, (0, 0.3, 0)), x)
+    touch = standing_at(character, moved(character, touch, origin, origin, (0, 0.2, 0)), x)
+    crouch = standing_at(character, moved(character, crouch, origin, origin, (0, 0.3, 0)), x)
     tuck = bent(character, hip=-1.6, knee=1.6, waist=0.2, spine=0.2, shoulder=(0.4, -0.7, 0.0), elbow=0.4)
     start, land = com_of(character, leave), com_of(character, touch)
     keys = [
         Key(0.0, hanging(character, bar, -1.1, waist=-0.1, hip=0.15), rest=True, name="hang back"),
-        Key(round(0.6 * swing, 6), hanging(character, bar, 0.0, hip=0.2), soft=SOFT, name="hang"),
-        Key(swing, leave, soft=SOFT, name="let go"),
+        Key(round(0.6 * swing, 6), hanging(character, bar, 0.0, hip=0.2), soft=SOFT_KEY, name="hang"),
+        Key(swing, leave, soft=SOFT_KEY, name="let go"),
     ]
     for share in (1 / 3, 2 / 3):
         turn = lean + (2.0 * math.pi - lean) * share
         place = ballistic(start, land, flight, share * flight)
         pose = moved(character, tuck, com_of(character, tuck), place, (0.0, -turn, 0.0))
-        keys.append(Key(round(swing + share * flight, 6), pose, soft=SOFT, name=f"somersault {share:.0%}"))
+        keys.append(Key(round(swing + share * flight, 6), pose, soft=SOFT_KEY, name=f"somersault {share:.0%}"))
     keys += [
-        Key(down, touch, soft=SOFT, name="touch down"),
-        Key(round(down + 0.25, 6), crouch, soft=SOFT, name="crouch"),
+        Key(down, touch, soft=SOFT_KEY, name="touch down"),
+        Key(round(down + 0.25, 6), crouch, soft=SOFT_KEY, name="crouch"),
         Key(end, standing_at(character, np.asarray(character.neutral), x), rest=True, name="stand"),
     ]
-    sides = (("left", HALF), ("right", -HALF))
+    sides = (("left", HALF_GRIP), ("right", -HALF_GRIP))
     touches = [
         Touch(f"hand_{s}", 0.0, swing, "bar", place=(0.0, y, settings.bar), torque=settings.torque) for s, y in sides
     ]
@@ -128,9 +131,11 @@ def dismount_stunt(
     wishes: list[Wish] = [] if above is None else [Apex(round(swing + 0.5 * flight, 6), above, "at least")]
     fine = ((swing, down, 75.0), (down, down + 0.15, 60.0))
     if strength is not None:
-        fine = ((swing, down, 120.0), (down, down + 0.4, 60.0))  # torques at their limits switch quickly
+        fine = ((swing, down, 120.0), (down, down + 0.4, 60.0))  # torques at their limits change quickly
         arms, legs = ([f"{part}_{s}" for part in parts for s in ("left", "right")] for parts in (ARM, LEG))
-        wishes.append(Apart(arms, legs, start=swing, end=down))  # far apart in the keys, near in the motion found
+        wishes.append(
+            Apart(arms, legs, start=swing, end=down)
+        )  # they are far apart in the keys, and near in the solution
     return StagedStunt(
         character, tuple(keys), tuple(touches), end, tuple(wishes), rate=15.0, fine=fine, apart=True, strength=strength,
         scenery=({"bar": (bar, (0, 1, 0), 1.0)},),
@@ -144,7 +149,7 @@ def dismount(
     above: float | None = None,
     strength: float | None = None,
 ) -> Dismount:
-    """Solve one and measure it."""
+    """Solves one dismount and measures it."""
     stunt = dismount_stunt(character, settings, flight, above, strength)
     result, seconds = timed(stunt)
     times = np.linspace(0.0, stunt.duration, round(stunt.duration * 200) + 1)
@@ -154,7 +159,7 @@ def dismount(
 
 
 def run(settings: DismountSettings, lab: Lab) -> Outcome:
-    """Both flights from the same kind of keys, judged by MuJoCo's inverse dynamics."""
+    """Solves both flights from the same kind of keys, and judges them by MuJoCo's inverse dynamics."""
     human = character("human")
     lab.report("dismount, short flight", 0.0)
     short = dismount(human, settings, settings.short)

@@ -1,8 +1,8 @@
-"""An hour on one's feet: random pushes every few seconds, up to most of what the push map says is survived.
+"""An hour of standing: random pushes every few seconds, up to a share of what the push map says is survived.
 
 What is survived is measured first (or read from a push map's `claims.json`), at every body and direction, so that the
-strongest pushes are those of the controller as it is. The hour is simulated about a minute at a time, so that a
-recording stays small: state, time and the controller's memory go on from one to the next.
+pushes fit the current controller. The hour is simulated about a minute at a time, so that a recording stays small;
+state, time and the controller's memory continue from one minute to the next.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from counterpoise.control.basic import Action
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.push_map import Fresh
-from counterpoise.experiments.upright import blow
-from counterpoise.measure.push_survival import ankle_limit
+from counterpoise.experiments.push_map import NamedController
+from counterpoise.experiments.upright import scaled_blow
 from counterpoise.measure.pushes import DIRECTIONS, push_map
 from counterpoise.simulate.disturbances import Push
 
 Rhos = Mapping[str, Mapping[float, float]]  # body -> direction [deg] -> largest rho survived
-BEFORE = 0.2  # [s] a minute ends this long before the next push
-REST = 3.0  # [s] after the last push: what `Bar` gives to be back
+BEFORE_PUSH = 0.2  # [s] a minute ends this long before the next push
+AFTER_PUSHES = 3.0  # [s] after the last push, as long as `Bar` gives to recover
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,8 @@ class EnduranceSettings:
 
 
 @dataclass(eq=False)
-class GoingOn:
-    """Stand that begins with what it remembered last."""
+class ContinuedStand:
+    """Stand that begins with its last memory."""
 
     stand: Stand
     memory: Any = None
@@ -71,26 +70,25 @@ class GoingOn:
 
 
 def run(settings: EnduranceSettings, lab: Lab) -> Outcome:
-    """Minute after minute, counting pushes, falls, failures of the solver, and how far the feet have wandered."""
+    """Simulates minute after minute, and counts pushes, falls, failures of the solver, and how far the feet moved."""
     if not (settings.minutes > 0.0 and 0.5 <= settings.pause[0] <= settings.pause[1] and settings.duration > 0.0):
         raise BadValue("endurance needs minutes > 0, 0.5 <= shortest pause <= longest pause, duration > 0")
     figure = character(settings.who)
     rhos = measured(figure, settings, lab)
     rng, total = np.random.default_rng(settings.seed), 60.0 * settings.minutes
-    stand, state = GoingOn(Stand()), figure.state()
+    stand, state = ContinuedStand(Stand()), figure.state()
     home = figure.snapshot(state).contact_position.copy()
     wandered, strongest = [], 0.0
     statuses: set[str] = set()
     pushed, failures, fell, next_push = 0, 0, "", float(rng.uniform(*settings.pause))
     while state.time < total - 1e-9 and not fell:
         pushes: list[Push] = []
-        while next_push < min(state.time + 60.0, total - REST):
+        while next_push < min(state.time + 60.0, total - AFTER_PUSHES):
             body, angle = list(rhos)[int(rng.integers(len(rhos)))], float(rng.uniform(0.0, 360.0))
             rho = float(rng.uniform(0.0, settings.share)) * least_near(rhos[body], angle)
-            force = rho * ankle_limit(figure, body, angle).impulse / settings.duration
-            pushes.append(blow(body, angle, force, next_push, settings.duration))
+            pushes.append(scaled_blow(figure, body, angle, rho, next_push, settings.duration))
             strongest, next_push = max(strongest, rho), next_push + float(rng.uniform(*settings.pause))
-        until = total if next_push >= total - REST else next_push - BEFORE
+        until = total if next_push >= total - AFTER_PUSHES else next_push - BEFORE_PUSH
         rec = lab.simulate("last minute", figure, stand, until - state.time, disturbances=pushes, start=state)
         sign = measure.fell(rec)
         fell = f"fell at {sign.time:.1f} s: {sign.reason}" if sign.fell else ""
@@ -128,7 +126,7 @@ def run(settings: EnduranceSettings, lab: Lab) -> Outcome:
 
 
 def measured(character: Character, settings: EnduranceSettings, lab: Lab) -> Rhos:
-    """What Stand survives in place at pelvis, thorax and head (or the root), in eight directions."""
+    """Returns what Stand survives in place at pelvis, thorax and head (or the root), in eight directions."""
     bodies: list[str] = [b for b in ("pelvis", "thorax", "head") if b in character.segments]
     bodies = bodies or [character.root]
     if settings.map:
@@ -142,14 +140,15 @@ def measured(character: Character, settings: EnduranceSettings, lab: Lab) -> Rho
                 f"{', '.join(bodies)} ({error!r}); leave `map` empty to measure it first", path=settings.map
             ) from error  # fmt: skip
     found = push_map(
-        character, Fresh("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance, duration=settings.duration,
+        character, NamedController("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance,
+        duration=settings.duration,
         progress=lambda done, of: lab.report("measuring what is survived", done / of),
     )  # fmt: skip
     return {body: {way: found[body, way].rho for way in DIRECTIONS} for body in bodies}
 
 
 def least_near(ways: Mapping[float, float], angle: float) -> float:
-    """The lesser of the limits measured in the two directions on either side of an angle [deg]."""
+    """Returns the smaller of the limits in the two measured directions nearest to an angle [deg]."""
     apart = sorted(ways, key=lambda way: abs(math.remainder(angle - way, 360.0)))
     return min(ways[way] for way in apart[:2])
 

@@ -31,7 +31,7 @@ Reports = Mapping[str, Mapping[str, TrackingReport]]  # by motion, then by combi
 
 @dataclass(frozen=True)
 class ExerciseSettings:
-    """The choice of exercises is that of the papers. They captured theirs; ours are keyframed, or captured by others."""
+    """The exercises are those of the papers. They captured theirs; ours are keyframed, or captured by others."""
 
     speed: float = setting(1.0, "", "of the keyframed motions")
     clips: str = setting("", "", "folder with 13_29.bvh and 02_05.bvh; empty: shared/mocap beside the project")
@@ -127,25 +127,26 @@ def _accurate(found: Reports, names: list[str]) -> Claim:
 
 def _needs_angular(found: Reports, names: list[str]) -> Claim:
     without = {c: [n for n in names if not found[n][c].stood] for c in ("tracking", "linear")}
-    told = "; ".join(f"{WORDS[c]}: {'falls in ' + ', '.join(f) if f else 'completes all'}" for c, f in without.items())
+    falls = {c: "falls in " + ", ".join(names) if names else "completes all" for c, names in without.items()}
+    measured = "; ".join(f"{WORDS[c]}: {how}" for c, how in falls.items())
     return Claim(
         "butterfly and squat cannot be completed without the angular objective (2009)",
-        told + " (keyframed, at their own speed)",
+        measured + " (keyframed, at their own speed)",
         {"butterfly", "squat"} <= set(without["linear"]),
     )
 
 
 def _captured(found: Reports, names: list[str]) -> Claim:
-    told = "; ".join(f"{WORDS[c]}: {_each(found, names, c)}" for c in EVERY)
+    measured = "; ".join(f"{WORDS[c]}: {_each(found, names, c)}" for c in EVERY)
     ok = all(found[n]["stand"].stood and found[n]["stand"].median < 5.0 for n in names)
-    return Claim("captured exercises are followed faithfully (by Stand; median below 5 deg)", told, ok)
+    return Claim("captured exercises are followed faithfully (by Stand; median below 5 deg)", measured, ok)
 
 
 def _margin(speeds: dict[str, float]) -> Claim:
-    told = ", ".join(f"{WORDS[c]} {speed:.1f}x" for c, speed in speeds.items())
+    measured = ", ".join(f"{WORDS[c]} {speed:.1f}x" for c, speed in speeds.items())
     return Claim(
         "(ours) the angular objective matters at the margin: the toe touch may be hurried further with it",
-        f"fastest toe touch completed: {told}",
+        f"fastest toe touch completed: {measured}",
         speeds["angular"] > max(speeds[c] for c in COMBINATIONS if c != "angular"),
     )
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.snapshot import point_path
 from counterpoise.control.drag import Drag
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.upright import blow, ended, joint_errors, largest_slip, story_panels, trunk_of
-from counterpoise.measure.push_survival import ankle_limit
+from counterpoise.experiments.upright import ended, joint_errors, largest_slip, scaled_blow, story_panels, trunk_of
 from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording
@@ -36,7 +36,7 @@ class GrappleSettings:
 
 
 def run(settings: GrappleSettings, lab: Lab) -> Outcome:
-    """Twisting; blows; one tie after the other; held; let go. The twist goes on by the clock, whatever happens."""
+    """Simulates blows during a twist, then one tie after the other, and the release. The twist never stops."""
     from counterpoise.experiments.plotting import Panel, panels
 
     figure = character(settings.who)
@@ -46,7 +46,7 @@ def run(settings: GrappleSettings, lab: Lab) -> Outcome:
     seconds = released + 3.0
     reference = once.looped(int(np.ceil(seconds / once.duration)) + 1)
     ties = tied(figure, settings, first_tie, released)
-    pushes = struck(figure, settings)
+    pushes = blows_of(figure, settings)
     rec = lab.simulate(
         "grapple", figure, Stand(reference, extra=ties, playback=False), seconds, disturbances=pushes,
         start=figure.state(reference.sample(0.0).q),
@@ -85,18 +85,18 @@ def run(settings: GrappleSettings, lab: Lab) -> Outcome:
     return Outcome(claims, {"grapple": panels(rows, "struck, then tied down", height=1.6)}, film, facts)
 
 
-def struck(character: Character, settings: GrappleSettings) -> list[Push]:
-    """Blows from several sides, each as strong for its side."""
+def blows_of(character: Character, settings: GrappleSettings) -> list[Push]:
+    """Returns blows from several sides, each with the same rho."""
     trunk, ways = trunk_of(character), (60.0, 180.0, 290.0)
     out = []
     for i in range(settings.blows):
         way = ways[i % len(ways)] + 40.0 * (i // len(ways))
-        out.append(blow(trunk, way, settings.rho * ankle_limit(character, trunk, way).impulse / 0.1, 1.0 + 1.8 * i))
+        out.append(scaled_blow(character, trunk, way, settings.rho, 1.0 + 1.8 * i))
     return out
 
 
 def tied(character: Character, settings: GrappleSettings, start: float, end: float) -> list[Drag]:
-    """Hands, then the head, each drawn from where it is in the neutral pose down and outwards, one second apart."""
+    """Returns drags of hands, then the head, from the neutral pose down and outwards, one second apart."""
     bodies = [*character.hands[1::2], *character.hands[::2], *(name for name in character.segments if name == "head")]
     chosen = bodies[: max(settings.points - 1, 1)] + bodies[-1:] if settings.points > 1 else bodies[:1]
     here, out = character.snapshot(), []
@@ -112,12 +112,12 @@ def tied(character: Character, settings: GrappleSettings, start: float, end: flo
     return out
 
 
-def _path(rec: Recording, tie: Drag) -> np.ndarray:
+def _path(rec: Recording, tie: Drag) -> Array:
     return np.asarray(point_path(rec.character, rec.track(), tie.body, tie.point))
 
 
-def gap(rec: Recording, tie: Drag) -> np.ndarray:
-    """(n,) [m]: from a point to where it is drawn; NaN while it is not."""
+def gap(rec: Recording, tie: Drag) -> Array:
+    """Returns (n,) [m]: the distance of a point from where it is pulled; NaN while it is not pulled."""
     asked = np.array([tie.goal(t)[0] for t in rec.time])
     out = np.linalg.norm(_path(rec, tie) - asked, axis=1)
     out[(rec.time < tie.start) | (rec.time > tie.end)] = np.nan

@@ -25,7 +25,7 @@ from counterpoise.simulate.springs import Spring
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WAY = (  # forward and up [m of standing height] from where the head is, standing
+DRAG_PATH = (  # forward and up, in body heights, from the head in the neutral pose
     (0.0, 0.0),
     (0.14, -0.05),
     (0.14, -0.18),
@@ -53,7 +53,7 @@ class HeadDragSettings:
 
 
 def run(settings: HeadDragSettings, lab: Lab) -> Outcome:
-    """Squats alone, then dragged: by Stand's joints, by MomentumBalance's, and by a spring."""
+    """Simulates squats alone, then dragged: by Stand's joints, by MomentumBalance's, and by a spring."""
     human = character("human")
     squats = reference_motion("squat", human).looped(settings.squats).named("squats")
     times, places = head_path(human, settings, squats.duration)
@@ -107,23 +107,23 @@ def run(settings: HeadDragSettings, lab: Lab) -> Outcome:
 
 
 def head_centre(character: Character) -> tuple[float, float, float]:
-    """The head's own centre of mass, in its frame [m]."""
+    """Returns the head's centre of mass in its frame [m]."""
     x, y, z = character.model.body_ipos[character.body_id("head")]
     return (float(x), float(y), float(z))
 
 
 def head_path(character: Character, settings: HeadDragSettings, seconds: float) -> tuple[Array, Array]:
-    """Times and places [m] that the head is dragged through, in the sagittal plane."""
+    """Returns times [s] and places [m] that the head is dragged through, in the sagittal plane."""
     home = character.snapshot().position("head", head_centre(character))
-    times = np.linspace(settings.begin, seconds - settings.begin, len(WAY))
-    places = np.tile(home, (len(WAY), 1))
-    places[:, [0, 2]] += settings.size * character.height * np.array(WAY)
+    times = np.linspace(settings.begin, seconds - settings.begin, len(DRAG_PATH))
+    places = np.tile(home, (len(DRAG_PATH), 1))
+    places[:, [0, 2]] += settings.size * character.height * np.array(DRAG_PATH)
     places[1:-1, 1] += settings.sideways
     return times, places
 
 
 def distance(rec: Recording, pull: Drag) -> Array:
-    """(n,) [m] from the head to where it is dragged, while it is."""
+    """Returns (n,) [m]: the distance of the head from where it is dragged; NaN while it is not dragged."""
     there = point_path(rec.character, rec.track(), "head", pull.point)
     goal = np.array([pull.goal(t)[0] for t in rec.time])
     away = np.linalg.norm(there - goal, axis=1)
@@ -131,12 +131,13 @@ def distance(rec: Recording, pull: Drag) -> Array:
 
 
 def out_of_plane(rec: Recording) -> float:
-    """[m] the most that the pelvis left the sagittal plane."""
+    """Returns the largest distance of the pelvis from the sagittal plane [m]."""
     path = point_path(rec.character, rec.track(), "pelvis", (0.0, 0.0, 0.0))
     return float(np.abs(path[:, 1] - path[0, 1]).max())
 
 
 def largest_pull(rec: Recording) -> float:
+    """Returns the largest external force [N]."""
     return float(np.linalg.norm(rec.external[:, :, :3], axis=2).max())
 
 

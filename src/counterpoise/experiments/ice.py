@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.library import character
 from counterpoise.control.stand import Stand
+from counterpoise.defaults import PLANNED_FRICTION
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.upright import ended, joint_errors, largest_slip, story_panels
 from counterpoise.motion.references import reference_motion
@@ -30,7 +32,7 @@ class IceSettings:
 
 
 def run(settings: IceSettings, lab: Lab) -> Outcome:
-    """On ice knowing it; on ice not knowing it; on ordinary ground."""
+    """Simulates on ice with and without knowing it, and on ordinary ground."""
     from counterpoise.experiments.plotting import Panel, panels
 
     figure = character(settings.who)
@@ -71,7 +73,7 @@ def run(settings: IceSettings, lab: Lab) -> Outcome:
         claims.append(
             Claim(
                 "planning with the true friction is what keeps it up (ours)",
-                f"planning with mu = 0.8 on the same ice: {ended(runs['unaware'])}, "
+                f"planning with mu = {PLANNED_FRICTION:g} on the same ice: {ended(runs['unaware'])}, "
                 f"the foot slid {100 * largest_slip(runs['unaware']):.1f} cm",
                 measure.fell(runs["unaware"]).fell or largest_slip(runs["unaware"]) > largest_slip(ice),
             )
@@ -93,13 +95,14 @@ def run(settings: IceSettings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), plots, film, facts)
 
 
-def pull(rec: Recording) -> np.ndarray:
-    """(n,): horizontal force of the ground, in body weights, over 20 ms."""
-    f = np.linalg.norm(measure.ground_force(rec)[:, :2], axis=1) / (rec.character.mass * 9.81)
+def pull(rec: Recording) -> Array:
+    """Returns (n,): the horizontal force of the ground in body weights, averaged over 20 ms."""
+    f = np.linalg.norm(measure.ground_force(rec)[:, :2], axis=1) / rec.character.weight
     return np.convolve(f, np.full(20, 0.05), "same")
 
 
 def sway(rec: Recording) -> float:
+    """Returns the largest horizontal force in body weights, without the start and the end."""
     return float(pull(rec)[200:-200].max())
 
 

@@ -32,7 +32,7 @@ class ImpactHeadSettings:
 
 
 def run(settings: ImpactHeadSettings, lab: Lab) -> Outcome:
-    """The same blow with each combination of objectives, and with Stand."""
+    """Simulates the same blow with each combination of objectives, and with Stand."""
     human = character("human", mass=settings.mass)
     push = blow(settings.body, settings.direction, settings.force, FIRST_BLOW, settings.duration)
     seconds = FIRST_BLOW + settings.duration + settings.seconds

@@ -39,7 +39,7 @@ class ImpactSeriesSettings:
 
 
 def run(settings: ImpactSeriesSettings, lab: Lab) -> Outcome:
-    """The same blows with each combination of objectives, and with Stand."""
+    """Simulates the same blows with each combination of objectives, and with Stand."""
     human = character("human", mass=settings.mass)
     pushes = [
         blow(*BLOWS[i % len(BLOWS)], settings.force, FIRST_BLOW + i * settings.interval, settings.duration)

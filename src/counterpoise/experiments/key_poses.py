@@ -16,7 +16,7 @@ from counterpoise.errors import unknown_name
 
 
 def bent(character: Character, start: ArrayLike | None = None, **angles: float | tuple[float, float, float]) -> Array:
-    """Returns the neutral (or `start`) pose with joints set to angles [rad]: `hip=-1.5` both sides, `hip_left=-1.5` one.
+    """Returns the neutral (or `start`) pose with joints at angles [rad]: `hip=-1.5` both sides, `hip_left=-1.5` one.
 
     A number turns a ball joint about the body's y axis (forward is positive for the trunk, negative for limbs). Three
     numbers are a rotation vector, mirrored for the right side if the joint is named without a side.

@@ -85,7 +85,7 @@ def leg_swing(character: Character, swings: int = 3, angle: float = 0.45, period
     return up.concatenated(keyframed(character, keys)).concatenated(down).named("leg_swing")
 
 
-def _told(found: Reports, names: list[str], combination: str) -> str:
+def _results(found: Reports, names: list[str], combination: str) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} " + (f"{one.median:.1f} deg" if one.stood else f"fell at {one.fell:.1f} s")
         for name in names
@@ -96,7 +96,7 @@ def _told(found: Reports, names: list[str], combination: str) -> str:
 def _alone(found: Reports, names: list[str]) -> Claim:
     return Claim(
         "tracking alone is not enough for some motions on one leg",
-        _told(found, names, "tracking"),
+        _results(found, names, "tracking"),
         not all(found[name]["tracking"].stood for name in names),
     )
 
@@ -111,9 +111,9 @@ def _side_kick(found: Reports) -> Claim:
 
 
 def _all(found: Reports, names: list[str]) -> Claim:
-    told = f"all objectives: {_told(found, names, 'angular')}; Stand: {_told(found, names, 'stand')}"
+    measured = f"all objectives: {_results(found, names, 'angular')}; Stand: {_results(found, names, 'stand')}"
     ok = all(found[n][c].stood and found[n][c].median < MAX_ERROR for n in names for c in ("angular", "stand"))
-    return Claim("with all objectives every one of them is balanced", told, ok)
+    return Claim("with all objectives every one of them is balanced", measured, ok)
 
 
 def _swing(found: Reports) -> Claim:
@@ -126,9 +126,9 @@ def _swing(found: Reports) -> Claim:
 
 
 def _captured(found: Reports, names: list[str]) -> Claim:
-    told = "; ".join(f"{WORDS[c]}: {_told(found, names, c)}" for c in EVERY)
+    measured = "; ".join(f"{WORDS[c]}: {_results(found, names, c)}" for c in EVERY)
     ok = all(found[n]["stand"].stood and found[n]["stand"].median < MAX_ERROR for n in names)
-    return Claim(f"captured motions on one leg are followed (by Stand; median below {MAX_ERROR:g} deg)", told, ok)
+    return Claim(f"captured motions on one leg are followed (by Stand; median below {MAX_ERROR:g} deg)", measured, ok)
 
 
 EXPERIMENT = Experiment(

@@ -17,17 +17,17 @@ from counterpoise.experiments.staging import (
     apart_claim,
     figures_of,
     first_guess_of,
+    solve_and_judge,
     strength_claim,
-    timed,
     valid_claim,
 )
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.spacetime.optimize.asks import Key, Touch
 
-SOFT = 10.0
-SOLE = 0.04  # [m] of the sole's middle before the ankle
-ASIDE = 0.091  # [m] of a foot from the middle
+SOFT_KEY = 10.0  # weight of keys that are only approximate
+SOLE_AHEAD = 0.04  # [m] distance of the sole's middle ahead of the ankle
+FOOT_ASIDE = 0.091  # [m] distance of a foot from the middle of the body
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LandingRepairedSettings:
 
 
 def landing_stunt(character: Character, settings: LandingRepairedSettings) -> StagedStunt:
-    """An animator's keys: after the landing the body leans far beyond the toes, and stays there."""
+    """Returns a stunt of an animator's keys: after the landing the body leans far beyond the toes, and stays there."""
     up = 0.6
     down = round(up + settings.flight, 6)
     end = round(down + settings.stand, 6)
@@ -53,15 +53,16 @@ def landing_stunt(character: Character, settings: LandingRepairedSettings) -> St
     falls = flat_footed(character, there, hip=-0.3, knee=0.1, ankle=-0.6, waist=0.1, shoulder=-1.2, elbow=0.3)
     keys = (
         Key(0.0, character.neutral, rest=True, name="stand"),
-        Key(round(0.55 * up, 6), crouch, soft=SOFT, name="crouch"),
-        Key(down, touch, soft=SOFT, name="touch down"),
-        Key(round(down + 0.3, 6), gives, soft=SOFT, name="give"),
-        Key(round(end - settings.still, 6), falls, soft=SOFT, rest=True, name="lean"),
-        Key(end, falls, soft=SOFT, rest=True, name="still leaning"),
+        Key(round(0.55 * up, 6), crouch, soft=SOFT_KEY, name="crouch"),
+        Key(down, touch, soft=SOFT_KEY, name="touch down"),
+        Key(round(down + 0.3, 6), gives, soft=SOFT_KEY, name="give"),
+        Key(round(end - settings.still, 6), falls, soft=SOFT_KEY, rest=True, name="lean"),
+        Key(end, falls, soft=SOFT_KEY, rest=True, name="still leaning"),
     )
     touches = [Touch(f, 0.0, up) for f in FEET]
     touches += [
-        Touch(f, down, end, place=(there + SOLE, y), facing=0.0) for f, y in zip(FEET, (ASIDE, -ASIDE), strict=True)
+        Touch(f, down, end, place=(there + SOLE_AHEAD, y), facing=0.0)
+        for f, y in zip(FEET, (FOOT_ASIDE, -FOOT_ASIDE), strict=True)
     ]
     fine = ((up - 0.2, up, 40.0), (up, down, 70.0), (down, down + 0.15, 40.0))
     return StagedStunt(
@@ -70,14 +71,12 @@ def landing_stunt(character: Character, settings: LandingRepairedSettings) -> St
 
 
 def run(settings: LandingRepairedSettings, lab: Lab) -> Outcome:
-    """Solve; before and after, where the CoM ends and what the ground would have to give."""
+    """Solves, and compares before and after: where the CoM ends, and the contact forces needed."""
     human = character("human")
     stunt = landing_stunt(human, settings)
-    lab.report("landing", 0.0)
-    result, seconds = timed(stunt)
+    result, seconds, judged = solve_and_judge(lab, "landing", stunt)
     guess = first_guess_of(stunt)
-    judged, before = judge_motion(result), judge_motion(result, guess)
-    lab.report("landing", 1.0)
+    before = judge_motion(result, guess)
     old, new = beyond_toes(human, guess.poses[-1]), beyond_toes(human, result.motion.poses[-1])
     claims = (
         Claim(
@@ -112,7 +111,7 @@ def run(settings: LandingRepairedSettings, lab: Lab) -> Outcome:
 
 
 def beyond_toes(character: Character, pose: Array) -> float:
-    """[m] how far the CoM is ahead of the foremost contact point of the feet."""
+    """Returns how far the CoM is ahead of the foremost contact point of the feet [m]."""
     s = character.snapshot(character.state(pose))
     toes = [
         (s.position(p.body) + s.rotation(p.body) @ np.asarray(p.position))[0] for f in character.feet for p in f.points

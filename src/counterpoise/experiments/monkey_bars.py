@@ -27,7 +27,7 @@ from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.spacetime.optimize.asks import Key, Touch
 
 SIDES = ("left", "right")
-BEGIN, END = 0.25, 0.4  # [s] hanging from two bars before the first reach and after the last
+BEFORE_REACHES, AFTER_REACHES = 0.25, 0.4  # [s] hanging from two bars before the first reach and after the last
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class MonkeyBarsSettings:
 
 
 def monkey_stunt(character: Character, settings: MonkeyBarsSettings) -> StagedStunt:
-    """Two keys, hanging still at the start and at the end; every grip is a contact of its own."""
+    """Returns a stunt of two keys, hanging still at the start and at the end; every grip is a separate contact."""
     bars = [settings.gap * k for k in range(settings.reaches + 2)]
     aside = {"left": settings.apart, "right": -settings.apart}
-    held, touches, time = {"left": (0, 0.0), "right": (1, 0.0)}, [], BEGIN
+    held, touches, time = {"left": (0, 0.0), "right": (1, 0.0)}, [], BEFORE_REACHES
 
     def grip(side: str, bar: int, since: float, until: float) -> Touch:
         return Touch(
@@ -61,7 +61,7 @@ def monkey_stunt(character: Character, settings: MonkeyBarsSettings) -> StagedSt
         time = round(time + settings.reach, 6)
         held[side] = (k + 2, time)
         time = round(time + settings.double, 6)
-    end = round(time - settings.double + END, 6)
+    end = round(time - settings.double + AFTER_REACHES, 6)
     touches += [grip(side, *held[side], end) for side in SIDES]
     pose = hanging(character, (0.0, 0.0, settings.height), 0.0, hip=-0.15, knee=0.35)
 
@@ -82,7 +82,7 @@ def monkey_stunt(character: Character, settings: MonkeyBarsSettings) -> StagedSt
 
 
 def run(settings: MonkeyBarsSettings, lab: Lab) -> Outcome:
-    """Solve, with any torques and within a person's strength, and measure what swings that did not swing before."""
+    """Solves with any torques and within a person's strength, and measures the swings."""
     human = character("human")
     stunt = monkey_stunt(human, settings)
     lab.report("monkey bars, any torques", 0.0)
@@ -104,7 +104,7 @@ def run(settings: MonkeyBarsSettings, lab: Lab) -> Outcome:
         ),
         Claim(
             "swinging of legs and arms, roll, pitch and yaw are obtained as a result",
-            f"{_told(after)}; with any torques {_told(loose)}; in the initial motion {_told(before)}",
+            f"{_words(after)}; with any torques {_words(loose)}; in the initial motion {_words(before)}",
             all(v[name] > 10.0 and v[name] > before[name] + 5.0 for v in (after, loose) for name in v),
         ),
         strength_claim(judge_torques(result), settings.strength),
@@ -133,7 +133,7 @@ def run(settings: MonkeyBarsSettings, lab: Lab) -> Outcome:
 
 
 def swings(character: Character, poses: Array) -> dict[str, float]:
-    """[deg] from end to end: the pelvis' yaw, pitch and roll, the thighs and upper arms against the trunk, fore-aft."""
+    """Returns the ranges [deg] of the pelvis' yaw, pitch and roll, and of thighs and upper arms against the trunk."""
     R = spatial.to_matrix(poses[:, 3:7])
     out = {
         "yaw": np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0])),
@@ -151,7 +151,7 @@ def swings(character: Character, poses: Array) -> dict[str, float]:
     return {name: float(np.degrees(np.ptp(a))) for name, a in out.items()}
 
 
-def _told(values: Mapping[str, float]) -> str:
+def _words(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:.0f}" for name, value in values.items()) + " deg"
 
 

@@ -11,8 +11,7 @@ from counterpoise.character.library import character
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.upright import blow, ended, joint_errors, largest_slip, trunk_of
-from counterpoise.measure.push_survival import ankle_limit
+from counterpoise.experiments.upright import ended, joint_errors, largest_slip, scaled_blow, trunk_of
 from counterpoise.motion.references import reference_motion
 
 MOTIONS = {  # a keyframed motion that suits each body
@@ -37,7 +36,7 @@ class MorphologiesSettings:
 
 
 def run(settings: MorphologiesSettings, lab: Lab) -> Outcome:
-    """Each figure with its motion, pushed at its thorax; the same controller and the same numbers for all."""
+    """Simulates each figure with its motion, pushed at its thorax; controller and tuning are the same for all."""
     from counterpoise.experiments.plotting import Panel, panels
 
     names = list(MOTIONS) if settings.who == "all" else [name.strip() for name in settings.who.split(",")]
@@ -52,18 +51,17 @@ def run(settings: MorphologiesSettings, lab: Lab) -> Outcome:
         pushes = []
         for i in range(settings.pushes):
             way, when = 60.0 + 130.0 * i, 0.25 + reference.duration * (i + 0.4) / max(settings.pushes, 1)
-            force = settings.rho * ankle_limit(figure, trunk, way).impulse / 0.1
-            pushes.append(blow(trunk, way, force, when))
+            pushes.append(scaled_blow(figure, trunk, way, settings.rho, when))
         start = figure.state(reference.sample(0.0).q)
         rec = lab.simulate(name, figure, Stand(reference), seconds, disturbances=pushes, start=start)
         error, slip = joint_errors(rec, reference), largest_slip(rec)
         done = float(rec.notes["clock"][-1]) >= reference.end - 0.05
-        told = ", ".join(f"{np.linalg.norm(p.force):.0f}" for p in pushes)
+        forces = ", ".join(f"{np.linalg.norm(p.force):.0f}" for p in pushes)
         claims.append(
             Claim(
                 f"{name}: tracks a keyframed {once.name} while perturbed, untuned",
-                f"pushes of {told} N x 0.1 s; {ended(rec)}, motion {'completed' if done else 'not completed'}; joints "
-                f"off by {np.degrees(np.median(error)):.1f} deg rms in the median, "
+                f"pushes of {forces} N x 0.1 s; {ended(rec)}, motion {'completed' if done else 'not completed'}; "
+                f"joints off by {np.degrees(np.median(error)):.1f} deg rms in the median, "
                 f"{np.degrees(error.max()):.0f} at most, {np.degrees(error[-1]):.1f} at the end; "
                 f"feet slid {100 * slip:.1f} cm",
                 bool(not measure.fell(rec).fell and done and error[-1] < 0.1),

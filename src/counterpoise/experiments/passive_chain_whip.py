@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time as clock
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
-from counterpoise.character.library import character
 from counterpoise.control import Passive
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.chains import raised_chain
 from counterpoise.experiments.scenery import rows_of
 from counterpoise.render.take import Take
 from counterpoise.simulate.world import World
@@ -24,8 +21,8 @@ from counterpoise.spacetime.optimize.asks import Key, Taste, TorqueLimit
 from counterpoise.spacetime.optimize.solve import Result, optimize_motion
 
 BASE = 1.6  # [m] height of the chain's base
-STRENGTH = 10.0  # [N m] the scale of its torques
-STEP = 5e-4  # [s] of the simulation
+STRENGTH = 10.0  # [N m] of its joints, which scales the torques
+TIMESTEP = 5e-4  # [s] of the simulation
 
 
 @dataclass(frozen=True)
@@ -39,19 +36,12 @@ class PassiveChainWhipSettings:
 
 
 def whip_chain(settings: PassiveChainWhipSettings) -> Character:
-    """The library's chain, its base raised, with joints of a known strength."""
-    chain = character("chain", links=settings.links, length=settings.length, link_mass=settings.link_mass)
-    spec = chain.spec()
-    spec.body("link1").pos = [0.0, 0.0, BASE]
-    roles: dict[str, Any] = json.loads(next(text.data for text in spec.texts if text.name == TEXT_NAME))
-    roles["torque"] = {joint.name: STRENGTH for joint in chain.joints}
-    attach_roles(spec, roles)
-    spec.compile()
-    return Character.from_mjcf(exact_xml(spec))
+    """Returns the library's chain, its base raised, with joints of a known strength."""
+    return raised_chain(settings.links, settings.length, settings.link_mass, BASE, STRENGTH)
 
 
 def swing(character: Character, settings: PassiveChainWhipSettings, bounded: bool) -> Result:
-    """From rest, level and straight; a weak wish for the other side. The same problem with or without torque bounds."""
+    """Solves a swing from rest, level and straight, weakly drawn to the other side; with or without torque bounds."""
     start, end = np.zeros(character.nq), np.zeros(character.nq)
     start[0], end[0] = 0.5 * math.pi, math.pi + 0.9
     keys = (Key(0.0, start, rest=True), Key(settings.seconds, end, soft=0.1))
@@ -62,14 +52,14 @@ def swing(character: Character, settings: PassiveChainWhipSettings, bounded: boo
 
 
 def simulated(lab: Lab, character: Character, start: Array, seconds: float, times: Array) -> Array:
-    """The same chain let go in the simulator, in small steps: poses at the times asked for."""
-    world = World(ground=False, timestep=STEP, integrator="rk4")
-    rec = lab.simulate("let go", character, Passive(), seconds + STEP, world=world, start=character.state(start))
+    """Simulates the same chain let go, in small steps. Returns its poses at the given times."""
+    world = World(ground=False, timestep=TIMESTEP, integrator="rk4")
+    rec = lab.simulate("let go", character, Passive(), seconds + TIMESTEP, world=world, start=character.state(start))
     return np.stack([np.interp(times, rec.time, rec.qpos[:, k]) for k in range(character.nq)], axis=1)
 
 
 def torques(character: Character, result: Result, times: Array) -> Array:
-    """(n, joints) [N m] by MuJoCo's inverse dynamics on the exact curve."""
+    """Returns (n, joints) [N m], by MuJoCo's inverse dynamics on the exact curve."""
     m = character.model
     d = mujoco.MjData(m)
     s = result.sample(times)
@@ -82,7 +72,7 @@ def torques(character: Character, result: Result, times: Array) -> Array:
 
 
 def run(settings: PassiveChainWhipSettings, lab: Lab) -> Outcome:
-    """Both chains, their torques, and the passive one beside a simulation of it."""
+    """Solves both chains, computes their torques, and compares the passive one with a simulation."""
     from counterpoise.experiments.plotting import Panel, panels
 
     chain = whip_chain(settings)
@@ -155,7 +145,7 @@ def run(settings: PassiveChainWhipSettings, lab: Lab) -> Outcome:
 
 
 def _tip(settings: PassiveChainWhipSettings, poses: Array) -> Array:
-    """(n, 2) path of the free end: joints turn about y, links point up at zero."""
+    """(n, 2) path of the free end; joints turn about y, links point up at zero."""
     angles = np.cumsum(poses, axis=1)
     return settings.length * np.stack([np.sin(angles).sum(axis=1), np.cos(angles).sum(axis=1)], axis=1)
 

@@ -32,7 +32,7 @@ class PlatformSettings:
 
 
 def run(settings: PlatformSettings, lab: Lab) -> Outcome:
-    """On the platform, knowing how it moves; then not knowing."""
+    """Simulates on the platform, with and without knowing how it moves."""
     from counterpoise.experiments.plotting import Panel, panels
 
     figure, moves = character(settings.who), platform(settings)
@@ -46,7 +46,7 @@ def run(settings: PlatformSettings, lab: Lab) -> Outcome:
     if settings.still:
         unaware = Stand(friction=planned)
         other = lab.simulate("unaware", figure, unaware, settings.seconds, world=world, disturbances=pushes)
-    up = measure.ground_force(rec)[:-1, 2] / (figure.mass * 9.81)
+    up = measure.ground_force(rec)[:-1, 2] / figure.weight
     error, slip = joint_errors(rec), largest_slip(rec)
     last = rec.time > settings.seconds - 1.0
     claims = [
@@ -91,7 +91,7 @@ def run(settings: PlatformSettings, lab: Lab) -> Outcome:
 
 
 def platform(settings: PlatformSettings) -> Platform:
-    """Sums of sines on every axis but yaw."""
+    """Returns a platform with sums of sines on every axis but yaw."""
     s, h, t = settings.sway, settings.heave, np.radians(settings.tilt)
     return Platform(
         x=(Sine(s, 0.4), Sine(0.3 * s, 0.7, 1.0)),
@@ -104,7 +104,7 @@ def platform(settings: PlatformSettings) -> Platform:
 
 
 def drift(rec: Recording) -> float:
-    """[m] how far the mean of a foot's contact points ended from where it was on the platform; the worse of the two."""
+    """Returns how far a foot ended from its first place on the platform [m]; the larger of the two."""
     character = rec.character
     ends = []
     for k in (0, len(rec) - 1):

@@ -1,4 +1,4 @@
-"""Panels as the papers have them: several lines over time, one panel below the other."""
+"""Plots of several lines over time, one panel below the other, as in the papers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Panel:
 
 
 def panels(rows: Sequence[Panel], title: str = "", width: float = 7.5, height: float = 1.9) -> Figure:
-    """Panels below each other, time along the bottom."""
+    """Draws panels below each other, with time along the bottom."""
     drawing = Figure(figsize=(width, 0.8 + height * len(rows)), layout="constrained")
     axes = drawing.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
     for axis, row in zip(axes, rows, strict=True):

@@ -1,7 +1,7 @@
 """The push map: the largest push a standing figure takes in place, by direction, body and controller (MATH: rho).
 
-De Lasa's and Macchietto's controllers are shown surviving single pushes; how much they survive neither says. Here it is
-measured, in what ankles alone could take: a law without angular momentum reaches about 1.1.
+De Lasa and Macchietto show their controllers surviving single pushes, but not how much they survive. Here it is
+measured in rho, what ankles alone could take: a control law without angular momentum reaches about 1.1.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Limits = Mapping[tuple[str, float], PushLimit]
 
 
 @dataclass(frozen=True)
-class Fresh:
-    """A new controller by name, for any figure: something a worker process can be sent."""
+class NamedController:
+    """Makes a new controller by name, for any figure; it can be sent to a worker process."""
 
     name: str
 
@@ -66,7 +66,7 @@ class PushMapSettings:
 
 
 def run(settings: PushMapSettings, lab: Lab) -> Outcome:
-    """One search for each controller, figure, body and direction; then the weakest is filmed."""
+    """Searches for each controller, figure, body and direction; then films the weakest."""
     chosen = _named(settings.controllers, CONTROLLERS, "controller")
     cast = _named(settings.who, CAST, "figure")
     if settings.directions < 1:
@@ -79,9 +79,9 @@ def run(settings: PushMapSettings, lab: Lab) -> Outcome:
         figure = character(name)
         bodies = list(dict.fromkeys(_body(figure, body) for body in settings.bodies.split(",")))
         found = push_map(
-            figure, Fresh(control), bodies, ways, workers=workers, tolerance=settings.tolerance, highest=settings.highest,
-            duration=settings.duration,
-            progress=_teller(lab, f"pushing {name} ({control})", number, len(jobs)),
+            figure, NamedController(control), bodies, ways, workers=workers, tolerance=settings.tolerance,
+            highest=settings.highest, duration=settings.duration,
+            progress=_reporter(lab, f"pushing {name} ({control})", number, len(jobs)),
         )  # fmt: skip
         for body in bodies:
             maps[control, name, body] = {key: limit for key, limit in found.items() if key[0] == body}
@@ -91,24 +91,24 @@ def run(settings: PushMapSettings, lab: Lab) -> Outcome:
     return Outcome(claims, {"push_map": polar(maps)}, film, facts)
 
 
-def _teller(lab: Lab, stage: str, number: int, jobs: int) -> Callable[[int, int], None]:
+def _reporter(lab: Lab, stage: str, number: int, jobs: int) -> Callable[[int, int], None]:
     return lambda done, of: lab.report(stage, (number + done / of) / jobs)
 
 
 def _claim(key: Key, limits: Limits, wanted: float) -> Claim:
     control, name, body = key
-    told = ", ".join(f"{limit.direction:.0f}: {limit.rho:.2f} ({limit.force:.0f} N)" for limit in limits.values())
+    angles = ", ".join(f"{limit.direction:.0f}: {limit.rho:.2f} ({limit.force:.0f} N)" for limit in limits.values())
     weakest = min(limits.values(), key=lambda limit: limit.rho)
     return Claim(
         f"{control}, {name} pushed at the {body}: rho at least {wanted:g} in every direction",
-        f"by degrees from forward: {told}; weakest {weakest.rho:.2f} at {weakest.direction:.0f} deg, where a larger "
+        f"by degrees from forward: {angles}; weakest {weakest.rho:.2f} at {weakest.direction:.0f} deg, where a larger "
         f"one ends so: {weakest.why or 'not found'}",
         weakest.rho >= wanted,
     )
 
 
 def _filmed(lab: Lab, maps: Mapping[Key, Limits], settings: PushMapSettings) -> Film | None:
-    """The weakest direction of the first map, at the largest push it takes, once more and recorded."""
+    """Simulates the largest push survived in the weakest direction of the first map, to be filmed."""
     (control, name, body), limits = next(iter(maps.items()))
     weakest = min(limits.values(), key=lambda limit: limit.rho)
     if weakest.rho == 0.0:
@@ -122,7 +122,7 @@ def _filmed(lab: Lab, maps: Mapping[Key, Limits], settings: PushMapSettings) -> 
 
 
 def polar(maps: Mapping[Key, Limits]) -> Figure:
-    """Rho by direction as seen from above, forward up; the circle at 1 is what ankles alone can take."""
+    """Plots rho by direction as seen from above, forward up; the circle at 1 is what ankles alone can take."""
     from matplotlib.figure import Figure
 
     figures = list(dict.fromkeys((name, body) for _, name, body in maps))

@@ -24,7 +24,10 @@ FADE = 0.45  # how much paler the first moment of a strobe is
 
 
 def with_scenery(character: Character, shapes: Iterable[Mapping[str, Any]]) -> mujoco.MjModel:
-    """Returns the character's model with fixed shapes: `{"bar": (place, axis, half length)}`, `{"box": (place, half sizes)}`."""
+    """Returns the character's model with fixed shapes.
+
+    They are `{"bar": (place, axis, half length)}` or `{"box": (place, half sizes)}`.
+    """
     spec = character.spec()
     for number, shape in enumerate(shapes):
         if "bar" in shape:

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.experiments.base import Claim
-from counterpoise.measure.outsider import JudgedStrain, Judgement, judge_overlap
+from counterpoise.experiments.base import Claim, Lab
+from counterpoise.measure.outsider import JudgedStrain, Judgement, judge_motion, judge_overlap
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.optimize.asks import Apart, Key, Taste, TorqueLimit, Touch, Wish
 from counterpoise.spacetime.optimize.problem import MotionProblem, build_motion_problem
@@ -76,6 +76,15 @@ def timed(stunt: StagedStunt) -> tuple[Result, float]:
     began = clock.process_time()
     result = solve(stunt)
     return result, clock.process_time() - began
+
+
+def solve_and_judge(lab: Lab, stage: str, stunt: StagedStunt) -> tuple[Result, float, Judgement]:
+    """Returns the solution of a stunt, its processor time [s], and what MuJoCo's inverse dynamics finds."""
+    lab.report(stage, 0.0)
+    result, seconds = timed(stunt)
+    judged = judge_motion(result)
+    lab.report(stage, 1.0)
+    return result, seconds, judged
 
 
 def valid_claim(text: str, result: Result, seconds: float, judged: Judgement) -> Claim:

@@ -18,11 +18,11 @@ from counterpoise.experiments.staging import (
     course_of,
     figures_of,
     first_guess_of,
+    solve_and_judge,
     strength_claim,
-    timed,
     valid_claim,
 )
-from counterpoise.measure.outsider import judge_motion, judge_torques
+from counterpoise.measure.outsider import judge_torques
 from counterpoise.spacetime.optimize.asks import Key, Touch
 
 FEET = ("foot_left", "foot_right")
@@ -39,7 +39,7 @@ class StandingJumpSettings:
 
 
 def jump_stunt(character: Character, settings: StandingJumpSettings) -> StagedStunt:
-    """Three keys: stand, a soft crouch, stand."""
+    """Returns a stunt of three keys: stand, a soft crouch, stand."""
     up, down = settings.push, round(settings.push + settings.flight, 6)
     end = round(down + settings.stand, 6)
     here = float(middle(character, np.asarray(character.neutral), FEET)[0])
@@ -64,13 +64,10 @@ def jump_stunt(character: Character, settings: StandingJumpSettings) -> StagedSt
 
 
 def run(settings: StandingJumpSettings, lab: Lab) -> Outcome:
-    """Solve, and see what came by itself: squash, stretch and a swing of the arms."""
+    """Solves, and measures what no key asks for: squash, stretch and a swing of the arms."""
     human = character("human")
     stunt = jump_stunt(human, settings)
-    lab.report("standing jump", 0.0)
-    result, seconds = timed(stunt)
-    judged = judge_motion(result)
-    lab.report("standing jump", 1.0)
+    result, seconds, judged = solve_and_judge(lab, "standing jump", stunt)
     t = np.linspace(0.0, stunt.duration, 400)
     q = np.asarray(result.sample(t).q)
     guess = np.asarray(first_guess_of(stunt).sample(t).q)
@@ -111,7 +108,7 @@ def run(settings: StandingJumpSettings, lab: Lab) -> Outcome:
 
 
 def _arm(character: Character, poses: Array) -> Array:
-    """[rad] how far before the trunk the left hand is, seen from the shoulder."""
+    """The angle of the left arm ahead of the trunk [rad]."""
     out = []
     for q in poses:
         s = character.snapshot(character.state(q))

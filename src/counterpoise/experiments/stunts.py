@@ -35,12 +35,12 @@ from counterpoise.spacetime.optimize.solve import Result
 from counterpoise.spacetime.stunt.poses import named_pose
 
 FINGER = 0.01  # [m] half the thickness of a finger: its end is this far above what it presses on
-SINK = 2e-3  # [m] nothing gets deeper than this into the ground or a box
-CLOSE = 120.0  # [Hz] at which that is looked at
-ROUND = math.radians(25.0)  # of the way round a foot's edge to where it is held while it rolls
+MAX_SINK = 2e-3  # [m] largest depth in the ground or a box
+SINK_RATE = 120.0  # [Hz] at which depths are measured
+ROLL_ANGLE = math.radians(25.0)  # round a foot's edge, to the point it is held at while it rolls
 STUNTS = ("jump", "twist", "cartwheel", "vault")
-STRONG = {"cartwheel": 2.5}  # on fingertips: with a person's own strength the pelvis stays at the height of the knees
-VIEW = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [deg]
+STRENGTH = {"cartwheel": 2.5}  # on fingertips: at a person's strength the pelvis would stay at knee height
+AZIMUTHS = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [deg]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class StuntsSettings:
 
 
 def long_jump(character: Character, settings: StuntsSettings) -> StagedStunt:
-    """Stand, crouch, land in a crouch, stand; the distance by where the last key stands, the height by an Apex."""
+    """Returns a jump: stand, crouch, land in a crouch, stand. The last key gives the distance, an Apex the height."""
     up, down, end = 0.7, 1.2, 2.0
     here = float(middle(character, np.asarray(character.neutral), FEET)[0])
     there = here + settings.distance
@@ -75,9 +75,9 @@ def long_jump(character: Character, settings: StuntsSettings) -> StagedStunt:
 
 
 def twist(character: Character, settings: StuntsSettings) -> StagedStunt:
-    """A jump on the spot whose last key faces the other way; one soft key in the air says which way round.
+    """Returns a jump on the spot whose last key faces the other way; a soft key in the air gives the sense of rotation.
 
-    Half-way round the feet are beside each other: legs do not pass through legs.
+    Half-way round the feet are beside each other, so that the legs do not pass through each other.
     """
     up, down, end = 0.6, 1.1, 1.8
     turn = math.radians(settings.turn)
@@ -99,7 +99,7 @@ def twist(character: Character, settings: StuntsSettings) -> StagedStunt:
 
 
 def cartwheel(character: Character, settings: StuntsSettings) -> StagedStunt:
-    """To the left: left hand, right hand, right foot, left foot; feet come off and on over their edges."""
+    """Returns a cartwheel to the left: left hand, right hand, right foot, left foot; feet roll over their edges."""
     end, edge, soft = 2.7, 0.25, 30.0
     feet, hands, landed = (-0.2, 0.2), (0.75, 1.2), (1.75, 2.2)  # [m] along y, as the parts touch
     wide = bent(character, shoulder=(2.4, 0.0, 0.0), hip=(0.25, 0.0, 0.0), elbow=0.1)
@@ -141,7 +141,7 @@ def cartwheel(character: Character, settings: StuntsSettings) -> StagedStunt:
 
 
 def vault(character: Character, settings: StuntsSettings) -> StagedStunt:
-    """From standing, hands on the box, legs through between the arms, and standing on the other side."""
+    """Returns a vault from standing: hands on the box, legs through between the arms, standing on the other side."""
     box, end, soft = settings.box, 2.3, 100.0
     before, behind = -0.8, 0.7
     push, on, off, down = 0.7, 0.9, 1.25, 1.55
@@ -187,12 +187,12 @@ BUILDERS = {"jump": long_jump, "twist": twist, "cartwheel": cartwheel, "vault": 
 
 
 def build(character: Character, name: str, settings: StuntsSettings) -> StagedStunt:
-    """One of them, as strong as it may be."""
-    return replace(BUILDERS[name](character, settings), strength=settings.strength * STRONG.get(name, 1.0))
+    """Returns one of the stunts, with the strength it may use."""
+    return replace(BUILDERS[name](character, settings), strength=settings.strength * STRENGTH.get(name, 1.0))
 
 
 def run(settings: StuntsSettings, lab: Lab) -> Outcome:
-    """Each from its keys and contacts, judged alike."""
+    """Solves each stunt from its keys and contacts, and judges it."""
     if settings.only != "all" and settings.only not in STUNTS:
         raise unknown_name("stunt", settings.only, ("all", *STUNTS))
     human = character("human")
@@ -217,11 +217,11 @@ def run(settings: StuntsSettings, lab: Lab) -> Outcome:
                 "nothing sinks into the ground" + (" or the box" if stunt.scenery else ""),
                 f"{1e3 * max(judged.sink, 0.0):.1f} mm ({judged.sunk})"
                 + (f", {1e3 * deep:.1f} mm{which}" if stunt.scenery else ""),
-                max(judged.sink, deep) < SINK,
+                max(judged.sink, deep) < MAX_SINK,
             )
         )
         films[name] = Film(
-            "", take=take_with(human, result.motion, stunt.scenery), azimuth=VIEW[name], count=16, columns=8,
+            "", take=take_with(human, result.motion, stunt.scenery), azimuth=AZIMUTHS[name], count=16, columns=8,
             panel=(180, 230), speed=0.5,
         )  # fmt: skip
         facts[name] = figures_of(result, seconds, judged) | {"into scenery": deep}
@@ -231,7 +231,7 @@ def run(settings: StuntsSettings, lab: Lab) -> Outcome:
 
 
 def _asked(character: Character, name: str, result: Result, settings: StuntsSettings) -> Claim:
-    """What was asked for, measured on the motion."""
+    """The claim that the motion does what was asked for."""
     t = np.linspace(0.0, float(result.curve.times[-1]), 500)
     q = np.asarray(result.sample(t).q)
     if name == "jump":
@@ -266,12 +266,12 @@ def _asked(character: Character, name: str, result: Result, settings: StuntsSett
 
 
 def into_scenery(stunt: StagedStunt, result: Result) -> tuple[float, str]:
-    """[m] how deep any body gets into the shapes that stand around, by MuJoCo's distances; and which, when."""
+    """Returns the largest depth of any body in the scenery [m], by MuJoCo's distances, and which, when."""
     model = with_scenery(stunt.character, stunt.scenery)
     data = mujoco.MjData(model)
     bodies, fixed = np.flatnonzero(model.geom_bodyid > 0), np.flatnonzero(model.geom_bodyid == 0)
     deepest, which = 0.0, ""
-    for t in np.arange(0.0, float(result.curve.times[-1]), 1.0 / CLOSE):
+    for t in np.arange(0.0, float(result.curve.times[-1]), 1.0 / SINK_RATE):
         data.qpos[:] = result.sample(float(t)).q
         mujoco.mj_kinematics(model, data)
         for shape in fixed:
@@ -283,15 +283,15 @@ def into_scenery(stunt: StagedStunt, result: Result) -> tuple[float, str]:
 
 
 def _edge(character: Character, foot: str, side: float) -> tuple[Array, float]:
-    """Two points part of the way round a foot's left (1) or right (-1) edge, and their height when the foot is flat.
+    """Two points ROLL_ANGLE round a foot's left (1) or right (-1) edge, and their height when the foot is flat.
 
     The edges are round (capsules): a foot that rolls about the line through these points by up to twice that angle
-    never sinks, and rises by no more than this height.
+    never sinks, and rises by at most this height.
     """
     sole = np.array([p.position for p in character.foot(foot).points if p.body == foot and side * p.position[1] > 0.0])
     radius = float(character.model.geom_size[character.model.body_geomadr[character.body_id(foot)], 0])
-    rise = radius * (1.0 - math.cos(ROUND))
-    return sole + (0.0, side * radius * math.sin(ROUND), rise), rise
+    rise = radius * (1.0 - math.cos(ROLL_ANGLE))
+    return sole + (0.0, side * radius * math.sin(ROLL_ANGLE), rise), rise
 
 
 def _tip(character: Character, hand: str) -> Array:
@@ -299,7 +299,7 @@ def _tip(character: Character, hand: str) -> Array:
 
 
 def _tips(character: Character, pose: Array) -> Array:
-    """The mean place of the fingertips."""
+    """The mean position of the fingertips."""
     s = character.snapshot(character.state(pose))
     return np.asarray(np.mean([s.position(h) + s.rotation(h) @ _tip(character, h) for h in character.hands], axis=0))
 

@@ -105,7 +105,7 @@ def standing_feet(character: Character, reference: Motion | None) -> tuple[str, 
 
 
 def foot_tilt(recording: Recording, feet: Sequence[str]) -> Array:
-    """Returns (n,) [rad]: the largest rotation of any of these feet off the ground, from its orientation at the start."""
+    """Returns (n,) [rad]: the largest rotation of any of these feet off the ground since the start."""
     character, track = recording.character, recording.track()
     out = np.zeros(len(recording))
     for foot in character.feet:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def table(found: Mapping[str, Mapping[str, TrackingReport]], title: str) -> Figure:
-    """Draws a table of the median errors, motions down and combinations across; green for small errors, red for falls."""
+    """Draws a table of median errors, motions down, combinations across; green for small errors, red for falls."""
     from matplotlib.figure import Figure
 
     columns = list(next(iter(found.values())))

@@ -16,6 +16,9 @@ from counterpoise.experiments.upright import blow, ended, joint_errors, largest_
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording
 
+MAX_ARM_MASS = 0.15  # of the body: what carries more than this with a hand is no arm
+FIRST_BLOW = 0.3  # [s]
+
 
 @dataclass(frozen=True)
 class WindmillSettings:
@@ -34,7 +37,7 @@ class WindmillSettings:
 
 
 def run(settings: WindmillSettings, lab: Lab) -> Outcome:
-    """The thesis's blows; then all forces below, step by step: which are survived in place, which without a fall."""
+    """Simulates the thesis's blows, then smaller ones step by step: which are survived in place, or without a fall."""
     from counterpoise.experiments.plotting import panels
 
     figure = character(settings.who)
@@ -78,14 +81,15 @@ def run(settings: WindmillSettings, lab: Lab) -> Outcome:
         "not survived": {f"{force:.0f}": v.why for force, v in sorted(verdicts.items()) if not v},
         "slip": largest_slip(rec), "foot": _verdict(rec, settings).foot, "last_error": float(joint_errors(rec)[-1]),
     }  # fmt: skip
-    begun = 0.3
-    times = np.linspace(begun, begun + settings.pushes * (settings.duration + settings.interval) + 0.8, 10).tolist()
+    times = np.linspace(
+        FIRST_BLOW, FIRST_BLOW + settings.pushes * (settings.duration + settings.interval) + 0.8, 10
+    ).tolist()
     film = Film(shown, azimuth=-50.0, columns=5, panel=(210, 270), times=times, speed=0.5)
     return Outcome(claims, {"windmill": panels(story_panels(rec), f"{shown}: {largest:.0f} N")}, film, facts)
 
 
-def blows(settings: WindmillSettings, force: float, start: float = 0.3) -> list[Push]:
-    """To and fro, beginning at `start` [s]."""
+def blows(settings: WindmillSettings, force: float, start: float = FIRST_BLOW) -> list[Push]:
+    """Returns the blows, alternately in opposite directions, from `start` [s] on."""
     every = settings.duration + settings.interval
     return [
         blow(settings.body, settings.direction + 180.0 * (i % 2), force, start + i * every, settings.duration)
@@ -94,7 +98,7 @@ def blows(settings: WindmillSettings, force: float, start: float = 0.3) -> list[
 
 
 def _verdict(rec: Recording, settings: WindmillSettings) -> measure.Survival:
-    """In place, as everywhere (`Bar`): no fall, feet within 1 cm of their places, at rest and back in its pose."""
+    """Whether the blows were survived in place (`Bar`): no fall, feet within 1 cm, at rest and back in its pose."""
     last = blows(settings, 1.0)[-1]
     return measure.survival(rec, last.start + last.duration, measure.Bar(seconds=settings.seconds))
 
@@ -106,13 +110,13 @@ def _simulated(name: str, character: Character, settings: WindmillSettings, forc
 
 
 def arm_joints(character: Character) -> list[str]:
-    """Joints of the limbs that end in a hand: from each hand up to what also carries something else."""
+    """Returns the joints of the limbs that end in a hand: those that carry a hand and little mass."""
     parents, ids = character.model.body_parentid, {character.body_id(h) for h in character.hands}
     out = []
     for joint in character.joints:
         b = character.body_id(joint.body)
         below = [i for i in range(1, character.model.nbody) if _within(parents, i, b)]
-        if ids & set(below) and character.model.body_mass[below].sum() < 0.15 * character.mass:
+        if ids & set(below) and character.model.body_mass[below].sum() < MAX_ARM_MASS * character.mass:
             out.append(joint.name)
     return out
 
@@ -126,7 +130,7 @@ def _within(parents: NDArray[np.int32], body: int, ancestor: int) -> bool:
 
 
 def arm_travel(rec: Recording) -> float:
-    """[rad] that the upper arms turned altogether, the mean over the arms: the integral of the joint's speed."""
+    """Returns the rotation of the upper arms in all [rad], a mean over the arms: the integral of the joint's speed."""
     character = rec.character
     first = [name for name in arm_joints(character) if name.startswith("shoulder")]
     if not first:
@@ -136,7 +140,7 @@ def arm_travel(rec: Recording) -> float:
 
 
 def arm_share(rec: Recording, settings: WindmillSettings) -> float:
-    """Of the angular momentum about the pushed axis while it was largest: how much is that of the arms."""
+    """Returns the arms' share of the largest horizontal angular momentum."""
     character = rec.character
     dofs = [
         d
