@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from counterpoise.features import ComPosition
 from counterpoise.objectives import Objective, Setpoint, TrackPose
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.world import World
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STRENGTH = 1e6  # [N m] of the joints: those of the thesis have no limits
 BASE = 2.4  # [m] height of the chain's base, so that all of it stays above the floor that is drawn
@@ -42,27 +46,12 @@ class ChainEightSettings:
 
 def run(settings: ChainEightSettings, lab: Lab) -> Outcome:
     """Simulates, and compares the CoM with its reference."""
-    from counterpoise.experiments.plotting import Panel, dress, panels
-
-    chain = strong_chain(settings.links, settings.length, settings.link_mass)
-    com = Setpoint(
-        ComPosition(), lambda t: eight(settings.amplitude, t, BASE), axes="xz", stiffness=settings.com_stiffness,
-        damping=settings.com_damping, name="com", weight=settings.com_weight,
-    )  # fmt: skip
-    posture = TrackPose(start_pose(chain), settings.posture_stiffness, settings.posture_damping, name="posture")
-    if settings.method not in ("strict", "weighted"):
-        raise BadValue(f"chain-eight: method is 'strict' or 'weighted'; got {settings.method!r}")
-    levels: list[list[Objective]] = [[com], [posture]] if settings.method == "strict" else [[com, posture]]
-    control = WholeBody(levels, rate=settings.rate, tuning=WholeBodyTuning(torque_limits=False))
-    world = World(ground=False, timestep=1.0 / settings.rate)
-    rec = lab.simulate("chain", chain, control, settings.seconds, world=world, start=chain.state(start_pose(chain)))
-
+    rec = _simulated(settings, lab)
     actual, commanded = measure.com(rec)[:, [0, 2]], np.array([eight(settings.amplitude, t, BASE)[0] for t in rec.time])
     error = np.linalg.norm(actual - commanded, axis=1)
     settled = rec.time >= min(3.0, 0.5 * settings.seconds)
     late, worst = float(np.sqrt(np.mean(error[settled] ** 2))), float(error[settled].max())
-    c1, c2 = rec.notes["residual com"], rec.notes["residual posture"]
-    c0 = dynamics_residual(rec)
+    c0, c1, c2 = dynamics_residual(rec), rec.notes["residual com"], rec.notes["residual posture"]
     claims = (
         Claim(
             "the CoM objective is exactly satisfied (c1 = 0)",
@@ -83,28 +72,6 @@ def run(settings: ChainEightSettings, lab: Lab) -> Outcome:
             f"largest |M a + h - tau| {c0.max():.1e} of the largest torque", bool(c0.max() < 1e-9),
         ),
     )  # fmt: skip
-
-    from matplotlib.figure import Figure
-
-    from counterpoise.render import palette
-
-    tracks = Figure(figsize=(5.2, 4.2), layout="constrained")
-    axis = tracks.subplots()
-    axis.plot(*actual.T, color=palette.FIGURES[1], linewidth=1.4, label="actual")
-    axis.plot(*commanded.T, color=palette.INK, linewidth=1.0, linestyle="--", label="commanded")
-    axis.plot(*actual[0], "o", color=palette.FIGURES[1], markersize=5, label="start")
-    axis.set_aspect("equal")
-    axis.set_xlabel("x [m]", fontsize=9)
-    dress(axis, "height [m]")
-    axis.legend(fontsize=8, frameon=False, loc="lower center")
-    residuals = panels(
-        [
-            Panel("c0: dynamics", rec.ticks, {"c0": c0}, logarithmic=True),
-            Panel("c1: CoM [m/s²]", rec.ticks, {"c1": c1}, logarithmic=True),
-            Panel("c2: posture [rad/s²]", rec.ticks, {"c2": c2}),
-        ],
-        "residuals |A x - b|",
-    )
     path = np.zeros((len(rec), 3))
     path[:, [0, 2]] = commanded
     film = Film(
@@ -114,7 +81,52 @@ def run(settings: ChainEightSettings, lab: Lab) -> Outcome:
     )  # fmt: skip
     facts = {"rms_error": late, "largest_error": worst, "c0": float(c0.max()), "c1": float(c1.max()),
              "c2_median": float(np.median(c2)), "largest_torque": float(np.abs(rec.torque).max())}  # fmt: skip
-    return Outcome(claims, {"com": tracks, "residuals": residuals}, film, facts)
+    plots = {"com": _com_plot(actual, commanded), "residuals": _residual_plot(rec.ticks, c0, c1, c2)}
+    return Outcome(claims, plots, film, facts)
+
+
+def _simulated(settings: ChainEightSettings, lab: Lab) -> Recording:
+    chain = strong_chain(settings.links, settings.length, settings.link_mass)
+    com = Setpoint(
+        ComPosition(), lambda t: eight(settings.amplitude, t, BASE), axes="xz", stiffness=settings.com_stiffness,
+        damping=settings.com_damping, name="com", weight=settings.com_weight,
+    )  # fmt: skip
+    posture = TrackPose(start_pose(chain), settings.posture_stiffness, settings.posture_damping, name="posture")
+    if settings.method not in ("strict", "weighted"):
+        raise BadValue(f"chain-eight: method is 'strict' or 'weighted'; got {settings.method!r}")
+    levels: list[list[Objective]] = [[com], [posture]] if settings.method == "strict" else [[com, posture]]
+    control = WholeBody(levels, rate=settings.rate, tuning=WholeBodyTuning(torque_limits=False))
+    world = World(ground=False, timestep=1.0 / settings.rate)
+    return lab.simulate("chain", chain, control, settings.seconds, world=world, start=chain.state(start_pose(chain)))
+
+
+def _com_plot(actual: Array, commanded: Array) -> Figure:
+    from matplotlib.figure import Figure
+
+    from counterpoise.render import palette
+    from counterpoise.render.plots import style_axis
+
+    drawing = Figure(figsize=(5.2, 4.2), layout="constrained")
+    axis = drawing.subplots()
+    axis.plot(*actual.T, color=palette.FIGURES[1], linewidth=1.4, label="actual")
+    axis.plot(*commanded.T, color=palette.INK, linewidth=1.0, linestyle="--", label="commanded")
+    axis.plot(*actual[0], "o", color=palette.FIGURES[1], markersize=5, label="start")
+    axis.set_aspect("equal")
+    axis.set_xlabel("x [m]", fontsize=9)
+    style_axis(axis, "height [m]")
+    axis.legend(fontsize=8, frameon=False, loc="lower center")
+    return drawing
+
+
+def _residual_plot(ticks: Array, c0: Array, c1: Array, c2: Array) -> Figure:
+    from counterpoise.experiments.plotting import Panel, panels
+
+    rows = [
+        Panel("c0: dynamics", ticks, {"c0": c0}, logarithmic=True),
+        Panel("c1: CoM [m/s²]", ticks, {"c1": c1}, logarithmic=True),
+        Panel("c2: posture [rad/s²]", ticks, {"c2": c2}),
+    ]
+    return panels(rows, "residuals |A x - b|")
 
 
 def eight(A: float, t: float, base: float = 0.0) -> tuple[Array, Array, Array]:

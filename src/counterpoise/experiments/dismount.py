@@ -16,6 +16,7 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.key_poses import ballistic, bent, com_of, hanging, moved, standing_at
 from counterpoise.experiments.scenery import rows_of, take_with
 from counterpoise.experiments.staging import (
+    SOFT_KEY_WEIGHT,
     Course,
     StagedStunt,
     apart_claim,
@@ -29,7 +30,6 @@ from counterpoise.measure.outsider import JudgedStrain, Judgement, judge_motion,
 from counterpoise.spacetime.optimize.asks import Apart, Apex, Key, Touch, Wish
 from counterpoise.spacetime.optimize.solve import Result
 
-SOFT_KEY = 10.0  # weight of keys that are only approximate
 ARM, LEG = ("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot", "toes")
 HALF_GRIP = 0.25  # [m] half the distance between the hands
 
@@ -110,17 +110,17 @@ def dismount_stunt(
     start, land = com_of(character, leave), com_of(character, touch)
     keys = [
         Key(0.0, hanging(character, bar, -1.1, waist=-0.1, hip=0.15), rest=True, name="hang back"),
-        Key(round(0.6 * swing, 6), hanging(character, bar, 0.0, hip=0.2), soft=SOFT_KEY, name="hang"),
-        Key(swing, leave, soft=SOFT_KEY, name="let go"),
+        Key(round(0.6 * swing, 6), hanging(character, bar, 0.0, hip=0.2), soft=SOFT_KEY_WEIGHT, name="hang"),
+        Key(swing, leave, soft=SOFT_KEY_WEIGHT, name="let go"),
     ]
     for share in (1 / 3, 2 / 3):
         turn = lean + (2.0 * math.pi - lean) * share
         place = ballistic(start, land, flight, share * flight)
         pose = moved(character, tuck, com_of(character, tuck), place, (0.0, -turn, 0.0))
-        keys.append(Key(round(swing + share * flight, 6), pose, soft=SOFT_KEY, name=f"somersault {share:.0%}"))
+        keys.append(Key(round(swing + share * flight, 6), pose, soft=SOFT_KEY_WEIGHT, name=f"somersault {share:.0%}"))
     keys += [
-        Key(down, touch, soft=SOFT_KEY, name="touch down"),
-        Key(round(down + 0.25, 6), crouch, soft=SOFT_KEY, name="crouch"),
+        Key(down, touch, soft=SOFT_KEY_WEIGHT, name="touch down"),
+        Key(round(down + 0.25, 6), crouch, soft=SOFT_KEY_WEIGHT, name="crouch"),
         Key(end, standing_at(character, np.asarray(character.neutral), x), rest=True, name="stand"),
     ]
     sides = (("left", HALF_GRIP), ("right", -HALF_GRIP))
@@ -257,8 +257,8 @@ def _label(name: str, d: Dismount) -> str:
 def _plot(both: Mapping[str, Dismount], settings: DismountSettings) -> Any:
     from matplotlib.figure import Figure
 
-    from counterpoise.experiments.plotting import dress
     from counterpoise.render import palette
+    from counterpoise.render.plots import style_axis
 
     drawing = Figure(figsize=(7.5, 6.0), layout="constrained")
     axes = drawing.subplots(3, 1, sharex=True)
@@ -271,7 +271,7 @@ def _plot(both: Mapping[str, Dismount], settings: DismountSettings) -> Any:
     axes[2].axhline(settings.bar, color=palette.INK, linewidth=1.0, linestyle="--", label="bar")
     words = ("angular momentum about\nthe flip axis [kg m²/s]", "inertia about it\n[kg m²]", "CoM height [m]")
     for axis, label in zip(axes, words, strict=True):
-        dress(axis, label)
+        style_axis(axis, label)
     axes[2].legend(fontsize=8, frameon=False)
     axes[2].set_xlabel("time [s]", fontsize=9)
     return drawing

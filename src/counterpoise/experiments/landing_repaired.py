@@ -13,6 +13,7 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.key_poses import com_of, flat_footed, middle
 from counterpoise.experiments.scenery import rows_of, take_with
 from counterpoise.experiments.staging import (
+    SOFT_KEY_WEIGHT,
     StagedStunt,
     apart_claim,
     figures_of,
@@ -25,7 +26,6 @@ from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.spacetime.optimize.asks import Key, Touch
 
-SOFT_KEY = 10.0  # weight of keys that are only approximate
 SOLE_AHEAD = 0.04  # [m] distance of the sole's middle ahead of the ankle
 FOOT_ASIDE = 0.091  # [m] distance of a foot from the middle of the body
 
@@ -53,11 +53,11 @@ def landing_stunt(character: Character, settings: LandingRepairedSettings) -> St
     falls = flat_footed(character, there, hip=-0.3, knee=0.1, ankle=-0.6, waist=0.1, shoulder=-1.2, elbow=0.3)
     keys = (
         Key(0.0, character.neutral, rest=True, name="stand"),
-        Key(round(0.55 * up, 6), crouch, soft=SOFT_KEY, name="crouch"),
-        Key(down, touch, soft=SOFT_KEY, name="touch down"),
-        Key(round(down + 0.3, 6), gives, soft=SOFT_KEY, name="give"),
-        Key(round(end - settings.still, 6), falls, soft=SOFT_KEY, rest=True, name="lean"),
-        Key(end, falls, soft=SOFT_KEY, rest=True, name="still leaning"),
+        Key(round(0.55 * up, 6), crouch, soft=SOFT_KEY_WEIGHT, name="crouch"),
+        Key(down, touch, soft=SOFT_KEY_WEIGHT, name="touch down"),
+        Key(round(down + 0.3, 6), gives, soft=SOFT_KEY_WEIGHT, name="give"),
+        Key(round(end - settings.still, 6), falls, soft=SOFT_KEY_WEIGHT, rest=True, name="lean"),
+        Key(end, falls, soft=SOFT_KEY_WEIGHT, rest=True, name="still leaning"),
     )
     touches = [Touch(f, 0.0, up) for f in FEET]
     touches += [

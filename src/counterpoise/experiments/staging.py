@@ -20,6 +20,7 @@ from counterpoise.spacetime.optimize.asks import Apart, Key, Taste, TorqueLimit,
 from counterpoise.spacetime.optimize.problem import MotionProblem, build_motion_problem
 from counterpoise.spacetime.optimize.solve import Result, solve_motion
 
+SOFT_KEY_WEIGHT = 10.0  # of keys that are only approximate
 MAX_OVERLAP = 0.015  # [m] depth of one body in another that still counts as apart: flesh is soft
 SMOOTH_JOINTS: Mapping[str, float] = {  # weights of smoothness: the trunk bends little, the arms do not flail
     "waist": 10.0, "spine": 10.0, "neck": 5.0, "elbow_left": 3.0, "elbow_right": 3.0, "shoulder_left": 3.0,

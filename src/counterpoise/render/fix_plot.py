@@ -12,7 +12,7 @@ from counterpoise.character.kinematics import body_frames
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.check_plot import legend_above, shade_carried
-from counterpoise.render.plots import write_plot
+from counterpoise.render.plots import style_axis, write_plot
 from counterpoise.spacetime.fix.mend import FixResult
 
 
@@ -38,10 +38,7 @@ def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] |
         "from nowhere\n[% of weight]", "upward force\n[weights]", "skate [cm/s]", "deepest point\n[mm]", "moved [cm]",
     )  # fmt: skip
     for axis, title in zip(axes, titles, strict=True):
-        axis.set_ylabel(title, fontsize=9)
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.tick_params(labelsize=8)
+        style_axis(axis, title)
         legend_above(axis)
         shade_carried(axis, result.before)
         for stretch in (*result.leaps, *result.left):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -46,16 +47,21 @@ def plot_recording(
             colour = palette.INK if limit else colours[number % len(colours)]
             style = {"linewidth": 0.8, "linestyle": "--"} if limit else {"linewidth": 1.3}
             axis.plot(panel.time, values, color=colour, label=label, **style)
-        axis.set_ylabel(f"{panel.title} [{panel.unit}]" if panel.unit else panel.title, fontsize=9)
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.tick_params(labelsize=8)
+        style_axis(axis, f"{panel.title} [{panel.unit}]" if panel.unit else panel.title)
         if len(panel.lines) > 1:
             axis.legend(fontsize=8, frameon=False, ncols=min(len(panel.lines), 6), loc="upper right")
     axes[-1].set_xlabel("time [s]", fontsize=9)
     if path is not None:
         write_plot(drawing, path)
     return drawing
+
+
+def style_axis(axis: Any, label: str) -> None:
+    """Gives a panel the look of all our plots: a light grid, no frame, small labels."""
+    axis.set_ylabel(label, fontsize=9)
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(labelsize=8)
 
 
 def write_plot(drawing: Figure, path: str | os.PathLike[str]) -> None:

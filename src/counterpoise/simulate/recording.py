@@ -23,8 +23,8 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Track, follow
 from counterpoise.character.state import State
-from counterpoise.errors import BadFile, BadValue, CounterpoiseError
-from counterpoise.files import Archive, Refused, one_line, open_archive, write_archive
+from counterpoise.errors import CounterpoiseError
+from counterpoise.files import Refused, one_line, open_archive, write_archive
 from counterpoise.motion.motion import Motion
 from counterpoise.simulate.world import FigurePlace
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 FORMAT, VERSION = "counterpoise-recording", 1
-_NOTE, _TICK = "note:", "tick"  # names of arrays in the file
+NOTE_PREFIX, TICKS = "note:", "tick"  # names of arrays in the file
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +160,9 @@ class Recording:
             "contact_bodies": self.contacts.bodies,
             "contact_point": self.contacts.point,
             "contact_force": self.contacts.force,
-            _TICK: self.ticks,
+            TICKS: self.ticks,
         }
-        out |= {f"{_NOTE}{name}": values for name, values in sorted(self.notes.items())}
+        out |= {f"{NOTE_PREFIX}{name}": values for name, values in sorted(self.notes.items())}
         if timings:
             out["tick_seconds"] = self.tick_seconds
         return out
@@ -174,9 +174,11 @@ class Recording:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Recording:
         """Reads a recording. Every problem with the file is a BadFile."""
+        from counterpoise.simulate.recording_files import read_recording
+
         with open_archive(path, "recording") as archive:
             try:
-                return _read(archive)
+                return read_recording(archive)
             except CounterpoiseError as error:
                 raise Refused(one_line(error)) from error
 
@@ -209,110 +211,3 @@ def model_bytes(model: mujoco.MjModel) -> NDArray[np.uint8]:
     buffer = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return buffer
-
-
-def model_from_bytes(data: NDArray[np.uint8], version: str) -> mujoco.MjModel:
-    """Returns the model read from MuJoCo's binary format; one of another MuJoCo version is refused."""
-    if version != mujoco.mj_versionString():
-        raise BadFile(
-            f"made with MuJoCo {version}, and this is {mujoco.mj_versionString()}: "
-            "compiled models do not cross versions; simulate it again"
-        )
-    try:
-        return mujoco.MjModel.from_binary_path("recording.mjb", {"recording.mjb": data.tobytes()})
-    except (ValueError, RuntimeError, mujoco.FatalError, mujoco.UnexpectedError, MemoryError) as error:
-        raise BadFile(f"its compiled model is damaged: {one_line(error)}") from error
-
-
-def _read(archive: Archive) -> Recording:
-    meta = archive.read_meta(FORMAT, VERSION)
-    model = model_from_bytes(archive.read("model_mjb", "u", 1), str(meta.get("mujoco")))
-    time = archive.read("time", "f", 1)
-    n = len(time)
-    if n < 1:
-        raise Refused("it holds no rows")
-    arrays = {
-        "qpos": archive.read("qpos", "f", 2, (n, model.nq)),
-        "qvel": archive.read("qvel", "f", 2, (n, model.nv)),
-        "torque": archive.read("torque", "f", 2, (n, model.nv)),
-        "external": archive.read("external", "f", 3, (n, model.nbody, 6)),
-    }
-    for name, values in {"time": time, **arrays}.items():
-        if not np.isfinite(values).all():
-            raise Refused(f"array {name!r} holds NaN or infinity")
-    step = float(archive.read("timestep", "f", 0)[()])
-    if step != float(model.opt.timestep):
-        raise Refused(f"its timestep {step} is not its model's, {model.opt.timestep}")
-    if n > 1 and not np.allclose(np.diff(time), step, rtol=1e-6, atol=1e-12):
-        raise Refused(f"its time does not advance by its timestep of {step} s")
-    figures, places = _read_figures(meta, model)
-    for key in ("format", "version", "mujoco", "figures"):
-        meta.pop(key)
-    ticks = archive.read(_TICK, "f", 1)
-    return Recording(
-        figures=figures,
-        places=places,
-        model=model,
-        time=time,
-        qpos=arrays["qpos"],
-        qvel=arrays["qvel"],
-        torque=arrays["torque"],
-        external=arrays["external"],
-        contacts=_read_contacts(archive, n, model.nbody),
-        ticks=ticks,
-        notes=_read_notes(archive, len(ticks)),
-        tick_seconds=archive.read("tick_seconds", "f", 1) if "tick_seconds" in archive.names else np.empty(0),
-        meta=meta,
-    )
-
-
-def _read_figures(meta: dict[str, Any], model: mujoco.MjModel) -> tuple[tuple[Character, ...], tuple[FigurePlace, ...]]:
-    figures, places = [], []
-    try:
-        for entry in meta["figures"]:
-            character = Character.from_mjcf(str(entry["mjcf"]))
-            spans = [_span(entry[key]) for key in ("qpos", "dofs", "bodies")]
-            sizes = [(spans[0], character.nq, model.nq), (spans[1], character.nv, model.nv)]
-            sizes.append((spans[2], character.model.nbody - 1, model.nbody))
-            if any(s.start < 0 or s.stop > top or s.stop - s.start != size for s, size, top in sizes):
-                raise BadValue(f"figure {character.name!r} does not fit its model")
-            figures.append(character)
-            places.append(FigurePlace(str(entry["prefix"]), *spans))
-    except (KeyError, TypeError, IndexError, ValueError) as error:
-        raise Refused(f"its figures are damaged: {one_line(error)}") from error
-    if not figures:
-        raise Refused("it names no figure")
-    return tuple(figures), tuple(places)
-
-
-def _span(ends: Any) -> slice:
-    start, stop = ends
-    return slice(int(start), int(stop))
-
-
-def _read_contacts(archive: Archive, rows: int, bodies: int) -> Contacts:
-    start = archive.read("contact_start", "i", 1)
-    pairs = archive.read("contact_bodies", "i", 2)
-    point, force = archive.read("contact_point", "f", 2), archive.read("contact_force", "f", 2)
-    m = len(pairs)
-    fits = len(start) == rows + 1 and start[0] == 0 and start[-1] == m and bool(np.all(np.diff(start) >= 0))
-    if not fits or pairs.shape != (m, 2) or point.shape != (m, 3) or force.shape != (m, 3):
-        raise Refused("its contact arrays do not fit together")
-    if m and (pairs.min() < 0 or pairs.max() >= bodies):
-        raise Refused("its contacts name bodies that are not there")
-    return Contacts(start, pairs, point, force)
-
-
-def _read_notes(archive: Archive, ticks: int) -> dict[str, NDArray[Any]]:
-    notes: dict[str, NDArray[Any]] = {}
-    for name in archive.names:
-        if not name.startswith(_NOTE):
-            continue
-        try:
-            values = archive.read(name, "f", 1)
-        except Refused:
-            values = archive.read(name, "U", 1)
-        if len(values) != ticks:
-            raise Refused(f"array {name!r} has {len(values)} entries for {ticks} ticks")
-        notes[name.removeprefix(_NOTE)] = values
-    return notes
