@@ -39,8 +39,8 @@ class CupSettings:
 
     stiffness: float = setting(150.0, "1/s^2", "k_p of head and cup")
     weight: float = setting(30.0, "", "of head and cup, against 1 for every joint")
-    steady: float = setting(10.0, "1/s", "damping of the hand's place, as the paper has it")
-    lean: float = setting(0.25, "rad", "how far the reference's trunk leans into the kick, to tilt head and cup")
+    steady: float = setting(10.0, "1/s", "damping of the hand's velocity, as in the paper")
+    lean: float = setting(0.25, "rad", "how far the reference's trunk leans during the kick, which tilts head and cup")
     speed: float = setting(1.0, "", "of the kick")
     momentum: bool = setting(True, "", "also with MomentumBalance")
 

@@ -39,14 +39,14 @@ class DismountSettings:
     """The paper gives the flight times; the rest is ours."""
 
     short: float = setting(0.6, "s", "flight time of the first dismount")
-    long: float = setting(0.8, "s", "flight time of the second")
+    long: float = setting(0.8, "s", "flight time of the second and third dismount")
     bar: float = setting(2.3, "m", "height of the bar")
     swing: float = setting(0.9, "s", "from rest to letting go")
     stand: float = setting(0.7, "s", "from touch-down to standing still")
-    landing: float = setting(1.7, "m", "where it lands, from the bar")
+    landing: float = setting(1.7, "m", "horizontal distance of the landing from the bar")
     torque: float = setting(20.0, "N m", "largest torque of each hand about the bar")
-    above: float = setting(0.03, "m", "how far above the bar the CoM gets, at least, in the longer flight")
-    strength: float = setting(1.0, "", "share of each joint's strength that the third, as long as the second, may use")
+    above: float = setting(0.03, "m", "least height of the CoM above the bar in the longer flight")
+    strength: float = setting(1.0, "", "share of each joint's strength that the third dismount may use")
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,10 +35,10 @@ class ExerciseSettings:
 
     speed: float = setting(1.0, "", "of the keyframed motions")
     clips: str = setting("", "", "folder with 13_29.bvh and 02_05.bvh; empty: shared/mocap beside the project")
-    captured: bool = setting(True, "", "also the captured clips, where there are any")
-    hurry: bool = setting(True, "", "also find how fast the toe touch may go with each combination")
-    fastest: float = setting(5.2, "", "where that search ends; it begins at 2.8")
-    rest: float = setting(0.7, "s", "after each motion, to see whether it still stands")
+    captured: bool = setting(True, "", "also follow the captured clips, if there are any")
+    hurry: bool = setting(True, "", "also find the fastest toe touch of each combination")
+    fastest: float = setting(5.2, "", "largest speed of that search; the smallest is 2.8")
+    rest: float = setting(0.7, "s", "simulated after each motion")
 
 
 def run(settings: ExerciseSettings, lab: Lab) -> Outcome:

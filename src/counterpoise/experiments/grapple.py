@@ -25,14 +25,14 @@ class GrappleSettings:
     """The paper gives no forces and no places for its points."""
 
     who: str = setting("insectoid", "", "which figure")
-    motion: str = setting("twist", "", "reference motion, again and again")
-    rho: float = setting(0.9, "", "strength of the blows, in what ankles alone can take (MATH: rho)")
+    motion: str = setting("twist", "", "reference motion, repeated")
+    rho: float = setting(0.9, "", "strength of the blows, in units of what ankles alone can take (MATH: rho)")
     blows: int = setting(3, "", "how many")
     points: int = setting(3, "", "how many points tie it down: hands, then the head")
-    depth: float = setting(0.55, "", "how low they pull, of the height each point has when standing")
-    pull: float = setting(2.5, "s", "in which each is drawn down")
+    depth: float = setting(0.55, "", "height that each point is pulled to, as a share of its standing height")
+    pull: float = setting(2.5, "s", "time in which each is pulled down")
     weight: float = setting(1000.0, "", "of each point against 1 for every joint")
-    hold: float = setting(3.0, "s", "all of them hold")
+    hold: float = setting(3.0, "s", "time for which all of them hold")
 
 
 def run(settings: GrappleSettings, lab: Lab) -> Outcome:

@@ -42,14 +42,14 @@ class HeadDragSettings:
     """The paper's user dragged by hand; path, stiffness and weight are ours."""
 
     squats: int = setting(2, "", "how many")
-    size: float = setting(1.0, "", "of the path, in its own size")
+    size: float = setting(1.0, "", "scale of the path")
     sideways: float = setting(0.01, "m", "of the path out of the sagittal plane")
-    begin: float = setting(0.5, "s", "when the drag begins; it ends as long before the end")
+    begin: float = setting(0.5, "s", "start of the drag; it ends the same time before the end")
     stiffness: float = setting(100.0, "1/s^2", "k_p of the drag")
     weight: float = setting(1000.0, "", "of the drag in Stand, against 1 for every joint and 1000 for the CoM's height")
     momentum_weight: float = setting(100.0, "", "of the drag in MomentumBalance, against 1 for every joint")
-    spring: float = setting(300.0, "N/m", "of the spring from outside")
-    damping: float = setting(60.0, "N s/m", "of the spring from outside")
+    spring: float = setting(300.0, "N/m", "of the external spring")
+    damping: float = setting(60.0, "N s/m", "of the external spring")
 
 
 def run(settings: HeadDragSettings, lab: Lab) -> Outcome:

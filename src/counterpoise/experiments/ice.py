@@ -27,7 +27,7 @@ class IceSettings:
     motion: str = setting("leg_circle", "", "reference motion")
     speed: float = setting(1.0, "", "of the reference")
     known: float = setting(0.8, "", "share of the friction that the controller plans with")
-    ordinary: bool = setting(True, "", "also on ground of friction 1, to compare")
+    ordinary: bool = setting(True, "", "also on ground of friction 1, for comparison")
     unaware: bool = setting(True, "", "also planning as if the ground were not slippery")
 
 

@@ -25,10 +25,10 @@ class ImpactHeadSettings:
     duration: float = setting(0.1, "s", "of the blow")
     body: str = setting("head", "", "struck at its centre of mass")
     direction: float = setting(180.0, "deg", "of the blow, from forward, counter-clockwise: 180 strikes the face")
-    seconds: float = setting(4.0, "s", "to recover in, or to fall in")
+    seconds: float = setting(4.0, "s", "simulated after the blow")
     variant: str = setting("2009", "", "of MomentumBalance: 2009, or 2008 as in the thesis")
     search: bool = setting(True, "", "find the largest blow each survives")
-    largest: float = setting(340.0, "N", "where that search begins; it ends within 20 N")
+    largest: float = setting(340.0, "N", "largest blow of that search, which ends within 20 N")
 
 
 def run(settings: ImpactHeadSettings, lab: Lab) -> Outcome:

@@ -34,7 +34,7 @@ class ImpactSeriesSettings:
     duration: float = setting(0.1, "s", "of each blow")
     interval: float = setting(1.0, "s", "from one blow to the next")
     blows: int = setting(6, "", "how many: thorax, head and arms in turn, from all sides")
-    seconds: float = setting(2.0, "s", "to recover in after the last")
+    seconds: float = setting(2.0, "s", "simulated after the last blow")
     variant: str = setting("2009", "", "of MomentumBalance: 2009, or 2008 as in the thesis")
 
 

@@ -36,8 +36,8 @@ class KicksSettings:
 
     speed: float = setting(1.0, "", "of the keyframed motions")
     clips: str = setting("", "", "folder with 42_01.bvh and 144_09.bvh; empty: shared/mocap beside the project")
-    captured: bool = setting(True, "", "also the captured clips, where there are any")
-    rest: float = setting(1.0, "s", "after each motion, to see whether it still stands")
+    captured: bool = setting(True, "", "also follow the captured clips, if there are any")
+    rest: float = setting(1.0, "s", "simulated after each motion")
 
 
 def run(settings: KicksSettings, lab: Lab) -> Outcome:

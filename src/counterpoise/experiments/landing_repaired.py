@@ -32,9 +32,9 @@ FOOT_ASIDE = 0.091  # [m] distance of a foot from the middle of the body
 
 @dataclass(frozen=True)
 class LandingRepairedSettings:
-    distance: float = setting(0.9, "m", "of the jump that lands")
+    distance: float = setting(0.9, "m", "of the jump")
     flight: float = setting(0.45, "s", "in the air")
-    stand: float = setting(1.0, "s", "on the ground after it")
+    stand: float = setting(1.0, "s", "on the ground after the landing")
     still: float = setting(0.2, "s", "how long it has to stand still at the end")
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 

@@ -38,9 +38,9 @@ class MonkeyBarsSettings:
     reach: float = setting(0.75, "s", "on one hand")
     double: float = setting(0.15, "s", "on both hands, between two reaches")
     grip: float = setting(15.0, "N m", "largest torque of a hand, about its bar and across it")
-    near: float = setting(10.0, "", "how much the motion would rather be the initial one")
+    near: float = setting(10.0, "", "weight of staying near the initial motion")
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
-    apart: float = setting(0.12, "m", "of each hand from the middle of the bars")
+    apart: float = setting(0.12, "m", "distance of each hand from the middle of the bars")
 
 
 def monkey_stunt(character: Character, settings: MonkeyBarsSettings) -> StagedStunt:

@@ -29,8 +29,8 @@ MOTIONS = {  # a keyframed motion that suits each body
 class MorphologiesSettings:
     """The papers show an insectoid and a chicken; they give no forces."""
 
-    who: str = setting("insectoid,chicken,ostrich,dinosaur", "", "figures, with commas; all for the whole cast")
-    rho: float = setting(0.8, "", "strength of each push, in what ankles alone can take (MATH: rho)")
+    who: str = setting("insectoid,chicken,ostrich,dinosaur", "", "figures, separated by commas; all for the whole cast")
+    rho: float = setting(0.8, "", "strength of each push, in units of what ankles alone can take (MATH: rho)")
     pushes: int = setting(2, "", "during each motion")
     loops: int = setting(1, "", "how often the motion is repeated")
 

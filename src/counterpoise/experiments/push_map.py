@@ -54,15 +54,17 @@ class NamedController:
 class PushMapSettings:
     """Survived: no fall, feet within 1 cm, at rest and back at the reference 3 s later, no second wobble (`Bar`)."""
 
-    who: str = setting("human", "", "figures with commas; all for the whole cast")
-    bodies: str = setting("thorax", "", "where they are pushed, with commas; those a figure lacks become its trunk")
-    controllers: str = setting("stand", "", "of stand, balance, momentum, with commas; all for the three")
-    directions: int = setting(8, "", "evenly about the figure, from forward, counter-clockwise")
+    who: str = setting("human", "", "figures, separated by commas; all for the whole cast")
+    bodies: str = setting(
+        "thorax", "", "bodies to push, separated by commas; the trunk where a figure has none"
+    )
+    controllers: str = setting("stand", "", "stand, balance or momentum, separated by commas; all for the three")
+    directions: int = setting(8, "", "number of directions, evenly spread, from forward, counter-clockwise")
     tolerance: float = setting(0.1, "", "of rho")
     highest: float = setting(2.2, "", "largest rho tried")
     duration: float = setting(0.1, "s", "of the push")
     workers: int = setting(0, "", "processes; 0: one for each core")
-    wanted: float = setting(1.1, "", "rho that is asked of every direction")
+    wanted: float = setting(1.1, "", "rho that every direction must reach")
 
 
 def run(settings: PushMapSettings, lab: Lab) -> Outcome:

@@ -26,13 +26,13 @@ class SquatHeightSettings:
     """The thesis gives no heights or speeds."""
 
     who: str = setting("human", "", "which figure")
-    controller: str = setting("balance", "", "the thesis's own: balance; or stand")
-    depth: float = setting(0.68, "", "lowest height asked for in the bends, of the standing CoM height")
+    controller: str = setting("balance", "", "balance, as in the thesis, or stand")
+    depth: float = setting(0.68, "", "lowest height of the bends, as a share of the standing CoM height")
     period: float = setting(2.5, "s", "of one bend")
     bends: int = setting(3, "", "how many")
-    too_high: float = setting(1.3, "", "a height out of reach, of the standing one")
-    too_low: float = setting(0.35, "", "and one as far below")
-    hold: float = setting(2.0, "s", "for which each of these, and the standing height between them, is asked")
+    too_high: float = setting(1.3, "", "a height that is out of reach, as a share of the standing height")
+    too_low: float = setting(0.35, "", "a height that is too low, as a share of the standing height")
+    hold: float = setting(2.0, "s", "time for which each of these, and the standing height between them, is asked for")
 
 
 def _controller(settings: SquatHeightSettings, height: Callable[[float], float]) -> Controller:

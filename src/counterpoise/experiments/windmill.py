@@ -28,11 +28,13 @@ class WindmillSettings:
     force: float = setting(1000.0, "N", "of each push")
     duration: float = setting(0.1, "s", "of each push")
     interval: float = setting(0.1, "s", "between pushes")
-    pushes: int = setting(8, "", "how many, turn about to and fro")
+    pushes: int = setting(8, "", "how many, in alternating directions")
     body: str = setting("pelvis", "", "pushed at its centre of mass")
     direction: float = setting(0.0, "deg", "of the first push, from forward")
-    seconds: float = setting(3.0, "s", "to recover in after the last")
-    search: bool = setting(True, "", "find the largest force survived: all are tried, survival is not monotone")
+    seconds: float = setting(3.0, "s", "simulated after the last push")
+    search: bool = setting(
+        True, "", "find the largest force survived; every step is tried, as survival is not monotone"
+    )
     step: float = setting(50.0, "N", "from one force tried to the next")
 
 
