@@ -42,7 +42,7 @@ class ExerciseSettings:
 
 
 def run(settings: ExerciseSettings, lab: Lab) -> Outcome:
-    """Every motion with each combination of objectives, and with Stand."""
+    """Simulates every motion with each combination of objectives, and with Stand."""
     human = character("human")
     motions = {
         name: jab(human, settings.speed) if name == "jab" else reference_motion(name, human, speed=settings.speed)
@@ -73,7 +73,7 @@ def run(settings: ExerciseSettings, lab: Lab) -> Outcome:
 
 
 def jab(character: Character, speed: float = 1.0) -> Motion:
-    """A fast left jab from a guard: trunk and shoulder turn into it, out in 0.16 s and back."""
+    """Returns two fast left jabs from a guard: trunk and shoulder turn into each, out in 0.16 s and back."""
 
     def arms(left: tuple[float, float], turn: float) -> dict[str, object]:
         lift, elbow = left

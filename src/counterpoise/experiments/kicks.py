@@ -41,7 +41,7 @@ class KicksSettings:
 
 
 def run(settings: KicksSettings, lab: Lab) -> Outcome:
-    """Every motion with each combination of objectives, and with Stand."""
+    """Simulates every motion with each combination of objectives, and with Stand."""
     human = character("human")
     motions = {name: _keyframed(name, human, settings.speed) for name in KEYFRAMED}
     tracked = track_motions(
