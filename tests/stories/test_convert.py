@@ -203,7 +203,7 @@ def test_a_folder_with_bad_files_among_good_ones(here, capsys, monkeypatch):
 def test_one_file_is_one_line(here, capsys, monkeypatch):
     touched(here, "a.bvh")
     code, out, err = tell("a.bvh", "a.csv", "--frames", "1:2", capsys=capsys, monkeypatch=monkeypatch)
-    assert (code, out) == (0, "wrote a.csv: 2 frames at 20/s\n") and "told: up axis guessed" in err
+    assert (code, out) == (0, "wrote a.csv: 2 frames at 20/s\n") and "note: up axis guessed" in err
     (here / "b.bvh").write_text("nonsense")
     code, out, err = tell("b.bvh", "b.csv", capsys=capsys, monkeypatch=monkeypatch)
     assert code == 1 and out == "" and "first word is not HIERARCHY" in err and not Path("b.csv").exists()

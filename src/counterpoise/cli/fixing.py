@@ -26,7 +26,7 @@ from counterpoise.cli.clips import (
     reading_options,
     short,
 )
-from counterpoise.cli.telling import bar, say, say_json
+from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.telling import bar, draw, say, say_json
+from counterpoise.cli.output import bar, draw, say, say_json
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:

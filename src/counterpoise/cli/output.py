@@ -1,9 +1,9 @@
-"""Answering: tables, JSON, progress bars, pictures on the way."""
+"""How verbs answer: text, tables, JSON, progress bars, and the pictures asked for."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
     from counterpoise.simulate.recording import Recording
 
+Progress = Callable[[str, float], None]  # called with the stage and the share of it that is done
 
-def draw(
-    recording: Recording | Motion, video: Path | None, png: Path | None, tell: Callable[[str, float], None]
-) -> None:
-    """The filmstrip and the video a verb was asked for on the way."""
+
+def draw(recording: Recording | Motion, video: Path | None, png: Path | None, report: Progress) -> None:
+    """Draws the filmstrip and the video, where a path is given."""
     if video is None and png is None:
         return
     from counterpoise.render import filmstrip
@@ -27,17 +27,18 @@ def draw(
     if png is not None:
         filmstrip(take, path=png)
     if video is not None:
-        film(take, video, progress=lambda done, all_: tell("drawing", done / all_))
+        film(take, video, progress=lambda done, all_: report("drawing", done / all_))
 
 
 @contextmanager
-def bar(quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """A progress bar with one line a stage; on standard error, so that answers can be piped."""
+def bar(quiet: bool) -> Iterator[Progress]:
+    """Yields a function that moves a progress bar, one line a stage. It is on standard error; answers can be piped."""
     if quiet:
         yield lambda stage, share: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
 
     columns = (
         TextColumn("{task.description}"),
@@ -45,32 +46,40 @@ def bar(quiet: bool) -> Iterator[Callable[[str, float], None]]:
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
     )
-    progress = Progress(*columns, console=Console(stderr=True))
+    progress = Bars(*columns, console=Console(stderr=True))
     tasks: dict[str, TaskID] = {}
 
-    def tell(stage: str, share: float) -> None:
+    def report(stage: str, share: float) -> None:
         if not tasks:
-            progress.start()  # only now: an error before the work begins stays one line
+            progress.start()  # not before: an error before the work begins stays one line
         if stage not in tasks:
             tasks[stage] = progress.add_task(stage, total=1.0)
         progress.update(tasks[stage], completed=min(share, 1.0))
 
     try:
-        yield tell
+        yield report
     finally:
         if tasks:
             progress.stop()
 
 
 def say(thing: Any) -> None:
+    """Prints text or a table."""
     from rich.console import Console
 
     Console().print(thing, highlight=False)
 
 
 def say_json(value: Any) -> None:
+    """Prints a value as JSON."""
     print(json.dumps(value, indent=1, allow_nan=False))
 
 
 def plain(values: Any) -> list[float | None]:
+    """Returns an array as a list for JSON, with None for NaN."""
     return [None if v != v else float(v) for v in values.tolist()]
+
+
+def written(files: Mapping[str, Path | None]) -> dict[str, str]:
+    """Returns the files that were asked for, as text by name."""
+    return {name: str(path) for name, path in files.items() if path is not None}
