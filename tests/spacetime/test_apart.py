@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from scipy.optimize import lsq_linear
 
 import counterpoise as cp
+from counterpoise.character.shapes import main_rod
 from counterpoise.errors import BadValue
 from counterpoise.measure.outsider import judge_overlap
-from counterpoise.spacetime.optimize.rows.apart import main_rod, nearest_on_lines, rod_pairs
+from counterpoise.spacetime.optimize.rows.apart import nearest_on_lines, rod_pairs
 from counterpoise.spacetime.optimize.solving import Solve
 
 FEET = ("foot_left", "foot_right")

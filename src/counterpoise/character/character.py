@@ -22,12 +22,11 @@ from counterpoise.character.roles import (
     ContactPoint,
     Foot,
     Roles,
-    highest_point,
     left_right_pairs,
-    lowest_points,
     roles_from_json,
     roles_to_json,
 )
+from counterpoise.character.shapes import drawn_in, world_reach
 from counterpoise.character.standing import standing_pose
 from counterpoise.errors import BadFile, BadValue, MissingRole, unknown_name
 
@@ -356,13 +355,14 @@ def finish(
 
 
 def body_height(model: mujoco.MjModel, q: Array) -> float:
-    """From the lowest to the highest point of all shapes in a pose [m]."""
+    """From the lowest to the highest point of all geoms in a pose, visual ones included [m]."""
     data = mujoco.MjData(model)
     data.qpos[:] = q
     mujoco.mj_kinematics(model, data)
-    tops = [highest_point(model, data, g) for g in range(model.ngeom)]
-    bottoms = [p[2] for g in range(model.ngeom) for p in lowest_points(model, data, g)]
-    return float(max(tops, default=0.0) - min(bottoms, default=0.0))
+    drawn, up = drawn_in(model), np.array([0.0, 0.0, 1.0])
+    if not drawn:
+        return 0.0
+    return float(world_reach(drawn, data, up).max() + world_reach(drawn, data, -up).max())
 
 
 def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:

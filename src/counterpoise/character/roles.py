@@ -11,6 +11,8 @@ import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character.shapes.solid import drawn_in, solids_in
+from counterpoise.character.shapes.spheres import undersides
 
 Side = Literal["left", "right", "middle"]
 
@@ -20,6 +22,7 @@ _SIDES = {"left": "right", "right": "left", "Left": "Right", "Right": "Left", "L
 _SPACE = re.compile(r"^.*[:|]")  # the namespace before a name: mixamorig:LeftArm
 _FOOT_WORDS = ("foot", "ankle", "sole", "paw", "hoof", "toe")
 _HAND_WORDS = ("hand", "wrist", "gripper", "palm")
+SOLE_DEPTH = 0.01  # [m] what lies within this of the lowest point belongs to the sole
 
 
 @dataclass(frozen=True)
@@ -131,15 +134,11 @@ def guess_hands(model: mujoco.MjModel) -> tuple[str, ...]:
 
 def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[ContactPoint]:
     """Up to four corners of what the body (and its fixed children) would stand on, as it lies in `data`."""
-    candidates: list[Array] = []
     target = model.body(body).id
-    for g in range(model.ngeom):
-        if _welded_to(model, int(model.geom_bodyid[g]), target):
-            candidates.extend(lowest_points(model, data, g))
-    if not candidates:
+    places = _undersides(model, data, [b for b in range(1, model.nbody) if _welded_to(model, b, target)])
+    if not len(places):
         return []
-    places = np.array(candidates)
-    low = places[places[:, 2] <= places[:, 2].min() + 0.01]
+    low = places[places[:, 2] <= places[:, 2].min() + SOLE_DEPTH]
     centre = low.mean(axis=0)
     corners: list[Array] = []
     for sx, sy in ((-1, 1), (-1, -1), (1, 1), (1, -1)):
@@ -152,43 +151,14 @@ def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[C
     return [ContactPoint(f"{body}_{i}", body, (p[0], p[1], p[2])) for i, p in enumerate(local)]
 
 
-def lowest_points(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> list[Array]:
-    """The points of a geom that would touch a floor below it."""
-    kind = int(model.geom_type[geom])
-    size, p = model.geom_size[geom], data.geom_xpos[geom]
-    R = data.geom_xmat[geom].reshape(3, 3)
-    kinds = mujoco.mjtGeom
-    down = np.array([0.0, 0.0, -1.0])
-    if kind == int(kinds.mjGEOM_SPHERE):
-        return [p + size[0] * down]
-    if kind == int(kinds.mjGEOM_CAPSULE):
-        return [p + s * size[1] * R[:, 2] + size[0] * down for s in (-1.0, 1.0)]
-    if kind == int(kinds.mjGEOM_ELLIPSOID):
-        scaled = R @ (size[:, None] * R.T)
-        reach = R @ (size**2 * (R.T @ down))
-        return [p + reach / max(float(np.linalg.norm(size * (R.T @ down))), 1e-12)] if scaled.size else []
-    if kind == int(kinds.mjGEOM_BOX):
-        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-        return [p + R @ (sign * size) for sign in signs]
-    if kind == int(kinds.mjGEOM_CYLINDER):
-        ring = np.linspace(0, 2 * np.pi, 8, endpoint=False)
-        return [
-            p + R @ np.array([size[0] * np.cos(a), size[0] * np.sin(a), s * size[1]]) for a in ring for s in (-1, 1)
-        ]
-    if kind == int(kinds.mjGEOM_MESH):
-        mesh = int(model.geom_dataid[geom])
-        start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-        return list(p + model.mesh_vert[start : start + count] @ R.T)
-    return []
-
-
-def highest_point(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
-    """Height of the topmost point of a geom [m]: the lowest of its image turned upside down."""
-    p = data.geom_xpos[geom][2]
-    below = lowest_points(model, data, geom)
-    if int(model.geom_type[geom]) in (int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_BOX)):
-        return float(max((point[2] for point in below), default=p))
-    return float(2 * p - min((point[2] for point in below), default=p))
+def _undersides(model: mujoco.MjModel, data: mujoco.MjData, bodies: Collection[int]) -> Array:
+    """Points (n, 3) of bodies that would touch a floor below them: of their solids, else of what is drawn."""
+    solids = [s for s in solids_in(model) if s.body in bodies] or [s for s in drawn_in(model) if s.body in bodies]
+    found = [np.empty((0, 3))]
+    for solid in solids:
+        R = data.xmat[solid.body].reshape(3, 3)
+        found.append(data.xpos[solid.body] + undersides(solid, -R[2]) @ R.T)
+    return np.concatenate(found)
 
 
 def roles_to_json(roles: Roles) -> dict[str, Any]:
@@ -249,11 +219,9 @@ def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
     leaves = [b for b in range(1, model.nbody) if b not in parents]
     bottoms = {}
     for b in leaves:
-        points = [
-            p for g in range(model.ngeom) if int(model.geom_bodyid[g]) == b for p in lowest_points(model, data, g)
-        ]
-        if points:
-            bottoms[b] = min(float(p[2]) for p in points)
+        points = _undersides(model, data, [b])
+        if len(points):
+            bottoms[b] = float(points[:, 2].min())
     if not bottoms:
         return []
     lowest = min(bottoms.values())

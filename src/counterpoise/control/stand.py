@@ -46,7 +46,7 @@ from counterpoise.objectives import (
     Surface,
     TrackPose,
 )
-from counterpoise.objectives.clearance import shapes_of
+from counterpoise.objectives.clearance import corners_off_feet
 
 _Standing = tuple[Contact, Setpoint, Setpoint, Momentum, Momentum, TrackPose, JointStops, Clearance]
 _LOW = 0.35  # of the CoM height: a part lower than this may be about to touch the ground
@@ -482,7 +482,7 @@ def _body_of(character: Character) -> _Body:
             for joint in character.joints
             if joint.name in arms and joint.name in character.limits.balls
         )
-        parts = np.unique(shapes_of(character).body)
+        parts = np.unique(corners_off_feet(character).body)
         found = _Body(math.sqrt(9.81 / z), z, arms, steady, balls, parts)
         character.__dict__["_standing_body"] = found
     assert isinstance(found, _Body)

@@ -12,6 +12,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
+from counterpoise.character.shapes import end_of
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.staging import (
@@ -36,7 +37,6 @@ from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.asks import Apex, Clear, Key, Place, Touch
-from counterpoise.spacetime.optimize.holds import end_of
 from counterpoise.spacetime.optimize.solve import Result
 from counterpoise.spacetime.stunt.poses import named_pose
 

@@ -14,6 +14,7 @@ from counterpoise.features.frame import (
     RelativePosition,
 )
 from counterpoise.features.posture import JointValue, WholePosture
+from counterpoise.features.solids import LowestPoints
 from counterpoise.features.surface import Curve, CurveOffset, Height, PlaneDistance
 
 # One example of every feature on any body: a new feature adds a line here, and the laws then apply to it.
@@ -32,6 +33,7 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
     "JointValue": lambda who: JointValue(who, who.joints[-1].name),
     "PlaneDistance": lambda who: PlaneDistance(who.segments[-1], (0.1, 0.2, 0.3), (1.0, 1.0, 2.0), (0.0, 0.1, 0.0)),
     "Height": lambda who: Height(who.segments[-1]),
+    "LowestPoints": lambda who: LowestPoints(who.root),
     "CurveOffset": lambda who: CurveOffset(
         who.segments[-1], Curve([(0.0, 0.0, 1.0), (0.5, 0.2, 1.2), (0.8, 0.8, 1.0), (0.2, 1.0, 0.7)], closed=True)
     ),
@@ -39,6 +41,6 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
 
 __all__ = [
     "EXAMPLES", "AxisAim", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport", "Curve", "CurveOffset",
-    "Feature", "Height", "JointValue", "PlaneDistance", "PointPosition", "RelativeOrientation", "RelativePosition",
-    "WholePosture",
+    "Feature", "Height", "JointValue", "LowestPoints", "PlaneDistance", "PointPosition", "RelativeOrientation",
+    "RelativePosition", "WholePosture",
 ]  # fmt: skip

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.shapes import Corners, corners_of
 from counterpoise.character.snapshot import Snapshot, tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
@@ -57,69 +58,29 @@ class Clearance(Objective):
             )
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
-        who = snapshot.character
-        shapes = shapes_of(who)
-        ground = _GROUND if stance is None else _surface_rows(stance.footing, who, snapshot.time)
+        character = snapshot.character
+        corners = corners_off_feet(character)
+        ground = _GROUND if stance is None else _surface_rows(stance.footing, character, snapshot.time)
         ref = snapshot if self.reference is None else self.reference
         A, b = _clearance_rows(
-            shapes.body, shapes.centre, shapes.axes, shapes.radius, ground,
+            corners.body, corners.place, corners.axes, corners.radius, ground,
             snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, snapshot.body_drift, snapshot.com,
-            snapshot.motion_vectors, tables_of(who).ancestors,
+            snapshot.motion_vectors, tables_of(character).ancestors,
             ref.body_position, ref.body_rotation, np.asarray(self.moved, float), self.reference is not None,
             self.deceleration, self.settle, self.margin,
         )  # fmt: skip
         return Rows(A, b, at_most=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Shapes:
-    """Shapes that can touch the ground and are no part of a foot: ellipsoids, each with a ball's radius about it."""
-
-    body: Ints  # (n,)
-    centre: Array  # (n, 3) in the body's frame [m]
-    axes: Array  # (n, 3, 3) half-axes in the columns [m]; zero for a point
-    radius: Array  # (n,) [m]
-
-
-def shapes_of(who: Character) -> Shapes:
-    """A body's shapes, found once and kept with it."""
-    found: Shapes | None = who.__dict__.get("_shapes_off_the_ground")
-    if found is None:
-        m = who.model
-        feet = {who.body_id(f.body) for f in who.feet} | {who.body_id(p.body) for f in who.feet for p in f.points}
-        for b in range(1, m.nbody):
-            if int(m.body_parentid[b]) in feet:
-                feet.add(b)
-        parts: list[tuple[int, Array, Array, float]] = []
-        for g in range(m.ngeom):
-            b = int(m.geom_bodyid[g])
-            if b != 0 and b not in feet and (m.geom_contype[g] or m.geom_conaffinity[g]):
-                parts += [(b, *shape) for shape in _shapes(m, g)]
-        found = Shapes(
-            np.array([b for b, _, _, _ in parts], np.int64),
-            np.array([c for _, c, _, _ in parts], float).reshape(-1, 3),
-            np.array([e for _, _, e, _ in parts], float).reshape(-1, 3, 3),
-            np.array([r for _, _, _, r in parts], float),
-        )
-        who.__dict__["_shapes_off_the_ground"] = found
-    return found
-
-
-def _shapes(m: mujoco.MjModel, g: int) -> list[tuple[Array, Array, float]]:
-    """Centre, half-axes and radius of each ellipsoid that a geom's lowest point is taken from."""
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, m.geom_quat[g])
-    R, p, size = turn.reshape(3, 3), m.geom_pos[g].copy(), m.geom_size[g]
-    none = np.zeros((3, 3))
-    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SPHERE:
-        return [(p, none, float(size[0]))]
-    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        return [(p + side * size[1] * R[:, 2], none, float(size[0])) for side in (-1.0, 1.0)]
-    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
-        return [(p, R * size, 0.0)]
-    middle, half = m.geom_aabb[g, :3], m.geom_aabb[g, 3:]
-    signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
-    return [(p + R @ (middle + s * half), none, 0.0) for s in signs]
+@kept_with_character
+def corners_off_feet(character: Character) -> Corners:
+    """The corners of all solids but those of the feet and of what hangs from them."""
+    feet = {character.body_id(name) for f in character.feet for name in (f.body, *(p.body for p in f.points))}
+    for b in range(1, character.model.nbody):
+        if int(character.model.body_parentid[b]) in feet:
+            feet.add(b)
+    corners = corners_of(character)
+    return corners.only(~np.isin(corners.body, list(feet)))
 
 
 @kernel

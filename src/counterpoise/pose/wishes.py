@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
+from counterpoise.character.shapes import body_corners
 from counterpoise.character.snapshot import Snapshot, take_kinematics
 from counterpoise.errors import BadValue, MissingRole, unknown_name
 from counterpoise.features import (
@@ -30,6 +31,7 @@ from counterpoise.features import (
     CurveOffset,
     Feature,
     JointValue,
+    LowestPoints,
     PlaneDistance,
     PointPosition,
     RelativeOrientation,
@@ -346,11 +348,9 @@ class AboveGround:
         names = list(self.bodies) if self.bodies is not None else [*who.hands, *(f.body for f in who.feet)]
         found = []
         for name in names:
-            for place, radius in _far_points(who, name):
-                feature = PlaneDistance(name, (0.0, 0.0, float(self.height)), (0.0, 0.0, 1.0), place)
-                found.append(
-                    Term(f"above ground {name}", feature, low=np.full(1, radius - SKIN), high=np.full(1, np.inf))
-                )
+            if rows := len(body_corners(who, name)):
+                low = np.full(rows, float(self.height) - SKIN)
+                found.append(Term(f"above ground {name}", LowestPoints(name), low=low, high=np.full(rows, np.inf)))
         return found
 
 
@@ -381,31 +381,6 @@ class Rows(Feature):
 
     def drift(self, snapshot: Snapshot) -> Array:
         return self.whole.drift(snapshot)[list(self.rows)]
-
-
-def _far_points(who: Character, body: str) -> list[tuple[tuple[float, float, float], float]]:
-    """Ball-like ends of a body's shapes: (place in its frame, radius)."""
-    import mujoco
-
-    m, b = who.model, who.body_id(body)
-    out = []
-    for g in range(m.ngeom):
-        if int(m.geom_bodyid[g]) != b:
-            continue
-        R = np.zeros(9)
-        mujoco.mju_quat2Mat(R, m.geom_quat[g])
-        axes, size, centre = R.reshape(3, 3), m.geom_size[g], m.geom_pos[g]
-        if int(m.geom_type[g]) == int(mujoco.mjtGeom.mjGEOM_CAPSULE):
-            out += [(_tuple(centre + s * size[1] * axes[:, 2]), float(size[0])) for s in (-1.0, 1.0)]
-        elif int(m.geom_type[g]) == int(mujoco.mjtGeom.mjGEOM_BOX):
-            signs = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-            out += [(_tuple(centre + axes @ (np.array(s) * size)), 0.0) for s in signs]
-        else:
-            longest = int(np.argmax(size))
-            thin = float(np.min(size[size > 0.0])) if (size > 0.0).any() else 0.0
-            reach = max(float(size[longest]) - thin, 0.0)
-            out += [(_tuple(centre + s * reach * axes[:, longest]), thin) for s in (-1.0, 1.0)]
-    return out
 
 
 def _weight(goal: Any) -> float:

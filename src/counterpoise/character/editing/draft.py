@@ -38,7 +38,8 @@ from counterpoise.character.editing.text import (
 )
 from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, add_ball_limit, limit_from_json, limit_to_json
 from counterpoise.character.limits import BallLimit
-from counterpoise.character.roles import lowest_points, roles_to_json
+from counterpoise.character.roles import roles_to_json
+from counterpoise.character.shapes import solids_in, world_reach
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.files import one_line
 from counterpoise.spatial import compose, conjugate, from_matrix, to_matrix
@@ -358,7 +359,8 @@ def _set_down(model: mujoco.MjModel, q: Array) -> None:
     data = mujoco.MjData(model)
     data.qpos[:] = q
     mujoco.mj_kinematics(model, data)
-    q[height] -= min((p[2] for g in range(model.ngeom) for p in lowest_points(model, data, g)), default=0.0)
+    if solids := solids_in(model):
+        q[height] += float(world_reach(solids, data, np.array([0.0, 0.0, -1.0])).max())
 
 
 __all__ = ["Draft"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.character.shapes import Rod
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.optimize.asks import Apart as ApartWish
@@ -21,7 +22,7 @@ from counterpoise.spacetime.optimize.holds import Hold, handed_over, make_hold, 
 from counterpoise.spacetime.optimize.keying import coordinates, key_target, settled
 from counterpoise.spacetime.optimize.moments import RATE, Moment, Time, Timeline, make_timeline, seconds
 from counterpoise.spacetime.optimize.objective import Objective
-from counterpoise.spacetime.optimize.rows.apart import Apart, ApartPlan, Rod, rod_pairs
+from counterpoise.spacetime.optimize.rows.apart import Apart, ApartPlan, rod_pairs
 from counterpoise.spacetime.optimize.rows.base import (
     Block,
     Contact,
