@@ -207,13 +207,13 @@ class Character:
         """The tangent vector (..., nv) that takes pose `start` to pose `end` in unit time."""
         from counterpoise.character.manifold import difference
 
-        return difference(self._layout, self.nv, start, end)
+        return difference(self.layout, self.nv, start, end)
 
     def integrate(self, pose: ArrayLike, tangent: ArrayLike) -> Array:
         """The pose (..., nq) reached from `pose` along `tangent` in unit time."""
         from counterpoise.character.manifold import integrate
 
-        return integrate(self._layout, pose, tangent)
+        return integrate(self.layout, pose, tangent)
 
     def mirror_pose(self, q: ArrayLike) -> Array:
         """The left-right mirror image of poses (..., nq)."""
@@ -228,13 +228,13 @@ class Character:
         return Mirror(self.model, self.joints)
 
     @cached_property
-    def _quaternions(self) -> Ints:
+    def quaternions(self) -> Ints:
         """(balls, 4): where quaternions lie in q."""
         starts = [joint.qpos.stop - 4 for joint in self.joints if joint.kind in ("free", "ball")]
         return np.array([[at, at + 1, at + 2, at + 3] for at in starts], np.int64).reshape(-1, 4)
 
     @cached_property
-    def _layout(self) -> Ints:
+    def layout(self) -> Ints:
         """(njnt, 3): MuJoCo joint type, qpos address, dof address."""
         m = self.model
         return np.ascontiguousarray(np.stack([m.jnt_type, m.jnt_qposadr, m.jnt_dofadr], axis=1), dtype=np.int64)
@@ -246,13 +246,13 @@ class Character:
             raise BadValue(f"a {what} of {self.name!r} has {self.nq} numbers; got shape {pose.shape}")
         if not np.isfinite(pose).all():
             raise BadValue(f"this {what} holds NaN or infinity at {np.flatnonzero(~np.isfinite(pose)).tolist()}")
-        if len(self._quaternions):
-            turns = pose[self._quaternions]
+        if len(self.quaternions):
+            turns = pose[self.quaternions]
             lengths = np.sqrt(np.square(turns).sum(axis=1))
             if lengths.min() < 1e-6:
                 named = [joint.name for joint in self.joints if joint.kind in ("free", "ball")]
                 raise BadValue(f"the quaternion of joint {named[int(np.argmin(lengths))]!r} in this {what} is zero")
-            pose[self._quaternions] = turns / lengths[:, None]
+            pose[self.quaternions] = turns / lengths[:, None]
         return pose
 
     # -- states -------------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class BallLimit:
         """How far the swing lies outside its cone and the twist outside its range [rad]; zero inside."""
         values = np.empty(self.rows)
         gradient = np.empty((self.rows, 3))
-        _ball_rows(_unit(q), self.axis, self.rest, self.normals, self.offsets, *self.twist, values, gradient)
+        fill_ball_rows(_unit(q), self.axis, self.rest, self.normals, self.offsets, *self.twist, values, gradient)
         swing = float(max(values[:-2].max(initial=0.0), 0.0))
         return swing, float(max(values[-2:].max(), 0.0))
 
@@ -112,15 +112,15 @@ class JointLimits:
         self.range_dof = np.array([v for _, _, v, _, _ in ranges], np.int64)
         self.range_low = np.array([low for *_, low, _ in ranges], float)
         self.range_high = np.array([high for *_, high in ranges], float)
-        self._ball_q = np.array([q for _, q, _, _ in balls], np.int64)
-        self._ball_v = np.array([v for _, _, v, _ in balls], np.int64)
+        self.ball_q = np.array([q for _, q, _, _ in balls], np.int64)
+        self.ball_v = np.array([v for _, _, v, _ in balls], np.int64)
         limits = [limit for *_, limit in balls]
-        self._axis = np.array([b.axis for b in limits], float).reshape(-1, 3)
-        self._rest = np.array([b.rest for b in limits], float).reshape(-1, 4)
-        self._normals = np.concatenate([b.normals for b in limits] or [np.empty((0, 3))])
-        self._offsets = np.concatenate([b.offsets for b in limits] or [np.empty(0)])
-        self._face_start = np.cumsum([0] + [len(b.offsets) for b in limits]).astype(np.int64)
-        self._twist = np.array([b.twist for b in limits], float).reshape(-1, 2)
+        self.ball_axis = np.array([b.axis for b in limits], float).reshape(-1, 3)
+        self.ball_rest = np.array([b.rest for b in limits], float).reshape(-1, 4)
+        self.ball_normals = np.concatenate([b.normals for b in limits] or [np.empty((0, 3))])
+        self.ball_offsets = np.concatenate([b.offsets for b in limits] or [np.empty(0)])
+        self.ball_faces = np.cumsum([0] + [len(b.offsets) for b in limits]).astype(np.int64)
+        self.ball_twist = np.array([b.twist for b in limits], float).reshape(-1, 2)
         names = [f"{name}.{end}" for name, *_ in ranges for end in ("low", "high")]
         for name, _, _, limit in balls:
             names += [f"{name}.swing{i}" for i in range(len(limit.offsets))]
@@ -132,11 +132,11 @@ class JointLimits:
 
     def values(self, q: ArrayLike) -> Array:
         """g(q), (rows,): negative inside, zero on the limit [rad or m]."""
-        return self._evaluate(q)[0]
+        return self.evaluate(q)[0]
 
     def jacobian(self, q: ArrayLike) -> Array:
         """dg/dv, (rows, nv): the gradient of every row in the tangent space."""
-        values, compact, columns = self._evaluate(q)
+        values, compact, columns = self.evaluate(q)
         dense = np.zeros((len(values), self.nv))
         rows = np.arange(len(values))
         for k in range(3):
@@ -156,9 +156,9 @@ class JointLimits:
         """Ints of the rows of ball joints whose dofs are among `dofs`."""
         found: list[int] = []
         row = 2 * len(self.range_qpos)
-        for j in range(len(self._ball_v)):
-            count = int(self._face_start[j + 1] - self._face_start[j]) + 2
-            if int(self._ball_v[j]) in dofs:
+        for j in range(len(self.ball_v)):
+            count = int(self.ball_faces[j + 1] - self.ball_faces[j]) + 2
+            if int(self.ball_v[j]) in dofs:
                 found += range(row, row + count)
             row += count
         return np.array(found, np.int64)
@@ -167,18 +167,27 @@ class JointLimits:
         """The ball limits whose joints are among `dofs` (sorted), as arrays for compiled code:
         qpos address, place among `dofs`, axis, rest, normals, offsets, first face of each, twist."""
         place = {int(v): i for i, v in enumerate(dofs)}
-        chosen = [j for j in range(len(self._ball_v)) if int(self._ball_v[j]) in place]
-        spans = [slice(int(self._face_start[j]), int(self._face_start[j + 1])) for j in chosen]
-        normals = np.concatenate([self._normals[s] for s in spans] or [np.empty((0, 3))])
-        offsets = np.concatenate([self._offsets[s] for s in spans] or [np.empty(0)])
+        chosen = [j for j in range(len(self.ball_v)) if int(self.ball_v[j]) in place]
+        spans = [slice(int(self.ball_faces[j]), int(self.ball_faces[j + 1])) for j in chosen]
+        normals = np.concatenate([self.ball_normals[s] for s in spans] or [np.empty((0, 3))])
+        offsets = np.concatenate([self.ball_offsets[s] for s in spans] or [np.empty(0)])
         faces = np.cumsum([0] + [s.stop - s.start for s in spans]).astype(np.int64)
-        at = np.array([place[int(self._ball_v[j])] for j in chosen], np.int64)
+        at = np.array([place[int(self.ball_v[j])] for j in chosen], np.int64)
         rows = np.array(chosen, np.int64)
-        return self._ball_q[rows], at, self._axis[rows], self._rest[rows], normals, offsets, faces, self._twist[rows]
+        return (
+            self.ball_q[rows],
+            at,
+            self.ball_axis[rows],
+            self.ball_rest[rows],
+            normals,
+            offsets,
+            faces,
+            self.ball_twist[rows],
+        )
 
     def rows_at(self, q: Array, rows: Ints, dofs: Ints) -> tuple[Array, Array]:
         """Some rows g(q) and their gradients over some dofs (sorted), without building the whole Jacobian."""
-        values, compact, columns = self._evaluate(q)
+        values, compact, columns = self.evaluate(q)
         dense = np.zeros((len(rows), len(dofs)))
         place = np.searchsorted(dofs, columns[rows])  # a ball's three dofs are all there or none
         for k in range(3):
@@ -201,7 +210,7 @@ class JointLimits:
             out[address : address + 4] = limit.clamp(out[address : address + 4])
         return out
 
-    def _evaluate(self, q: ArrayLike) -> tuple[Array, Array, Ints]:
+    def evaluate(self, q: ArrayLike) -> tuple[Array, Array, Ints]:
         pose = np.ascontiguousarray(q, dtype=float)
         if pose.shape != (self.nq,):
             raise BadValue(f"a pose has {self.nq} numbers; got shape {pose.shape}", shape=pose.shape)
@@ -211,14 +220,14 @@ class JointLimits:
             self.range_dof,
             self.range_low,
             self.range_high,
-            self._ball_q,
-            self._ball_v,
-            self._axis,
-            self._rest,
-            self._normals,
-            self._offsets,
-            self._face_start,
-            self._twist,
+            self.ball_q,
+            self.ball_v,
+            self.ball_axis,
+            self.ball_rest,
+            self.ball_normals,
+            self.ball_offsets,
+            self.ball_faces,
+            self.ball_twist,
         )
 
 
@@ -360,7 +369,7 @@ def _twist_angle(q: Array, axis: Array, rest: Array) -> float:
 
 
 @kernel
-def _ball_rows(
+def fill_ball_rows(
     q: Array,
     axis: Array,
     rest: Array,
@@ -436,7 +445,7 @@ def _all_rows(
         start, end = face_start[j], face_start[j + 1]
         count = end - start + 2
         q = pose[ball_q[j] : ball_q[j] + 4] / np.sqrt(np.sum(pose[ball_q[j] : ball_q[j] + 4] ** 2))
-        _ball_rows(
+        fill_ball_rows(
             q,
             axis[j],
             rest[j],

@@ -137,7 +137,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Tables:
+class BodyTables:
     """What the compiled pass needs to know of a body's shape, read from the model once."""
 
     parent: Ints  # (nbody,)
@@ -293,12 +293,12 @@ def point_path(character: Character, track: Track, body: str, place: Sequence[fl
 
 
 @kept_with_character
-def tables_of(character: Character) -> Tables:
+def tables_of(character: Character) -> BodyTables:
     """The body's tables, made on first use and kept with it."""
     m = character.model
     moves = dofs_moving(character)
     points = character.contact_points
-    return Tables(
+    return BodyTables(
         parent=m.body_parentid.astype(np.int64),
         dof_body=m.dof_bodyid.astype(np.int64),
         dof_start=m.body_dofadr.astype(np.int64),

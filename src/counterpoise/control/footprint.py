@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.character.manifold import _difference
+from counterpoise.character.manifold import batch_difference
 from counterpoise.kernels import kernel
 from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside, share_of_way
 
@@ -72,7 +72,7 @@ def capture_share(
 @kernel
 def mean_error(layout: Ints, root: int, nv: int, q: Array, wanted: Array) -> float:
     """Root of the mean square of the joints' errors, on their manifolds [rad]."""
-    e = _difference(layout, nv, q.reshape(1, -1), wanted.reshape(1, -1))
+    e = batch_difference(layout, nv, q.reshape(1, -1), wanted.reshape(1, -1))
     total = 0.0
     for j in range(root, nv):
         total += e[0, j] * e[0, j]

@@ -210,7 +210,7 @@ class MomentumBalance:
     def _tracking(self, s: Snapshot, wish: Wish) -> tuple[Array, Array]:
         """Weights and targets of eq. 11 and 12, joints past their limits stiffened."""
         k, d, weight = self._gains(s.character)
-        values, _, columns = s.character.limits._evaluate(s.q)
+        values, _, columns = s.character.limits.evaluate(s.q)
         beyond = beyond_limits(values, columns, len(k), self.tuning.limit_margin)
         error = s.character.difference(s.q, wish.q)
         if beyond.any():

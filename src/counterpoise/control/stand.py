@@ -597,7 +597,7 @@ def _detour(snapshot: Snapshot, q: Array, body: _Body) -> Array | None:
 def _tracking_error(snapshot: Snapshot, q: Array) -> float:
     """Root of the mean square of the joints' errors [rad]."""
     who = snapshot.character
-    return mean_error(who._layout, who.root_dofs.stop, who.nv, snapshot.q, q)
+    return mean_error(who.layout, who.root_dofs.stop, who.nv, snapshot.q, q)
 
 
 def _eased(x: float) -> float:

@@ -80,7 +80,7 @@ class TrackPose(Objective):
         k_p, k_v, own = self._gains(who)
         q, v, a = self.sample(who, snapshot.time)
         target = np.empty(len(k_p))
-        add_posture(weight, pull, alpha, who._layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
+        add_posture(weight, pull, alpha, who.layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
         return DiagonalRows(target, own)
 
     @cached_property

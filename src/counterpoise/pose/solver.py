@@ -285,7 +285,7 @@ def _descend_compiled(
     if warm is not None and "held" in warm:
         held, active = warm["held"], warm["active"]
     q, f, ok, reached, done, gain = descend_core(
-        np.array(q), tree_of(problem.character), problem.character._layout, t.ancestors, problem.variables,
+        np.array(q), tree_of(problem.character), problem.character.layout, t.ancestors, problem.variables,
         (fast.point_body, fast.point_place, fast.point_target, fast.point_weight),
         (fast.turn_body, fast.turn_target, fast.turn_weight),
         fast.goal_points, fast.goal_turns, problem.row_weights, problem.tables.ranges, problem.tables.balls,

@@ -84,7 +84,7 @@ def fit_locally(
     n = len(poses)
     offsets = np.arange(-reach, reach + 1)
     weights = fit_weights(n, offsets, step, smooth)  # (3, n, offsets): of c0, c1, 2 c2
-    layout = character._layout
+    layout = character.layout
     plain, turning = [], []  # (address in q, address in v) of numbers, and of quaternions
     for kind, at_q, at_v in layout:
         if kind == _FREE:
