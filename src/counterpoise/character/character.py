@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, attach_roles, exact_xml, limit_from_json
+from counterpoise.character.ball_tendons import LIMIT_GROUP
 from counterpoise.character.joints import Joint, read_joints
-from counterpoise.character.limits import JointLimits
+from counterpoise.character.limits import JointLimits, limit_from_json
 from counterpoise.character.mirror import Mirror
+from counterpoise.character.mjcf import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.character.roles import (
     ContactPoint,
     Foot,

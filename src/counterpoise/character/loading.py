@@ -16,7 +16,8 @@ import mujoco
 import numpy as np
 
 from counterpoise.character.character import STRONG, Character, finish
-from counterpoise.character.figure import CONTACT_SOLIMP, CONTACT_SOLREF, TEXT_NAME, set_physics
+from counterpoise.character.mjcf import TEXT_NAME
+from counterpoise.character.physics import make_contact, set_physics
 from counterpoise.character.roles import Roles, guess_feet, guess_hands, roles_to_json
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.files import one_line
@@ -198,7 +199,7 @@ def _house_physics(spec: mujoco.MjSpec) -> None:
     for geom in spec.geoms:
         if geom.contype or geom.conaffinity:
             geom.contype = geom.conaffinity = 1
-            geom.solref, geom.solimp = list(CONTACT_SOLREF), list(CONTACT_SOLIMP)
+            make_contact(geom)
 
 
 def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from counterpoise.character.figure import TEXT_NAME, add_ball_limit, limit_from_json, remove_ball_limits
+from counterpoise.character.ball_tendons import add_ball_limit, remove_ball_limits
+from counterpoise.character.limits import limit_from_json
+from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.roles import roles_to_json, side_of
 from counterpoise.errors import BadValue, unknown_name
 

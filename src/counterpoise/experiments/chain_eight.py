@@ -11,8 +11,8 @@ import numpy as np
 from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.character.library import character
+from counterpoise.character.mjcf import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.control import WholeBody, WholeBodyTuning
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting

@@ -13,8 +13,8 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.character.library import character
+from counterpoise.character.mjcf import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.control import Passive
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.staging import rows_of

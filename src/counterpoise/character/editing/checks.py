@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
-from counterpoise.character.figure import oval, swing_cone
 from counterpoise.character.limits import BallLimit
+from counterpoise.character.limits.swings import oval, swing_cone
 from counterpoise.errors import BadValue
 
 Range = tuple[float, float]  # [rad], metres for a slide

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
+from counterpoise.character.ball_tendons import LIMIT_GROUP, add_ball_limit
 from counterpoise.character.character import Character, finish
 from counterpoise.character.editing.text import (
     IDENTITY,
@@ -36,8 +37,8 @@ from counterpoise.character.editing.text import (
     walk,
     write_out_defaults,
 )
-from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, add_ball_limit, limit_from_json, limit_to_json
-from counterpoise.character.limits import BallLimit
+from counterpoise.character.limits import BallLimit, limit_from_json, limit_to_json
+from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.roles import roles_to_json
 from counterpoise.character.shapes import solids_in, world_reach
 from counterpoise.errors import BadValue, unknown_name

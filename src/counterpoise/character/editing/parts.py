@@ -25,16 +25,9 @@ from counterpoise.character.editing.checks import (
 )
 from counterpoise.character.editing.draft import Draft
 from counterpoise.character.editing.text import IDENTITY, UP, numbers, put, reach
-from counterpoise.character.figure import (
-    CONTACT_SOLIMP,
-    CONTACT_SOLREF,
-    LEFT_TINT,
-    LIMIT_SOLIMP,
-    LIMIT_SOLREF,
-    MIDDLE_TINT,
-    RIGHT_TINT,
-)
+from counterpoise.character.figure import LEFT_TINT, MIDDLE_TINT, RIGHT_TINT
 from counterpoise.character.limits import BallLimit
+from counterpoise.character.physics import CONTACT_SOLIMP, CONTACT_SOLREF, LIMIT_SOLIMP, LIMIT_SOLREF
 from counterpoise.character.roles import side_of
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.spatial import from_axis_angle, from_matrix, from_two_vectors, rotate, to_matrix

@@ -28,8 +28,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array
 from counterpoise.character.editing.draft import Draft
 from counterpoise.character.editing.text import IDENTITY, UP, Frame, local_frame, numbers, place_frame, put, reach
-from counterpoise.character.figure import limit_from_json
-from counterpoise.character.limits import BallLimit
+from counterpoise.character.limits import BallLimit, limit_from_json
 from counterpoise.spatial import compose, conjugate, from_axis_angle, inverse, log, multiply, rotate, to_matrix
 
 

@@ -22,10 +22,9 @@ from counterpoise.character.figure import (
     Universal,
     capsule,
     ellipsoid,
-    oval,
     sphere,
-    swing_cone,
 )
+from counterpoise.character.limits.swings import oval, swing_cone
 
 SIDES = (("left", 1.0), ("right", -1.0))
 UP, DOWN, AHEAD, BACK = (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)

@@ -23,20 +23,9 @@ from counterpoise.character.anthropometry import (
     TOES_MASS,
     WINTER,
 )
-from counterpoise.character.figure import (
-    Ball,
-    Figure,
-    Free,
-    Hinge,
-    Universal,
-    ball_limit,
-    capsule,
-    ellipsoid,
-    oval,
-    sphere,
-    swing_cone,
-)
+from counterpoise.character.figure import Ball, Figure, Free, Hinge, Universal, capsule, ellipsoid, sphere
 from counterpoise.character.limits import BallLimit, face_through
+from counterpoise.character.limits.swings import ball_limit, oval, swing_cone
 
 UP, DOWN = (0.0, 0.0, 1.0), (0.0, 0.0, -1.0)
 SIDES = (("left", 1.0), ("right", -1.0))
