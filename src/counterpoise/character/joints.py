@@ -63,6 +63,18 @@ def read_joints(model: mujoco.MjModel) -> tuple[Joint, ...]:
     return tuple(found)
 
 
+def root_width(joints: tuple[Joint, ...]) -> int:
+    """Number of dofs that carry the root: six if it is free, else those of the first joints named `root...`."""
+    if joints and joints[0].kind == "free":
+        return 6
+    width = 0
+    for joint in joints:
+        if joint.body != joints[0].body or not joint.name.startswith("root"):
+            break
+        width += joint.nv
+    return width
+
+
 def joint_name(model: mujoco.MjModel, index: int) -> str:
     """The MuJoCo joint's name, or one made from its body when it has none."""
     name = model.joint(index).name

@@ -15,9 +15,10 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
-from counterpoise.character.character import STRONG, Character, finish
+from counterpoise.character.character import Character
+from counterpoise.character.finish import finish
 from counterpoise.character.mjcf import TEXT_NAME
-from counterpoise.character.physics import make_contact, set_physics
+from counterpoise.character.physics import DEFAULT_TORQUE_LIMIT, make_contact, set_physics
 from counterpoise.character.roles import Roles, guess_feet, guess_hands, roles_to_json
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.files import one_line
@@ -243,8 +244,8 @@ def _torques(model: mujoco.MjModel) -> dict[str, float]:
     out: dict[str, float] = {}
     for j in range(model.njnt):
         limited = bool(model.jnt_actfrclimited[j])
-        top = float(np.abs(model.jnt_actfrcrange[j]).max()) if limited else STRONG
-        out[model.joint(j).name] = top if top > 0.0 else STRONG
+        top = float(np.abs(model.jnt_actfrcrange[j]).max()) if limited else DEFAULT_TORQUE_LIMIT
+        out[model.joint(j).name] = top if top > 0.0 else DEFAULT_TORQUE_LIMIT
     return out
 
 

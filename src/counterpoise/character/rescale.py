@@ -56,7 +56,7 @@ def segment_groups(character: Character) -> dict[str, tuple[str, ...]]:
 
 def rescaled(character: Character, lengths: Mapping[str, float], masses: Mapping[str, float]) -> Character:
     """The body with its segments scaled by the factors given; behind `Character.rescaled`."""
-    from counterpoise.character.character import finish
+    from counterpoise.character.finish import finish
 
     length, mass = _factors(character, lengths, "length"), _factors(character, masses, "mass")
     spec = character.spec()

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
 from counterpoise.character.ball_tendons import LIMIT_GROUP, add_ball_limit
-from counterpoise.character.character import Character, finish
+from counterpoise.character.character import Character
 from counterpoise.character.editing.text import (
     IDENTITY,
     UP,
@@ -37,6 +37,7 @@ from counterpoise.character.editing.text import (
     walk,
     write_out_defaults,
 )
+from counterpoise.character.finish import finish
 from counterpoise.character.limits import BallLimit, limit_from_json, limit_to_json
 from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.roles import roles_to_json

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
-from counterpoise.character.character import Character, finish
+from counterpoise.character.character import Character
 from counterpoise.character.editing import parts as parts
 from counterpoise.character.editing import root as root
 from counterpoise.character.editing import tree as tree
@@ -38,6 +38,7 @@ from counterpoise.character.editing.draft import Draft
 from counterpoise.character.editing.parts import NewSegment, Place
 from counterpoise.character.editing.text import numbers, put
 from counterpoise.character.figure import Figure
+from counterpoise.character.finish import finish
 from counterpoise.character.roles import guess_feet, roles_to_json
 from counterpoise.errors import BadValue, MissingRole, unknown_name
 from counterpoise.spatial import to_matrix

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from counterpoise.character.character import Character, body_height, finish
+from counterpoise.character.character import Character
 from counterpoise.character.figure import Figure
+from counterpoise.character.finish import finish
+from counterpoise.character.shapes import drawn_height
 from counterpoise.errors import BadValue, unknown_name
 
 
@@ -68,7 +70,7 @@ def fitted(draw: Callable[[float, float], Figure], height: float, mass: float) -
         figure.weigh_to(mass)
         figure.parameters = {"height": height, "mass": mass}
         made = finish(*figure.spec(), figure.nominal)
-        actual = body_height(made.model, made.neutral)
+        actual = drawn_height(made.model, made.neutral)
         if abs(actual / height - 1.0) < 0.002:
             return made
         asked *= height / actual

@@ -102,6 +102,16 @@ def world_reach(solids: tuple[Solid, ...], data: mujoco.MjData, direction: Array
     return np.array(out, float)
 
 
+def drawn_height(model: mujoco.MjModel, q: Array) -> float:
+    """From the lowest to the highest point of all geoms in a pose, visual ones included [m]."""
+    drawn, up, data = drawn_in(model), np.array([0.0, 0.0, 1.0]), mujoco.MjData(model)
+    if not drawn:
+        return 0.0
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    return float(world_reach(drawn, data, up).max() + world_reach(drawn, data, -up).max())
+
+
 def _read(model: mujoco.MjModel, geom: int) -> Solid | None:
     """A geom as a Solid; None for a plane or a height field."""
     kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom], float)
