@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, follow, point_path
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue
 from counterpoise.motion.curves import VectorCurve
 from counterpoise.motion.motion import Motion

@@ -23,8 +23,9 @@ from scipy.ndimage import gaussian_filter1d
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, tables_of, take_snapshot
+from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
+from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Surface

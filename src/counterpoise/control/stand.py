@@ -24,8 +24,9 @@ from numpy.typing import ArrayLike
 from counterpoise import spatial
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, tables_of, take_contact_places, take_snapshot
+from counterpoise.character.snapshot import Snapshot, take_contact_places, take_snapshot
 from counterpoise.character.state import State
+from counterpoise.character.tables import tables_of
 from counterpoise.control.basic import Action
 from counterpoise.control.crouch import crouched
 from counterpoise.control.footprint import capture_share, draw_inside, find_support, lowest, mean_error

@@ -17,7 +17,7 @@ import numpy as np
 from counterpoise import measure
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.control.basic import Controller
 from counterpoise.control.momentum_balance import MomentumBalance
 from counterpoise.control.rehearsal import smoothed

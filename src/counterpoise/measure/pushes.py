@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.control.basic import Controller
 from counterpoise.errors import BadValue
 from counterpoise.measure.balance import Fall, fell, track_of

@@ -12,7 +12,8 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.shapes import Corners, corners_of
-from counterpoise.character.snapshot import Snapshot, tables_of
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight, numbers

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from counterpoise import spatial
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import tables_of
+from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.features import PointPosition
 from counterpoise.pose.problem import PoseProblem

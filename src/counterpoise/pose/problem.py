@@ -20,7 +20,8 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, put_in_pose, tables_of, take_kinematics
+from counterpoise.character.snapshot import Snapshot, put_in_pose, take_kinematics
+from counterpoise.character.tables import tables_of
 from counterpoise.features import BodyOrientation, PointPosition
 from counterpoise.pose.rows import evaluate_rows, second_order
 from counterpoise.pose.wishes import (

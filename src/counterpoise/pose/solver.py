@@ -23,7 +23,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kinematics import tree_of
-from counterpoise.character.snapshot import tables_of
+from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.pose.build import build_pose_problem, partition
 from counterpoise.pose.core import descend_core
