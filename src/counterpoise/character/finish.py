@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -65,10 +66,8 @@ def finish(
     if (trees := len(set(model.body_rootid[1:].tolist()))) > 1:
         raise BadValue(f"a character is one tree of bodies; this model has {trees}")
     joints = read_joints(model)
-    limits = _read_limits(model, roles.get("balls", {}))
-    parts = roles_from_json(roles)
-    carried = root_width(joints)
-    stance = roles.get("stance")
+    balls, stance = roles.get("balls", {}), roles.get("stance")
+    limits = _read_limits(model, balls)
     if "neutral" in roles:
         neutral = np.array(roles["neutral"], float)
         if neutral.shape != (model.nq,) or not np.isfinite(neutral).all():
@@ -76,27 +75,28 @@ def finish(
     else:
         if stance is None:
             stance = _stance(model, joints, nominal or {}).tolist()
-        free = bool(joints) and joints[0].kind == "free"
-        wanted = limits.clamp(stance)
-        neutral = standing_pose(model, wanted, parts.feet, limits, carried, free)
-        _exclude_overlaps(spec, model, neutral)
-    if text is None:
-        attach_roles(spec, {**roles, **roles_to_json(parts), "neutral": neutral.tolist(), "stance": stance})
-        _compile(spec)
-        text = exact_xml(spec)  # the text is the body: what is simulated, saved and exported agree
-        model = _compile(_parsed(text))
-    neutral.flags.writeable = False
-    return Character(
+        neutral = limits.clamp(stance)
+    made = Character(
         name=str(roles["name"]),
         model=model,
         joints=joints,
-        roles=parts,
-        limits=_read_limits(model, roles.get("balls", {})),
+        roles=roles_from_json(roles),
+        limits=limits,
         neutral=neutral,
-        torque_limit=_torque_limits(joints, roles.get("torque", {}), model.nv, carried),
+        torque_limit=_torque_limits(joints, roles.get("torque", {}), model.nv),
         parameters=dict(roles.get("parameters", {})),
-        mjcf=text,
+        mjcf=text or "",
     )
+    if "neutral" not in roles:
+        neutral = standing_pose(made)
+        _exclude_overlaps(spec, model, neutral)
+    neutral.flags.writeable = False
+    if text is None:
+        attach_roles(spec, {**roles, **roles_to_json(made.roles), "neutral": neutral.tolist(), "stance": stance})
+        _compile(spec)
+        text = exact_xml(spec)  # the text is the body: what is simulated, saved and exported agree
+        model = _compile(_parsed(text))
+    return replace(made, model=model, limits=_read_limits(model, balls), neutral=neutral, mjcf=text)
 
 
 def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
@@ -128,13 +128,13 @@ def _read_limits(model: mujoco.MjModel, balls: Mapping[str, Any]) -> JointLimits
     return JointLimits(model.nq, model.nv, ranges, cones)
 
 
-def _torque_limits(joints: tuple[Joint, ...], given: Mapping[str, Any], nv: int, root: int) -> Array:
-    """(nv,) [N m]: as given by joint, zero on the first `root` rows."""
+def _torque_limits(joints: tuple[Joint, ...], given: Mapping[str, Any], nv: int) -> Array:
+    """(nv,) [N m]: as given by joint; zero on the dofs that carry the root."""
     limit = np.full(nv, DEFAULT_TORQUE_LIMIT)
     for joint in joints:
         if joint.name in given:
             limit[joint.dofs] = given[joint.name]
-    limit[:root] = 0.0
+    limit[: root_width(joints)] = 0.0
     limit.flags.writeable = False
     return limit
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
-from counterpoise.character.snapshot_kernels import derive, place_points, point_jacobian, arrays_to_derive
+from counterpoise.character.snapshot_kernels import arrays_to_derive, derive, place_points, point_jacobian
 from counterpoise.character.state import State
 from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
