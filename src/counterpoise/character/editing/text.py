@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
+from counterpoise.character.shapes.solid import read_primitive
 from counterpoise.spatial import compose, inverse, multiply, to_matrix
 
 Frame = tuple[Array, Array]  # position, quaternion
@@ -41,23 +42,12 @@ def place_frame(body: Element, over: Frame, frame: Frame) -> None:
 
 
 def reach(body: Element, direction: Array) -> float:
-    """How far a body's shapes reach from its origin along `direction` [m]."""
+    """How far a body's shapes reach from its origin along `direction` [m]; of a mesh only its place counts."""
     far = 0.0
     for geom in body.findall("geom"):
-        size = numbers(geom, "size", np.zeros(3))
-        u = to_matrix(numbers(geom, "quat", IDENTITY)).T @ direction
-        kind = geom.get("type", "sphere")
-        if kind == "capsule":
-            more = size[0] + size[1] * abs(u[2])
-        elif kind == "box":
-            more = float(size @ np.abs(u))
-        elif kind == "ellipsoid":
-            more = float(np.linalg.norm(size * u))
-        elif kind == "cylinder":
-            more = size[1] * abs(u[2]) + size[0] * float(np.hypot(u[0], u[1]))
-        else:
-            more = size[0]
-        far = max(far, float(numbers(geom, "pos", np.zeros(3)) @ direction + more))
+        place, frame = numbers(geom, "pos", np.zeros(3)), to_matrix(numbers(geom, "quat", IDENTITY))
+        solid = read_primitive(geom.get("type", "sphere"), numbers(geom, "size", np.zeros(3)), place, frame)
+        far = max(far, float(place @ direction if solid is None else solid.reach(direction)))
     return far
 
 

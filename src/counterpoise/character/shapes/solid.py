@@ -37,6 +37,7 @@ _SPHERE, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM
 _BOX, _CYLINDER = int(mujoco.mjtGeom.mjGEOM_BOX), int(mujoco.mjtGeom.mjGEOM_CYLINDER)
 _ELLIPSOID = int(mujoco.mjtGeom.mjGEOM_ELLIPSOID)
 _MESHES = (int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_SDF))
+_KINDS = {"sphere": _SPHERE, "capsule": _CAPSULE, "box": _BOX, "ellipsoid": _ELLIPSOID, "cylinder": _CYLINDER}
 _CUBE = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
@@ -112,13 +113,30 @@ def drawn_height(model: mujoco.MjModel, q: Array) -> float:
     return float(world_reach(drawn, data, up).max() + world_reach(drawn, data, -up).max())
 
 
+def read_primitive(kind: str, size: Array, place: Array, frame: Array) -> Solid | None:
+    """A geom by MuJoCo's numbers ("capsule", its size, place and axes); None where its kind is no primitive."""
+    solid = _solid(_KINDS.get(kind, -1), np.concatenate([size, np.zeros(3)])[:3], place, frame)
+    return None if solid is None else Solid(0, -1, True, *solid)
+
+
 def _read(model: mujoco.MjModel, geom: int) -> Solid | None:
-    """A geom as a Solid; None for a plane or a height field."""
-    kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom], float)
-    place, turn = np.array(model.geom_pos[geom], float), np.empty(9)
+    """A geom of a model; None for a plane or a height field."""
+    kind, mesh, turn = int(model.geom_type[geom]), int(model.geom_dataid[geom]), np.empty(9)
     mujoco.mju_quat2Mat(turn, model.geom_quat[geom])
-    R, centre = turn.reshape(3, 3), place
-    local, axes, radius, half = np.zeros((1, 3)), np.zeros(3), 0.0, size  # in the geom's frame
+    vertices = _hull(model, mesh) if kind in _MESHES and mesh >= 0 else None
+    size, place = np.array(model.geom_size[geom], float), np.array(model.geom_pos[geom], float)
+    solid = _solid(kind, size, place, turn.reshape(3, 3), vertices)
+    if solid is None:
+        return None
+    collides = bool(model.geom_contype[geom] or model.geom_conaffinity[geom])
+    return Solid(int(model.geom_bodyid[geom]), geom, collides, *solid)
+
+
+def _solid(
+    kind: int, size: Array, place: Array, R: Array, vertices: Array | None = None
+) -> tuple[Array, Array, float, Array, Array, Array] | None:
+    """Corners, half-axes, radius, frame, centre and half box of a geom at `place` with axes R."""
+    local, axes, radius, centre, half = np.zeros((1, 3)), np.zeros(3), 0.0, place, size  # in the geom's frame
     if kind == _SPHERE:
         radius, half = float(size[0]), np.full(3, size[0])
     elif kind == _CAPSULE:
@@ -131,16 +149,12 @@ def _read(model: mujoco.MjModel, geom: int) -> Solid | None:
     elif kind == _CYLINDER:
         local, axes = np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]]), np.array([size[0], size[0], 0.0])
         half = np.array([size[0], size[0], size[1]])
-    elif kind in _MESHES and model.geom_dataid[geom] >= 0:
-        local = _hull(model, int(model.geom_dataid[geom]))
-        low, high = local.min(axis=0), local.max(axis=0)
+    elif vertices is not None:
+        local, low, high = vertices, vertices.min(axis=0), vertices.max(axis=0)
         centre, half = place + R @ (0.5 * (low + high)), 0.5 * (high - low)
     else:
         return None
-    collides = bool(model.geom_contype[geom] or model.geom_conaffinity[geom])
-    return Solid(
-        int(model.geom_bodyid[geom]), geom, collides, place + local @ R.T, R * axes, radius, R, centre, half
-    )  # fmt: skip
+    return place + local @ R.T, R * axes, radius, R, centre, half
 
 
 def _hull(model: mujoco.MjModel, mesh: int) -> Array:
