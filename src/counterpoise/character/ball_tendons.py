@@ -29,7 +29,7 @@ LIMIT_GROUP = 5  # group of the sites and tendons that hold ball limits: never d
 
 
 def add_ball_limit(spec: mujoco.MjSpec, body: Any, name: str, limit: BallLimit) -> None:
-    """Hold a ball joint inside its cone and twist range by tendons with a shortest length."""
+    """Adds tendons of a shortest length that hold a ball joint inside its cone and twist range."""
     parent = body.parent
     anchor = np.array(body.pos, float)
     frame = np.zeros(9)
@@ -57,7 +57,7 @@ def add_ball_limit(spec: mujoco.MjSpec, body: Any, name: str, limit: BallLimit) 
         tendon(f"swing{i}", [(tip, pole)], float(np.sqrt(r * r + R * R - 2 * r * R * offset)))
 
     low, high = limit.twist
-    if high - low >= np.pi:  # the two half planes would cut into the range itself
+    if high - low >= np.pi:  # two half planes cannot bound such a range
         return
     r, R = TWIST_ARMS
     rest = np.zeros(9)
@@ -76,7 +76,7 @@ def add_ball_limit(spec: mujoco.MjSpec, body: Any, name: str, limit: BallLimit) 
 
 
 def remove_ball_limits(spec: mujoco.MjSpec) -> None:
-    """Take away the tendons and sites of all ball limits, to be drawn anew."""
+    """Removes the tendons and sites of all ball limits."""
     for tendon in list(spec.tendons):
         if tendon.group == LIMIT_GROUP:
             spec.delete(tendon)

@@ -81,7 +81,7 @@ class Character:
 
     @cached_property
     def gravity(self) -> float:
-        """Size of the gravity the body was built for [m/s^2]; 9.81 unless its file says otherwise."""
+        """Size of the gravity in the body's model [m/s^2]."""
         return float(np.linalg.norm(self.model.opt.gravity))
 
     @cached_property
@@ -91,7 +91,7 @@ class Character:
 
     @cached_property
     def height(self) -> float:
-        """From the lowest to the highest point of the body in its neutral pose [m]."""
+        """From the lowest to the highest point of the body as it is drawn, in its neutral pose [m]."""
         return drawn_height(self.model, self.neutral)
 
     # -- parts --------------------------------------------------------------------------------------------------
@@ -142,10 +142,10 @@ class Character:
         raise unknown_name("foot", name, (f.name for f in self.feet), self.name)
 
     def need_feet(self, what: str) -> None:
-        """Say clearly that `what` cannot be done without feet."""
+        """Raises MissingRole, with `what` in the message, if the character has no feet."""
         if not self.feet:
             raise MissingRole(
-                f"{what} needs feet, and {self.name!r} has none; tell load_character(..., feet=[...]) which they are",
+                f"{what} needs feet, and {self.name!r} has none; name them: load_character(..., feet=[...])",
                 character=self.name,
             )
 
@@ -205,7 +205,7 @@ class Character:
         return np.ascontiguousarray(np.stack([m.jnt_type, m.jnt_qposadr, m.jnt_dofadr], axis=1), dtype=np.int64)
 
     def check_pose(self, q: ArrayLike, what: str = "pose") -> Array:
-        """`q` as a checked array with unit quaternions; the border where poses are greeted."""
+        """Returns `q` as an array (nq,) with unit quaternions; raises BadValue if it is no pose of this body."""
         pose = np.array(q, float)
         if pose.shape != (self.nq,):
             raise BadValue(f"a {what} of {self.name!r} has {self.nq} numbers; got shape {pose.shape}")
@@ -222,7 +222,7 @@ class Character:
 
     # -- states -------------------------------------------------------------------------------------------------
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, time: float = 0.0) -> State:
-        """A state of this body; the neutral pose at rest where nothing is said."""
+        """A state of this body; by default the neutral pose, at rest."""
         from counterpoise.character.state import State
 
         pose = self.neutral if q is None else self.check_pose(q)
@@ -232,7 +232,7 @@ class Character:
         return State(pose, velocity, float(time))
 
     def snapshot(self, state: State | None = None) -> Snapshot:
-        """Kinematics and dynamics at one state (the neutral one where nothing is said)."""
+        """Kinematics and dynamics at one state; by default the neutral pose, at rest."""
         from counterpoise.character.snapshot import take_snapshot
 
         return take_snapshot(self, state if state is not None else self.state())
@@ -242,8 +242,8 @@ class Character:
     ) -> Character:
         """A new body with other proportions: factors by segment, by side ("left") or by group ("arms", "legs", "all").
 
-        A segment's length factor scales its shape and where its children hang; its mass stays unless `masses` says
-        otherwise; inertia follows both (mass factor times length factor squared).
+        A segment's length factor scales its shape and the places of its children. Its mass changes only by `masses`.
+        Its inertia is multiplied by the mass factor and by the square of the length factor.
         """
         from counterpoise.character.rescale import rescaled
 
@@ -251,12 +251,12 @@ class Character:
 
     def with_segment(self, name: str, parent: str | None = None, **options: Any) -> Character:
         """A new body with one more segment; see `editing.add_segment`."""
-        from counterpoise.character.editing.edits import build_on
+        from counterpoise.character.editing.builder import build_on
 
         return build_on(self).segment(name, parent, **options).character()
 
     def without_segment(self, segment: str, branch: bool = False) -> Character:
-        """A new body without a segment: its children go to its parent, or away with it (`branch`)."""
+        """A new body without a segment; its children go to its parent, or are removed too (`branch`)."""
         from counterpoise.character.editing.edits import remove_segment
 
         return remove_segment(self, segment, branch)

@@ -1,4 +1,4 @@
-"""Joints as an animator names them: one `Joint` may be several MuJoCo joints (a universal is two hinges)."""
+"""Joints as an animator names them: one `Joint` may be several MuJoCo joints (a universal joint is two hinges)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Differences and steps of poses on the manifold, for whole batches at once (MuJoCo's conventions)."""
+"""Differences and steps of poses on the manifold, for many poses at once (MuJoCo's conventions)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def batch_integrate(layout: Ints, pose: Array, tangent: Array) -> Array:
 
 @kernel
 def turn_between(a: Array, b: Array, out: Array) -> None:
-    """log(a^-1 b), the short way."""
+    """log(a^-1 b), of the two signs of b the nearer."""
     w = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
     x = a[0] * b[1] - a[1] * b[0] - a[2] * b[3] + a[3] * b[2]
     y = a[0] * b[2] + a[1] * b[3] - a[2] * b[0] - a[3] * b[1]
@@ -84,7 +84,7 @@ def turn_between(a: Array, b: Array, out: Array) -> None:
 
 @kernel
 def turn_by(q: Array, turn: Array) -> None:
-    """q <- q exp(turn), kept on the sphere."""
+    """q <- q exp(turn), normalised."""
     angle = np.sqrt(turn[0] ** 2 + turn[1] ** 2 + turn[2] ** 2)
     scale = np.sin(0.5 * angle) / angle if angle > 1e-8 else 0.5 - angle * angle / 48.0
     w, x, y, z = np.cos(0.5 * angle), scale * turn[0], scale * turn[1], scale * turn[2]

@@ -15,7 +15,7 @@ TEXT_NAME = "counterpoise"  # the custom text element that carries roles in MJCF
 def exact_xml(spec: mujoco.MjSpec) -> str:
     """The specification as MJCF with all seventeen digits, so that reading it back gives the same body to the last bit.
 
-    MuJoCo writes six digits unless its library is told otherwise; where that switch is missing, six it is.
+    MuJoCo writes six digits by default. A private switch of its library gives more; without it six are written.
     """
     try:
         library = ctypes.CDLL(next(str(p) for p in sorted(Path(mujoco.__file__).parent.glob("*mujoco*.[sd]*"))))
@@ -31,7 +31,7 @@ def exact_xml(spec: mujoco.MjSpec) -> str:
 
 
 def attach_roles(spec: mujoco.MjSpec, roles: dict[str, Any]) -> None:
-    """Write the roles into the model as a custom text, replacing any that are there."""
+    """Writes the roles into the model as a custom text, in place of any it has."""
     for text in list(spec.texts):
         if text.name == TEXT_NAME:
             spec.delete(text)

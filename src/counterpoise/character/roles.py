@@ -46,7 +46,7 @@ class Foot:
 
 @dataclass(frozen=True)
 class Roles:
-    """Everything about a body that its MuJoCo model does not say."""
+    """What a MuJoCo model has no place for."""
 
     root: str
     feet: tuple[Foot, ...]
@@ -57,8 +57,8 @@ class Roles:
 def side_of(name: str, among: Collection[str] | None = None) -> Side:
     """`hand_left`, `LeftHand`, `l_hand`, `mixamorig:LeftHand` -> left.
 
-    `among` are the names of the whole figure: with them a name also tells its side by one letter (`lfemur`, `RThumb`)
-    or amid other words (`RigLeftHand`), provided that its partner is really there.
+    `among` are the names of the whole figure. With them a side is also read from one letter (`lfemur`, `RThumb`) or
+    from the middle of a word (`RigLeftHand`), if the partner on the other side is among them.
     """
     bare = _SPACE.sub("", name)
     if _LEFT.search(bare):
@@ -74,8 +74,8 @@ def side_of(name: str, among: Collection[str] | None = None) -> Side:
 def other_side(name: str, among: Collection[str] | None = None) -> str:
     """The name of the same part on the other side of the body (unchanged when it has no side).
 
-    With `among`, the names of the whole figure, a partner is one of them, and may differ by one letter before the word
-    (`lfemur`: `rfemur`); without a partner there the name stays as it is.
+    With `among`, the names of the whole figure, only one of them is a partner, and it may differ by its first letter
+    (`lfemur`: `rfemur`). A name without a partner is returned unchanged.
     """
     bare = _SPACE.sub("", name)
     space = name[: len(name) - len(bare)]
@@ -109,10 +109,10 @@ def left_right_pairs(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def guess_feet(model: mujoco.MjModel, data: mujoco.MjData, wanted: tuple[str, ...] | None) -> tuple[list[Foot], str]:
-    """Feet by name, else the lowest leaf segments; contact points from the lowest corners of their shapes."""
+    """Returns feet and, in words, how they were found: by name, else as the lowest leaves of the tree."""
     names = [model.body(b).name for b in range(1, model.nbody)]
     if wanted is not None:
-        chosen, how = list(wanted), "feet as told"
+        chosen, how = list(wanted), "feet as given"
     else:
         chosen = _last_of_each_limb(model, [n for n in names if any(w in n.lower() for w in _FOOT_WORDS)])
         how = f"feet by name: {', '.join(chosen)}"
@@ -133,7 +133,7 @@ def guess_hands(model: mujoco.MjModel) -> tuple[str, ...]:
 
 
 def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[ContactPoint]:
-    """Up to four corners of what the body (and its fixed children) would stand on, as it lies in `data`."""
+    """Up to four corners of what a body (with all that is welded to it) stands on, posed as in `data`."""
     target = model.body(body).id
     places = _undersides(model, data, [b for b in range(1, model.nbody) if _welded_to(model, b, target)])
     if not len(places):
@@ -197,7 +197,7 @@ def _welded_to(model: mujoco.MjModel, body: int, target: int) -> bool:
 
 
 def _last_of_each_limb(model: mujoco.MjModel, names: list[str]) -> list[str]:
-    """Of bodies in one chain (ankle_pitch, ankle_roll) keep the outermost that has a shape to touch with."""
+    """Of bodies in one chain (ankle_pitch, ankle_roll) the outermost that has a shape."""
     ids = {model.body(n).id: n for n in names if _has_shape(model, model.body(n).id)}
     covered = set()
     for b in ids:

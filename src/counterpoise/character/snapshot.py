@@ -1,8 +1,7 @@
 """Snapshot: the kinematics and dynamics of a body at one state, computed once and read often.
 
-It is the one door to MuJoCo's queries. Everything is in the world frame; six-dimensional quantities are stacked
-[angular; linear] (MATH: [w; v], [n; f]). MuJoCo's recursions give every dof's motion vector s_j about the CoM c; from
-them one compiled pass makes the rest:
+Everything is in the world frame; six-dimensional quantities are stacked [angular; linear]. MuJoCo's recursions give the
+motion vector s_j of every dof about the CoM c; one compiled pass computes the rest from them:
 
     point Jacobian      J_p = s_lin + s_ang x (p - c)                       columns of the body's ancestors
     point drift         dJ_p/dt v = a_lin + a_ang x (p - c) + w x v_p       with the body's a at zero acceleration
@@ -82,7 +81,7 @@ class Snapshot:
 
     # -- bodies and points ----------------------------------------------------------------------------------------
     def position(self, body: str, point: ArrayLike | None = None) -> Array:
-        """Where a point of a body is (its frame's origin where none is given; `point` in the body's frame)."""
+        """World place (3,) of a point of a body, given in the body's frame; by default of the frame's origin."""
         b = self.character.body_id(body)
         if point is None:
             return self.body_position[b].copy()
@@ -135,7 +134,7 @@ class Snapshot:
 
 
 def take_snapshot(character: Character, state: State) -> Snapshot:
-    """Compute everything once. The scratch MuJoCo data is the body's own: nothing of a simulation is touched."""
+    """The snapshot of a state. It is computed in the character's own MjData; no simulation is touched."""
     m, t = character.model, tables_of(character)
     d = t.data
     d.qpos[:] = state.q
@@ -156,7 +155,7 @@ def take_snapshot(character: Character, state: State) -> Snapshot:
         cdof, d.cdof_dot, twist, d.cinert, d.crb, place, d.xmat, d.qvel, com,
         t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place, *derived.values(),
     )  # fmt: skip
-    found = object.__new__(Snapshot)  # a tick makes one: its fields are put in place at once
+    found = object.__new__(Snapshot)  # one is made every control tick: this is quicker than the constructor
     found.__dict__.update(
         derived,
         character=character,
@@ -174,7 +173,7 @@ def take_snapshot(character: Character, state: State) -> Snapshot:
 
 
 def take_contact_places(character: Character, q: Array) -> Array:
-    """Where the contact points of the feet are in a pose, (p, 3): as a Snapshot has it, and nothing else."""
+    """World places (p, 3) of the contact points in a pose: as in a Snapshot, without computing the rest."""
     t = tables_of(character)
     d = t.data
     d.qpos[:] = q
@@ -185,7 +184,7 @@ def take_contact_places(character: Character, q: Array) -> Array:
 
 
 def put_in_pose(character: Character, q: Array) -> mujoco.MjData:
-    """The body's scratch data with frames, motion vectors and CoM at a pose: read at once, the next asker reuses it."""
+    """The character's own MjData with frames, motion vectors and CoM of a pose; the next query overwrites it."""
     d = tables_of(character).data
     d.qpos[:] = q
     mujoco.mj_kinematics(character.model, d)
@@ -194,7 +193,7 @@ def put_in_pose(character: Character, q: Array) -> mujoco.MjData:
 
 
 def take_kinematics(character: Character, q: Array) -> Snapshot:
-    """A snapshot at rest without dynamics (M and h are empty): what posing needs, at a fraction of the cost."""
+    """A snapshot at rest without dynamics (M and h are empty), for posing: quicker than `take_snapshot`."""
     m, t = character.model, tables_of(character)
     d, n, p = put_in_pose(character, q), character.model.nv, len(t.point_body)
     d.qvel[:] = 0.0

@@ -34,6 +34,7 @@ def place_points(xpos: Array, xmat: Array, point_body: Ints, point_place: Array,
 
 @kernel
 def point_jacobian(cdof: Array, ancestors: Array, arm: Array) -> Array:
+    """(3, nv) of a point `arm` away from the CoM, on a body that the dofs in `ancestors` move."""
     nv = len(cdof)
     out = np.zeros((3, nv))
     for j in range(nv):
@@ -83,7 +84,7 @@ def derive(
     jac: Array,
     drift: Array,
 ) -> None:
-    """Everything MuJoCo's recursions leave to be done, into the arrays given last."""
+    """Writes drifts, momentum and the quantities of contact points into the last eight arrays."""
     nbody, nv, points = len(parent), len(cdof), len(point_body)
     p, f = np.empty(6), np.empty(6)
     for b in range(1, nbody):

@@ -15,30 +15,33 @@ from counterpoise.character.kinematics import dofs_moving
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
 
+LEAST_HEFT = 0.05  # of a dof that carries no mass
+
 
 @dataclass(frozen=True)
 class BodyTables:
-    """What the compiled pass needs to know of a body's shape, read from the model once."""
+    """The tree of a body, its contact points, and a MjData to compute in."""
 
     parent: Ints  # (nbody,)
     dof_body: Ints  # (nv,)
     dof_start: Ints  # (nbody,)
     dof_count: Ints
     ancestors: Array  # (nbody, nv) 1.0 where the dof moves the body
-    moves: Flags  # the same, as truth
+    moves: Flags  # (nbody, nv) the same as flags
     point_body: Ints  # (p,)
     point_place: Array  # (p, 3) in the body's frame
-    data: mujoco.MjData  # scratch
+    data: mujoco.MjData  # overwritten by every query
     joint_of_dof: Ints  # (nv,) MuJoCo joint of each dof
-    heft: Array  # (nv,) share of the body's mass that each dof carries, 0.05 to 1
+    heft: Array  # (nv,) share of the body's mass that each dof carries, scaled to LEAST_HEFT ... 1
 
 
 @kept_with_character
 def tables_of(character: Character) -> BodyTables:
-    """The body's tables, made on first use and kept with it."""
+    """The tables of a character."""
     m = character.model
     moves = dofs_moving(character)
     points = character.contact_points
+    share = m.body_subtreemass[m.dof_bodyid] / max(float(m.body_subtreemass[0]), 1e-12)
     return BodyTables(
         parent=m.body_parentid.astype(np.int64),
         dof_body=m.dof_bodyid.astype(np.int64),
@@ -50,5 +53,5 @@ def tables_of(character: Character) -> BodyTables:
         point_place=np.array([p.position for p in points], float).reshape(-1, 3),
         data=mujoco.MjData(m),
         joint_of_dof=m.dof_jntid.astype(np.int64),
-        heft=0.05 + 0.95 * m.body_subtreemass[m.dof_bodyid] / max(float(m.body_subtreemass[0]), 1e-12),
+        heft=LEAST_HEFT + (1.0 - LEAST_HEFT) * share,
     )

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """A few quantities of a body along many poses, computed without a Snapshot each: what measuring needs."""
+    """CoM, momentum, body frames and energy of a body along many poses."""
 
-    com: Array  # (n, 3)
-    momentum: Array  # (n, 6)
-    bodies: Array  # (n, nbody, 3)
+    com: Array  # (n, 3) [m]
+    momentum: Array  # (n, 6) [H about the CoM; L]; zero where velocities are not given
+    bodies: Array  # (n, nbody, 3) origins of the body frames [m]
     rotations: Array  # (n, nbody, 3, 3)
     kinetic: Array  # (n,) [J]
     potential: Array  # (n,) [J]
 
 
 def follow(character: Character, qpos: Array, qvel: Array | None = None) -> Track:
-    """CoM, momentum, body poses and energy along a sequence of states."""
+    """The track of poses (n, nq) and, where given, velocities (n, nv)."""
     m, n = character.model, len(qpos)
     d = mujoco.MjData(m)
     com, momentum = np.zeros((n, 3)), np.zeros((n, 6))

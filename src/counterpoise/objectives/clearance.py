@@ -1,4 +1,4 @@
-"""Clearance: parts that are no feet kept off the ground by braking in time, as far as the torques can."""
+"""Clearance: all parts but the feet are kept off the ground by braking them in time, as far as the torques can."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
 _GROUND = LEVEL.state_row()[None]
+NEAR = 10.0  # decelerations: rows with a looser bound are left out
 
 
 @dataclass(frozen=True, eq=False)
 class Clearance(Objective):
-    """For every part but the feet, e above its stop and sinking at s: never faster than can be braked in time.
+    """Parts other than the feet sink no faster than they can be stopped above the ground.
 
-    The speed allowed is that of JointStops, u(e) = sqrt(2 d e + (d t)^2) - d t with the settling time t, and so are the
-    one-sided rows: with n the ground's normal and p the lowest point of a shape,
+    A part that is e above its stop and sinks at speed s may sink at u(e) = sqrt(2 d e + (d t)^2) - d t, with the
+    settling time t, as in JointStops. With n the ground's normal and p the lowest point of a shape the rows are
 
         -n.p'' <= (u - s)/t - u'(e) s,       p'' = J a + drift.
 
-    A part stops `margin` above the ground, or `margin` below where `reference` has it where that is lower: what the
-    reference lays down may lie. Spheres, capsules and ellipsoids count as they are, other shapes as the boxes about
-    them. Where feet stand on grounds of their own, the lowest counts.
+    A part stops `margin` above the ground, or `margin` below its place in `reference` where that is lower: a part that
+    lies on the ground in the reference may do so. Shapes are exact, meshes nearly so (see `character.shapes`). Where
+    feet stand on different surfaces, each part is measured from the one farthest below it.
     """
 
     at_most: ClassVar[bool] = True
     reference: Snapshot | None = None
-    moved: ArrayLike = (0.0, 0.0, 0.0)  # [m] the reference is carried along by this
+    moved: ArrayLike = (0.0, 0.0, 0.0)  # [m] the reference is shifted by this
     deceleration: float = 20.0  # d [m/s^2]
     settle: float = 0.02  # t [s]
     margin: float = 0.02  # [m]
@@ -88,7 +89,7 @@ def corners_off_feet(character: Character) -> Corners:
 def _lowest(
     n0: float, n1: float, n2: float, x: Array, R: Array, centre: Array, axes: Array, radius: float, out: Array
 ) -> None:
-    """Where, from the body's origin, a shape is lowest along a normal (world)."""
+    """Writes the world point of what is about a corner that is lowest along a normal."""
     m0 = R[0, 0] * n0 + R[1, 0] * n1 + R[2, 0] * n2
     m1 = R[0, 1] * n0 + R[1, 1] * n1 + R[2, 1] * n2
     m2 = R[0, 2] * n0 + R[1, 2] * n1 + R[2, 2] * n2
@@ -111,9 +112,9 @@ def _clearance_rows(
     velocity: Array, drift: Array, com: Array, motion: Array, ancestors: Array, ref_position: Array,
     ref_rotation: Array, moved: Array, with_reference: bool, d: float, settle: float, margin: float,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Rows of the shapes whose bound is near: within ten decelerations."""
+    """Rows of the corners whose bound on the acceleration is below NEAR decelerations."""
     n, nv = len(body), len(motion)
-    bend, near = d * settle, 10.0 * d
+    bend, near = d * settle, NEAR * d
     point, other = np.empty(3), np.empty(3)
     A, b = np.zeros((n, nv)), np.empty(n)
     count = 0
@@ -135,7 +136,7 @@ def _clearance_rows(
             r0, r1, r2 = other[0] + moved[0] - s[0], other[1] + moved[1] - s[1], other[2] + moved[2] - s[2]
             stop = min(margin, n0 * r0 + n1 * r1 + n2 * r2 - margin)
         e = height - stop
-        _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], 0.0, point)  # a ball's middle
+        _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], 0.0, point)  # without the ball
         v, a = velocity[k], drift[k]
         r0, r1, r2 = point[0] - com[0], point[1] - com[1], point[2] - com[2]
         u0, u1, u2 = v[3] + v[1] * r2 - v[2] * r1, v[4] + v[2] * r0 - v[0] * r2, v[5] + v[0] * r1 - v[1] * r0

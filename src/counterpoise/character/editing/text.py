@@ -1,4 +1,4 @@
-"""A model's XML read and written: numbers in attributes, frames, how far shapes reach, and classes written out."""
+"""Reading and writing the XML of a model: numbers in attributes, frames, the reach of shapes, default classes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def numbers(element: Element, key: str, default: ArrayLike) -> Array:
 
 
 def put(element: Element, key: str, values: ArrayLike) -> None:
-    """Write numbers into an attribute, in full."""
+    """Writes numbers into an attribute with all digits."""
     element.set(key, " ".join(repr(float(x) + 0.0) for x in np.atleast_1d(np.asarray(values, float))))
 
 
@@ -35,7 +35,7 @@ def local_frame(body: Element) -> Frame:
 
 
 def place_frame(body: Element, over: Frame, frame: Frame) -> None:
-    """Put a body at `frame` (world, zero pose) below a parent at `over`."""
+    """Puts a body at `frame` (world, zero pose), as a child of a parent at `over`."""
     position, turn = compose(inverse(over), frame)
     put(body, "pos", position)
     put(body, "quat", turn)
@@ -61,7 +61,7 @@ def walk(top: Element) -> Iterator[tuple[Element, Element]]:
 
 
 def write_out_defaults(tree: Element) -> None:
-    """Give every element the attributes of its default class, so that the classes can go."""
+    """Gives every element the attributes of its default class, so that the classes can be removed."""
     classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
     waiting = [(default, "main") for default in tree.findall("default")]
     while waiting:
@@ -84,7 +84,7 @@ def write_out_defaults(tree: Element) -> None:
 
 
 def flatten_frames(world: Element) -> None:
-    """Write the frames that group elements into the elements themselves."""
+    """Applies `frame` elements to the elements they hold and removes them."""
     hosts = [world, *(e for e in world.iter("body"))]
     for host in hosts:
         while (frame := host.find("frame")) is not None:

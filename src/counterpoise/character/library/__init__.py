@@ -17,7 +17,7 @@ from counterpoise.errors import BadValue, unknown_name
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure of the library: what it is, what it takes."""
+    """One figure of the library and its parameters."""
 
     name: str
     summary: str
@@ -63,7 +63,7 @@ def _check(figure: str, key: str, value: Any, default: Any) -> None:
 
 
 def fitted(draw: Callable[[float, float], Figure], height: float, mass: float) -> Character:
-    """Draw a figure so that it *stands* as tall as asked: bent legs, a bowed neck or odd legs cost height."""
+    """Draws a figure so that it *stands* `height` tall: bent legs and a bent neck make it lower than it is drawn."""
     asked = height
     for _ in range(6):
         figure = draw(asked, mass)

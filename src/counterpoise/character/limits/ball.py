@@ -57,7 +57,7 @@ class BallLimit:
         return rotate_vector(unit, self.axis), float(twist_angle(unit, self.axis, self.rest))
 
     def clamp(self, q: ArrayLike) -> Array:
-        """Inside the limits and near q: the bone turned back into its cone, then the twist into its range."""
+        """An orientation inside the limits and near q: the bone turned into its cone, then the twist clipped."""
         unit = _unit(q)
         direction, twist = self.split(unit)
         inside = _into_cone(direction, self.normals, self.offsets, rotate_vector(self.rest, self.axis))
@@ -72,7 +72,7 @@ class BallLimit:
 
     @property
     def rows(self) -> int:
-        """Number of limit rows: one a face, and the two ends of the twist."""
+        """Number of limit rows: one for each face, two for the twist."""
         return len(self.offsets) + 2
 
 
@@ -98,7 +98,7 @@ def limit_from_json(data: dict[str, Any]) -> BallLimit:
 
 
 def _into_cone(direction: Array, normals: Array, offsets: Array, centre: Array) -> Array:
-    """The direction turned the least, face by face, until it lies inside; in hard corners, towards the centre."""
+    """Returns the direction turned, face by face, until it lies inside; where that fails, turned towards the centre."""
     inside = direction
     for _ in range(50):
         excess = np.arcsin(np.clip(normals @ inside, -1, 1)) - np.arcsin(np.clip(offsets, -1, 1))

@@ -44,9 +44,10 @@ def face_through(points: ArrayLike, inside: ArrayLike) -> tuple[Array, float]:
 
 
 def _cone_centre(points: Array) -> Array:
+    """A unit vector (3,) near the centre of the smallest cap about unit vectors (k, 3)."""
     centre = points.mean(axis=0)
     centre /= np.linalg.norm(centre)
-    for _ in range(200):  # towards the worst corner in ever smaller steps: the smallest enclosing cap
+    for _ in range(200):  # each time a little towards the farthest corner: near the centre of the smallest cap
         worst = points[int(np.argmin(points @ centre))]
         centre = centre + 0.02 * (worst - centre)
         centre /= np.linalg.norm(centre)

@@ -14,9 +14,10 @@ from counterpoise.errors import BadValue
 
 
 class JointLimits:
-    """Every limit of a figure as rows g(q) <= 0, evaluated together.
+    """Every limit of a character as rows g(q) <= 0, evaluated together.
 
-    `names` tells the rows apart: `knee_left.low`, `hip_left.swing2`, `hip_left.twist_high`.
+    `names` are the names of the rows: `knee_left.low`, `hip_left.swing2`, `hip_left.twist_high`. The arrays `range_...`
+    and `ball_...` are what kernels read.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class JointLimits:
         self.ball_rest = np.array([b.rest for b in limits], float).reshape(-1, 4)
         self.ball_normals = np.concatenate([b.normals for b in limits] or [np.empty((0, 3))])
         self.ball_offsets = np.concatenate([b.offsets for b in limits] or [np.empty(0)])
+        # where the faces of each ball begin among the normals and offsets
         self.ball_faces = np.cumsum([0] + [len(b.offsets) for b in limits]).astype(np.int64)
         self.ball_twist = np.array([b.twist for b in limits], float).reshape(-1, 2)
         names = [f"{name}.{end}" for name, *_ in ranges for end in ("low", "high")]
@@ -75,7 +77,7 @@ class JointLimits:
         return self.jacobian(q) * (self.values(q) > 0.0)[:, None]
 
     def ball_rows(self, dofs: set[int]) -> Ints:
-        """Ints of the rows of ball joints whose dofs are among `dofs`."""
+        """Indices of the rows of ball joints whose dofs are among `dofs`."""
         found: list[int] = []
         row = 2 * len(self.range_qpos)
         for j in range(len(self.ball_v)):
@@ -86,8 +88,10 @@ class JointLimits:
         return np.array(found, np.int64)
 
     def ball_tables(self, dofs: Ints) -> tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array]:
-        """The ball limits whose joints are among `dofs` (sorted), as arrays for compiled code:
-        qpos address, place among `dofs`, axis, rest, normals, offsets, first face of each, twist."""
+        """The ball limits whose joints are among `dofs` (sorted), as arrays for kernels.
+
+        They are: qpos address, place among `dofs`, axis, rest, normals, offsets, first face of each, twist.
+        """
         place = {int(v): i for i, v in enumerate(dofs)}
         chosen = [j for j in range(len(self.ball_v)) if int(self.ball_v[j]) in place]
         spans = [slice(int(self.ball_faces[j]), int(self.ball_faces[j + 1])) for j in chosen]
@@ -133,6 +137,7 @@ class JointLimits:
         return out
 
     def evaluate(self, q: ArrayLike) -> tuple[Array, Array, Ints]:
+        """g(q) (rows,), the nonzero entries of its gradient (rows, 3), and their dofs (rows, 3), -1 for none."""
         pose = np.ascontiguousarray(q, dtype=float)
         if pose.shape != (self.nq,):
             raise BadValue(f"a pose has {self.nq} numbers; got shape {pose.shape}", shape=pose.shape)

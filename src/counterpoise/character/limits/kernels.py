@@ -62,7 +62,7 @@ def fill_ball_rows(
     values: Array,
     gradient: Array,
 ) -> None:
-    """Fill the k + 2 rows of one ball joint and their gradients in its own angular velocity (child frame)."""
+    """Writes the k + 2 rows of one ball joint and their gradients by its angular velocity (child frame)."""
     faces = len(offsets)
     bone = rotate_vector(q, axis)
     back = np.array([q[0], -q[1], -q[2], -q[3]])

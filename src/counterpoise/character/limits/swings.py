@@ -1,4 +1,4 @@
-"""Ball limits as an animator says them: swings and twist in degrees."""
+"""Ball limits in an animator's numbers: swings and twist in degrees."""
 
 from __future__ import annotations
 
