@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
+from counterpoise.character.kinematics import BALL, FREE
 from counterpoise.kernels import kernel
-
-FREE, BALL = 0, 1  # MuJoCo joint types
 
 
 def difference(layout: Ints, nv: int, start: ArrayLike, end: ArrayLike) -> Array:

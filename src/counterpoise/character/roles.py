@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.character.shapes.solid import drawn_in, solids_in
+from counterpoise.character.shapes.solid import Solid, drawn_in
 from counterpoise.character.shapes.spheres import undersides
 
 Side = Literal["left", "right", "middle"]
@@ -110,18 +110,18 @@ def left_right_pairs(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 def guess_feet(model: mujoco.MjModel, data: mujoco.MjData, wanted: tuple[str, ...] | None) -> tuple[list[Foot], str]:
     """Returns feet and, in words, how they were found: by name, else as the lowest leaves of the tree."""
-    names = [model.body(b).name for b in range(1, model.nbody)]
+    names, drawn = [model.body(b).name for b in range(1, model.nbody)], drawn_in(model)
     if wanted is not None:
         chosen, how = list(wanted), "feet as given"
     else:
         chosen = _last_of_each_limb(model, [n for n in names if any(w in n.lower() for w in _FOOT_WORDS)])
         how = f"feet by name: {', '.join(chosen)}"
         if not chosen:
-            chosen = _lowest_leaves(model, data)
+            chosen = _lowest_leaves(model, data, drawn)
             how = f"feet as the lowest leaves of the tree: {', '.join(chosen) or 'none'}"
     feet = []
     for name in chosen:
-        points = sole_points(model, data, name)
+        points = _sole_points(model, data, drawn, name)
         if points:
             feet.append(Foot(name, name, side_of(name, names), tuple(points)))
     return feet, how
@@ -132,10 +132,12 @@ def guess_hands(model: mujoco.MjModel) -> tuple[str, ...]:
     return tuple(_last_of_each_limb(model, [n for n in names if any(w in n.lower() for w in _HAND_WORDS)]))
 
 
-def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[ContactPoint]:
+def _sole_points(
+    model: mujoco.MjModel, data: mujoco.MjData, drawn: Sequence[Solid], body: str
+) -> list[ContactPoint]:  # fmt: skip
     """Up to four corners of what a body (with all that is welded to it) stands on, posed as in `data`."""
     target = model.body(body).id
-    places = _undersides(model, data, [b for b in range(1, model.nbody) if _welded_to(model, b, target)])
+    places = _undersides(data, drawn, [b for b in range(1, model.nbody) if _welded_to(model, b, target)])
     if not len(places):
         return []
     low = places[places[:, 2] <= places[:, 2].min() + SOLE_DEPTH]
@@ -151,11 +153,11 @@ def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[C
     return [ContactPoint(f"{body}_{i}", body, (p[0], p[1], p[2])) for i, p in enumerate(local)]
 
 
-def _undersides(model: mujoco.MjModel, data: mujoco.MjData, bodies: Collection[int]) -> Array:
+def _undersides(data: mujoco.MjData, drawn: Sequence[Solid], bodies: Collection[int]) -> Array:
     """Points (n, 3) of bodies that would touch a floor below them: of their solids, else of what is drawn."""
-    solids = [s for s in solids_in(model) if s.body in bodies] or [s for s in drawn_in(model) if s.body in bodies]
+    mine = [s for s in drawn if s.body in bodies]
     found = [np.empty((0, 3))]
-    for solid in solids:
+    for solid in [s for s in mine if s.collides] or mine:
         R = data.xmat[solid.body].reshape(3, 3)
         found.append(data.xpos[solid.body] + undersides(solid, -R[2]) @ R.T)
     return np.concatenate(found)
@@ -214,12 +216,12 @@ def _has_shape(model: mujoco.MjModel, body: int) -> bool:
     )
 
 
-def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
+def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData, drawn: Sequence[Solid]) -> list[str]:
     parents = {int(model.body_parentid[b]) for b in range(1, model.nbody)}
     leaves = [b for b in range(1, model.nbody) if b not in parents]
     bottoms = {}
     for b in leaves:
-        points = _undersides(model, data, [b])
+        points = _undersides(data, drawn, [b])
         if len(points):
             bottoms[b] = float(points[:, 2].min())
     if not bottoms:
