@@ -88,7 +88,8 @@ def _box(x: int, y: int, width: int, fill: str, opacity: float, title: str, word
     middle = x + width / 2
     return [
         f'<rect x="{x}" y="{y}" width="{width}" height="{ROW}" rx="7" fill="{fill}" fill-opacity="{opacity:g}"/>',
-        f'<text x="{middle:g}" y="{y + 19}" text-anchor="middle" font-size="15" font-weight="bold" fill="{ink}">{title}</text>',
+        f'<text x="{middle:g}" y="{y + 19}" text-anchor="middle" font-size="15" font-weight="bold" fill="{ink}">'
+        f"{title}</text>",
         f'<text x="{middle:g}" y="{y + 36}" text-anchor="middle" font-size="12" fill="{ink}">{words}</text>',
     ]
 

@@ -139,7 +139,7 @@ def test_joints_past_their_limits_stiffen(human: Character) -> None:
     q[knee.qpos] = human.limits.range_high[row] + 0.1
     shoulder = human.joint("shoulder_left")
     q[shoulder.qpos] = cp.spatial.exp(np.array([0.0, 0.0, 2.8]))
-    values, _, columns = human.limits._evaluate(q)
+    values, _, columns = human.limits.evaluate(q)
     beyond = laws.beyond_limits(values, columns, human.nv, 0.0)
     assert beyond[knee.dofs][0] == pytest.approx(0.1)
     assert (beyond[shoulder.dofs] > 0.1).all()

@@ -9,7 +9,7 @@ import pytest
 
 from counterpoise.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import follow, point_path
+from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue, UnknownName
 from counterpoise.motion import Keyframe, Motion, keyframed, reference_motion
 from counterpoise.motion.references import REFERENCES, _support

@@ -1,7 +1,7 @@
-"""Forward kinematics, written once: body frames and motion vectors of one pose or of many, compiled.
+"""Forward kinematics: body frames and motion vectors of one pose or of many, compiled.
 
-Poses and frames follow MuJoCo's conventions. A dof's motion vector s = [w; v] says how everything it carries moves per
-unit of its speed, written about the world's origin: a point p carried by it moves by v + w x p.
+Poses and frames follow MuJoCo's conventions. A dof's motion vector s = [w; v] is the motion of everything it carries
+per unit of its speed, written about the world's origin: a point p carried by it moves at v + w x p.
 
 `Kinematics` is what features read. A `Snapshot` is the case of one pose, with dynamics; `BatchKinematics` that of many.
 """
@@ -122,7 +122,7 @@ def dofs_moving(character: Character) -> Flags:
 
 @kept_with_character
 def dof_lists(character: Character) -> tuple[Ints, Ints]:
-    """For every body the dofs that move it, root first: (starts, list), those of body b from starts[b] on."""
+    """The dofs that move each body, root first: (starts, dofs), where dofs[starts[b] : starts[b + 1]] move body b."""
     moves = dofs_moving(character)
     starts = np.concatenate([[0], np.cumsum(moves.sum(axis=1))]).astype(np.int64)
     return starts, np.nonzero(moves)[1].astype(np.int64)

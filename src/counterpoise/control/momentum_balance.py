@@ -214,7 +214,7 @@ class MomentumBalance:
     def _tracking(self, s: Snapshot, reference: ReferenceSample) -> tuple[Array, Array]:
         """Returns weights and targets of eq. 11 and 12, with joints past their limits stiffened."""
         k, d, weight = self._gains(s.character)
-        values, _, columns = s.character.limits._evaluate(s.q)
+        values, _, columns = s.character.limits.evaluate(s.q)
         beyond = beyond_limits(values, columns, len(k), self.tuning.limit_margin)
         error = s.character.difference(s.q, reference.q)
         if beyond.any():

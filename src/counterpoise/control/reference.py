@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, follow, point_path
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.character.track import follow, point_path
 from counterpoise.control.feet import (
     Grounds,
     check_on_ground,

@@ -8,7 +8,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import tables_of
+from counterpoise.character.tables import tables_of
 from counterpoise.motion.motion import Motion
 
 STEP = 0.01  # [s] between the poses of a changed motion

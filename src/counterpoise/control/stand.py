@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
-from counterpoise.character.manifold import _difference
+from counterpoise.character.manifold import batch_difference
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
@@ -294,12 +294,12 @@ def _urgency(snapshot: Snapshot, aim: StandAim, angular_share: float) -> float:
 def tracking_error(snapshot: Snapshot, q: Array) -> float:
     """Returns the root of the mean square of the joints' errors [rad]."""
     character = snapshot.character
-    return _mean_error(character._layout, character.root_dofs.stop, character.nv, snapshot.q, q)
+    return _mean_error(character.layout, character.root_dofs.stop, character.nv, snapshot.q, q)
 
 
 @kernel
 def _mean_error(layout: Ints, root: int, nv: int, q: Array, wanted: Array) -> float:
-    e = _difference(layout, nv, q.reshape(1, -1), wanted.reshape(1, -1))
+    e = batch_difference(layout, nv, q.reshape(1, -1), wanted.reshape(1, -1))
     total = 0.0
     for j in range(root, nv):
         total += e[0, j] * e[0, j]

@@ -21,7 +21,7 @@ from counterpoise.control.support import Support
 from counterpoise.control.swing import SwingFeet
 from counterpoise.features import ComPosition
 from counterpoise.objectives import Clearance, Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
-from counterpoise.objectives.clearance import shapes_of
+from counterpoise.objectives.clearance import corners_off_feet
 
 CALM_STEPS = 16  # joint gains are rounded to this many steps between slack and stiff, so that objectives are reused
 LEAST_FIRMNESS = 1e-3  # of a limp character, so that its joints have some stiffness
@@ -135,7 +135,7 @@ def _low_reference(snapshot: Snapshot, reference: ReferenceSample, low: float) -
 @kept_with_character
 def _parts_off_ground(character: Character) -> Ints:
     """Returns the bodies that can touch the ground and are no feet."""
-    return np.unique(shapes_of(character).body)
+    return np.unique(corners_off_feet(character).body)
 
 
 _COM, _ZERO = ComPosition(), np.zeros(3)

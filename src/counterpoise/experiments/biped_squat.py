@@ -17,8 +17,8 @@ import numpy as np
 from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import exact_xml
 from counterpoise.character.library import character
+from counterpoise.character.mjcf import exact_xml
 from counterpoise.control import WholeBody, WholeBodyTuning, solve_whole_body
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.features import ComPosition, JointValue

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from counterpoise.character.character import Character
-from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
 from counterpoise.character.library import character
+from counterpoise.character.mjcf import TEXT_NAME, attach_roles, exact_xml
 
 
 def raised_chain(links: int, length: float, link_mass: float, base: float, strength: float) -> Character:

@@ -10,8 +10,8 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import exact_xml
 from counterpoise.character.library import character
+from counterpoise.character.mjcf import exact_xml
 from counterpoise.control.basic import Controller
 from counterpoise.control.drag import Drag
 from counterpoise.control.momentum_balance import MomentumBalance

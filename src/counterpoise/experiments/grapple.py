@@ -10,7 +10,7 @@ from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.control.drag import Drag
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting

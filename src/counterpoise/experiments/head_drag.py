@@ -11,7 +11,7 @@ from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.control.drag import Drag
 from counterpoise.control.momentum_balance import MomentumBalance
 from counterpoise.control.stand import Stand

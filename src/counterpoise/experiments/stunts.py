@@ -12,6 +12,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
+from counterpoise.character.shapes import end_of
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.key_poses import bent, com_of, flat_footed, middle, moved, standing_at
@@ -30,7 +31,6 @@ from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize import Apex, Clear, Key, Place, Result, Touch
-from counterpoise.spacetime.optimize.holds import end_of
 from counterpoise.spacetime.stunt.poses import named_pose
 
 FINGER = 0.01  # [m] half the thickness of a finger: its end is this far above what it presses on

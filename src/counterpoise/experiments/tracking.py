@@ -10,7 +10,7 @@ import numpy as np
 from counterpoise import measure
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.experiments.upright import reference_poses
 from counterpoise.motion.motion import Motion
 from counterpoise.simulate.recording import Recording

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.errors import MissingRole
 from counterpoise.simulate.recording import Recording
 from counterpoise.solve.geometry import convex_hull

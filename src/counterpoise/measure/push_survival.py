@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.errors import BadValue
 from counterpoise.measure.balance import Fall, fell, gravity_of
 from counterpoise.simulate.recording import Recording

@@ -17,6 +17,7 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character import Character
+from counterpoise.character.shapes import body_solids
 from counterpoise.character.skeletal.build import character_from_skeleton
 from counterpoise.character.skeletal.parts import read_anatomy
 from counterpoise.errors import BadValue, unknown_name
@@ -322,11 +323,7 @@ def _ends(
         if length < 1e-6:
             continue
         way /= length
-        far = 0.0
-        for g in np.flatnonzero(model.geom_bodyid == b):
-            local = spatial.rotate(spatial.conjugate(model.geom_quat[g]), way)
-            middle, half = model.geom_aabb[g, :3], model.geom_aabb[g, 3:]
-            far = max(far, float(model.geom_pos[g] @ way + middle @ local + half @ np.abs(local)))
+        far = max((float(solid.reach(way)) for solid in body_solids(character, b)), default=0.0)
         x, y, z = (float(v) for v in max(far, length) * way)
         ends.append((k, (x, y, z)))
     return tuple(ends)

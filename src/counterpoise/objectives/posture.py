@@ -85,7 +85,7 @@ class TrackPose(Objective):
         k_p, k_v, own = self.gains(character)
         q, v, a = self.sample(character, snapshot.time)
         target = np.empty(len(k_p))
-        add_posture(weight, pull, alpha, character._layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
+        add_posture(weight, pull, alpha, character.layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
         return DiagonalRows(target, own)
 
     def sample(self, character: Character, time: float) -> tuple[Array, Array, Array]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.limits import _ball_rows
-from counterpoise.character.manifold import _turn_by
+from counterpoise.character.limits import fill_ball_rows
+from counterpoise.character.manifold import turn_by
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
@@ -58,8 +58,8 @@ class JointStops(Objective):
         limits, root = snapshot.character.limits, snapshot.character.root_dofs.stop
         A, b = _stop_rows(
             snapshot.q, snapshot.v, root, limits.range_qpos, limits.range_dof, limits.range_low,
-            limits.range_high, limits._ball_q, limits._ball_v, limits._axis, limits._rest, limits._normals,
-            limits._offsets, limits._face_start, limits._twist, self.deceleration, self.settle, self.margin,
+            limits.range_high, limits.ball_q, limits.ball_v, limits.ball_axis, limits.ball_rest, limits.ball_normals,
+            limits.ball_offsets, limits.ball_faces, limits.ball_twist, self.deceleration, self.settle, self.margin,
             np.inf if self.top_speed is None else self.top_speed,
         )  # fmt: skip
         return Rows(A, b, at_most=True)
@@ -112,7 +112,7 @@ def _stop_rows(
         start, end = face_start[j], face_start[j + 1]
         faces, w, near = end - start + 2, v[ball_v[j] : ball_v[j] + 3], False
         _unit_ball(pose, ball_q[j], q)
-        _ball_rows(
+        fill_ball_rows(
             q, axis[j], rest[j], normals[start:end], offsets[start:end], twist[j, 0], twist[j, 1], values[:faces],
             gradient[row : row + faces],
         )  # fmt: skip
@@ -123,9 +123,9 @@ def _stop_rows(
             near |= close[row + i]
         if near:
             q[:] = pose[ball_q[j] : ball_q[j] + 4]
-            _turn_by(q, DRIFT_STEP * w)
+            turn_by(q, DRIFT_STEP * w)
             _unit_ball(q, 0, q)
-            _ball_rows(
+            fill_ball_rows(
                 q, axis[j], rest[j], normals[start:end], offsets[start:end], twist[j, 0], twist[j, 1], values[:faces],
                 ahead[:faces],
             )  # fmt: skip

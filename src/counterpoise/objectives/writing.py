@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.character.manifold import _difference
+from counterpoise.character.manifold import batch_difference
 from counterpoise.kernels import kernel
 
 
@@ -81,7 +81,7 @@ def add_posture(
     a_ref: Array, k_p: Array, k_v: Array, w: Array, target: Array,
 ) -> None:  # fmt: skip
     """Fills target = k_p (q_r - q) + k_v (v_r - v) + a_r; adds its weights to `weight`, weighted targets to `pull`."""
-    error = _difference(layout, len(v), q.reshape(1, -1), q_ref.reshape(1, -1))
+    error = batch_difference(layout, len(v), q.reshape(1, -1), q_ref.reshape(1, -1))
     for j in range(len(v)):
         target[j] = k_p[j] * error[0, j] + k_v[j] * (v_ref[j] - v[j]) + a_ref[j]
         own = alpha * w[j]

@@ -16,8 +16,8 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import Tree, forward_kinematics
-from counterpoise.character.limits import _ball_rows
-from counterpoise.character.manifold import _difference, _integrate
+from counterpoise.character.limits import fill_ball_rows
+from counterpoise.character.manifold import batch_difference, batch_integrate
 from counterpoise.kernels import swift_kernel
 from counterpoise.pose.rows import evaluate_rows
 
@@ -33,7 +33,7 @@ def limit_rows(
         first, last = faces[j], faces[j + 1]
         count = last - first + 2
         slope = np.empty((count, 3))
-        _ball_rows(
+        fill_ball_rows(
             q[ball_q[j] : ball_q[j] + 4], axis[j], rest[j], normals[first:last], offsets[first:last],
             twist[j, 0], twist[j, 1], g[row : row + count], slope,
         )  # fmt: skip
@@ -344,7 +344,7 @@ def _row_order(goal_points: int, goal_turns: int, points: int, turns: int) -> In
 
 @swift_kernel
 def _lean(layout: Ints, nv: int, rest: Array, q: Array, variables: Ints) -> Array:
-    whole = _difference(layout, nv, rest.reshape(1, -1), q.reshape(1, -1))[0]
+    whole = batch_difference(layout, nv, rest.reshape(1, -1), q.reshape(1, -1))[0]
     out = np.empty(len(variables))
     for i in range(len(variables)):
         out[i] = whole[variables[i]]
@@ -379,7 +379,7 @@ def _moved(
     full = np.zeros((1, nv))
     for i in range(len(variables)):
         full[0, variables[i]] = x[i]
-    out = _integrate(layout, q.reshape(1, -1), full)[0]
+    out = batch_integrate(layout, q.reshape(1, -1), full)[0]
     for i in range(len(ranges[0])):
         at = ranges[1][i]
         out[at] = min(max(out[at], ranges[2][i]), ranges[3][i])
@@ -398,7 +398,7 @@ def _box(
         low[at] = max(low[at], ranges[2][i] - q[ranges[1][i]])
         high[at] = min(high[at], ranges[3][i] - q[ranges[1][i]])
     if len(furthest):
-        gone = _difference(layout, nv, anchor.reshape(1, -1), q.reshape(1, -1))[0]
+        gone = batch_difference(layout, nv, anchor.reshape(1, -1), q.reshape(1, -1))[0]
         for i in range(len(variables)):
             low[i] = max(low[i], -furthest[i] - gone[variables[i]])
             high[i] = min(high[i], furthest[i] - gone[variables[i]])

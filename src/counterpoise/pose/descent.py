@@ -14,7 +14,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.kinematics import tree_of
-from counterpoise.character.snapshot import tables_of
+from counterpoise.character.tables import tables_of
 from counterpoise.pose.core import descend_core
 from counterpoise.pose.problem import LIMIT_MARGIN, PoseEvaluation, PoseProblem
 from counterpoise.pose.restore import (
@@ -133,7 +133,7 @@ def _descend_compiled(
     if warm is not None and "held" in warm:
         held, active = warm["held"], warm["active"]
     q, f, ok, reached, done, gain = descend_core(
-        np.array(q), tree_of(problem.character), problem.character._layout, t.ancestors, problem.variables,
+        np.array(q), tree_of(problem.character), problem.character.layout, t.ancestors, problem.variables,
         (fast.point_body, fast.point_place, fast.point_target, fast.point_weight),
         (fast.turn_body, fast.turn_target, fast.turn_weight),
         fast.goal_points, fast.goal_turns, problem.row_weights, problem.limits.ranges, problem.limits.balls,

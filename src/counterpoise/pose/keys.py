@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, Track, follow, take_kinematics
+from counterpoise.character.snapshot import Snapshot, take_kinematics
+from counterpoise.character.track import Track, follow
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.curves import ease
 from counterpoise.motion.keyframes import SPLINE, Keyframe, keyframed, pose_from_joints

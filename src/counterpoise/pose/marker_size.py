@@ -17,7 +17,8 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import put_in_pose, tables_of
+from counterpoise.character.snapshot import put_in_pose
+from counterpoise.character.tables import tables_of
 
 NOISE = 0.005  # [m]: how well a marker's place is known
 SKIN = 0.015  # [m]: how far a marker may sit from where the table says

@@ -18,7 +18,8 @@ from scipy.signal import butter, sosfiltfilt
 from counterpoise import spatial
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import follow, take_kinematics
+from counterpoise.character.snapshot import take_kinematics
+from counterpoise.character.track import follow
 from counterpoise.errors import BadValue
 from counterpoise.motion.files.c3d import Markers, gaps
 from counterpoise.motion.motion import Motion

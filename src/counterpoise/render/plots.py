@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from counterpoise import measure
 from counterpoise.arrays import Array
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.files import whole_file
 from counterpoise.render import palette

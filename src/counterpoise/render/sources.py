@@ -10,7 +10,7 @@ import numpy as np
 from counterpoise import measure
 from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette

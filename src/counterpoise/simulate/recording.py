@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Track, follow
 from counterpoise.character.state import State
+from counterpoise.character.track import Track, follow
 from counterpoise.errors import CounterpoiseError
 from counterpoise.files import Refused, one_line, open_archive, write_archive
 from counterpoise.motion.motion import Motion

@@ -14,7 +14,8 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import CONTACT_SOLIMP, CONTACT_SOLREF, TEXT_NAME, set_physics
+from counterpoise.character.mjcf import TEXT_NAME
+from counterpoise.character.physics import CONTACT_SOLIMP, CONTACT_SOLREF, set_physics
 from counterpoise.defaults import GRAVITY, GROUND_FRICTION
 from counterpoise.errors import BadValue
 

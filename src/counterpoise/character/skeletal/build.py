@@ -18,15 +18,10 @@ from numpy.typing import ArrayLike
 
 from counterpoise import spatial
 from counterpoise.arrays import Array
-from counterpoise.character.character import Character, finish
-from counterpoise.character.figure import (
-    CONTACT_SOLIMP,
-    CONTACT_SOLREF,
-    LEFT_TINT,
-    MIDDLE_TINT,
-    RIGHT_TINT,
-    new_spec,
-)
+from counterpoise.character.character import Character
+from counterpoise.character.figure import LEFT_TINT, MIDDLE_TINT, RIGHT_TINT
+from counterpoise.character.finish import finish
+from counterpoise.character.physics import CONTACT_SOLIMP, CONTACT_SOLREF, new_spec
 from counterpoise.character.roles import ContactPoint, Foot, Roles, Side, guess_feet, roles_to_json
 from counterpoise.character.skeletal.flesh import End, Flesh, Shape, Tree, flesh_of, sides_in, straightened, tree_of
 from counterpoise.character.skeletal.parts import read_anatomy

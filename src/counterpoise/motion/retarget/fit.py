@@ -18,14 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.kinematics import (
-    BALL,
-    FREE,
-    Tree,
-    forward_kinematics,
-    row_times,
-)
-from counterpoise.character.limits import _ball_rows
+from counterpoise.character.kinematics import BALL, FREE, Tree, forward_kinematics, row_times
+from counterpoise.character.limits import fill_ball_rows
 from counterpoise.kernels import kernel, swift_kernel
 
 
@@ -211,7 +205,7 @@ def _assemble(
     for j in range(len(ball_q)):
         first, last = faces[j], faces[j + 1]
         count = last - first + 2
-        _ball_rows(
+        fill_ball_rows(
             q[ball_q[j] : ball_q[j] + 4], axis[j], rest[j], normals[first:last], offsets[first:last],
             twists[j, 0], twists[j, 1], over[row : row + count], slopes[row : row + count],
         )  # fmt: skip

@@ -31,7 +31,7 @@ def frames(character: Character, q: ArrayLike, *rates: tuple[str, ArrayLike]) ->
         out.append(rate.reshape(-1, character.nv))
     single = poses.ndim == 1
     poses = poses.reshape(-1, character.nq)
-    turns = character._quaternions
+    turns = character.quaternions
     if turns.size and poses.size:
         lengths = np.square(poses[:, turns]).sum(axis=2)
         if lengths.min() < 1e-12:

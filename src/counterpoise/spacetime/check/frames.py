@@ -43,15 +43,6 @@ class Frames:
         return len(self.times)
 
 
-@dataclass(frozen=True, eq=False)
-class Witnesses:
-    """Points of the body's shapes, each with a ball around it, that reach the ground before anything else does."""
-
-    bodies: Ints  # (k,)
-    places: Array  # (k, 3) in the body's frame [m]
-    radii: Array  # (k,) [m]
-
-
 def frames_of_motion(motion: Motion, smooth: float) -> Frames:
     """The motion's own frames where they are even and neither sparse nor dense, else an even choice of them."""
     n = len(motion)
@@ -93,7 +84,7 @@ def fit_locally(
     n = len(poses)
     offsets = np.arange(-reach, reach + 1)
     weights = fit_weights(n, offsets, step, smooth)  # (3, n, offsets): of c0, c1, 2 c2
-    layout = character._layout
+    layout = character.layout
     plain, turning = [], []  # (address in q, address in v) of numbers, and of quaternions
     for kind, at_q, at_v in layout:
         if kind == _FREE:
@@ -155,48 +146,3 @@ def com_of(character: Character, poses: Array) -> Array:
     mass = np.asarray(character.model.body_mass)
     centres = at + spatial.rotate(turns, np.asarray(character.model.body_ipos))
     return np.asarray((mass[:, None] * centres).sum(axis=1) / mass.sum())
-
-
-def witnesses_of(character: Character) -> Witnesses:
-    """Ball centres of spheres and capsules, corners of boxes, rims of cylinders, points of ellipsoids and meshes."""
-    m = character.model
-    bodies: list[int] = []
-    places: list[Array] = []
-    radii: list[float] = []
-    kinds = mujoco.mjtGeom
-    for g in range(m.ngeom):
-        body = int(m.geom_bodyid[g])
-        if body == 0 or not (m.geom_contype[g] or m.geom_conaffinity[g]):
-            continue
-        kind, size, radius = int(m.geom_type[g]), np.asarray(m.geom_size[g]), 0.0
-        if kind == int(kinds.mjGEOM_SPHERE):
-            points, radius = np.zeros((1, 3)), float(size[0])
-        elif kind == int(kinds.mjGEOM_CAPSULE):
-            points, radius = np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]]), float(size[0])
-        elif kind == int(kinds.mjGEOM_BOX):
-            points = _grid() * size
-            points = points[np.all(np.abs(points) == size, axis=1)]
-        elif kind == int(kinds.mjGEOM_CYLINDER):
-            ring = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
-            points = np.array([[size[0] * np.cos(x), size[0] * np.sin(x), z * size[1]] for x in ring for z in (-1, 1)])
-        elif kind == int(kinds.mjGEOM_ELLIPSOID):
-            ways = _grid()
-            ways = ways[np.any(ways != 0.0, axis=1)]
-            points = size * ways / np.linalg.norm(ways, axis=1, keepdims=True)
-        elif kind == int(kinds.mjGEOM_MESH):
-            mesh = int(m.geom_dataid[g])
-            start, count = int(m.mesh_vertadr[mesh]), int(m.mesh_vertnum[mesh])
-            corners = np.asarray(m.mesh_vert[start : start + count], dtype=np.float64)
-            points = corners[np.unique((corners @ _grid().T).argmax(axis=0))]
-        else:
-            continue
-        points = np.asarray(m.geom_pos[g]) + spatial.rotate(np.asarray(m.geom_quat[g]), points)
-        bodies += [body] * len(points)
-        places += list(points)
-        radii += [radius] * len(points)
-    return Witnesses(np.array(bodies, np.int64), np.array(places, float).reshape(-1, 3), np.array(radii, float))
-
-
-def _grid() -> Array:
-    """The 27 points of a cube's lattice: corners, edges' and faces' middles, the centre."""
-    return np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.anatomy import anatomy_of
+from counterpoise.character.shapes import spheres_of
 from counterpoise.errors import BadValue
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow, find_contacts, flags_of, foot_markers, runs
 from counterpoise.motion.retarget.footing import sole_of
 from counterpoise.motion.retarget.mapping import rest_facing
-from counterpoise.spacetime.check.frames import Frames, places_of, witnesses_of
+from counterpoise.spacetime.check.frames import Frames, places_of
 
 ANKLE = 0.05  # body heights
 
@@ -90,7 +91,7 @@ def find_support(
             carries = bool(sole.toes[p]) if sole.toes.any() else bool(sole.ball[p])
             stands.append((heel & bool(sole.heel[p])) | (heel & ball & bool(sole.ball[p])) | (ball & carries))
     soles = len(bodies)
-    shapes = witnesses_of(who)
+    shapes = spheres_of(who)
     below = _below(who.model.body_parentid, {int(b) for b in bodies})
     for body, place, radius in zip(shapes.bodies, shapes.places, shapes.radii, strict=True):
         bodies.append(int(body))

@@ -22,13 +22,13 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
 from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
+from counterpoise.character.shapes import spheres_of
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow, flags_of, foot_markers, leg_length, runs
 from counterpoise.motion.curves import ease
 from counterpoise.motion.retarget.fit import fit_frames
 from counterpoise.motion.retarget.footing import Footing, Sole, plan_footing
 from counterpoise.motion.retarget.refit import led_feet
-from counterpoise.spacetime.check.frames import witnesses_of
 
 LEAP = 30000.0  # [m/s^3] rms jerk of all segments that no body has
 APART = 0.15  # [s] leaps nearer than this are one: away and back
@@ -113,7 +113,7 @@ def plan_ground(
     soles = tuple(sole for sole, _ in feet)
     cuts = np.array([0, len(times)], np.int64)
     footing = plan_footing(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
-    shapes = witnesses_of(who)
+    shapes = spheres_of(who)
     bodies = np.concatenate([*(s.bodies for s in soles), shapes.bodies]).astype(np.int64)
     local = np.concatenate([*(s.locals for s in soles), shapes.places])
     count = footing.places.shape[1]

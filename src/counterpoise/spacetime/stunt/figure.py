@@ -13,10 +13,10 @@ from counterpoise.character.character import Character
 from counterpoise.character.library import character as library_character
 from counterpoise.character.library import library
 from counterpoise.character.loading import load_character
+from counterpoise.character.shapes import middle_of
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion import Motion, pose_from_joints, reference_motion, reference_motions
 from counterpoise.motion.files.hub import read_motion
-from counterpoise.spacetime.optimize.holds import middle_of
 from counterpoise.spacetime.stunt.poses import named_pose, named_poses
 from counterpoise.spacetime.stunt.reading import Table, is_number
 
