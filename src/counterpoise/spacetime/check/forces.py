@@ -24,7 +24,7 @@ from counterpoise.character import Character
 from counterpoise.kernels import kernel
 from counterpoise.solve.polygon import hull_edges, nearest_inside
 from counterpoise.spacetime.aggregate.kernels import aggregate_force_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
+from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.check.frames import Frames, com_of
 from counterpoise.spacetime.check.support import Support
 
@@ -112,7 +112,7 @@ def weight_of(who: Character) -> float:
 
 def _needed(frames: Frames, com: Array) -> Array:
     """Aggregate wrench (n, 6) about the CoM, what carries the weight included."""
-    T, n = tables_of(frames.character), len(frames)
+    T, n = link_tables(frames.character), len(frames)
     q, v, a = (np.array(x, dtype=np.float64, order="C") for x in (frames.q, frames.v, frames.a))
     about = np.array(com, order="C")
     F = np.empty((n, 6))

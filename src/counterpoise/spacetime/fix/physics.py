@@ -27,7 +27,7 @@ from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow
 from counterpoise.spacetime.aggregate.kernels import aggregate_batch, aggregate_force_batch
 from counterpoise.spacetime.aggregate.places_kernels import places_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
+from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.check.forces import cone_edges, counted_parts, weight_of
 from counterpoise.spacetime.check.frames import Frames, com_of, fit_locally, places_of
 from counterpoise.spacetime.check.support import Hold, find_support
@@ -148,7 +148,7 @@ class Window:
         m, p = len(q), len(self.points)
         com = com_of(who, q)
         F = np.empty((m, 6))
-        aggregate_force_batch(tables_of(who), q, v, a, com, F)
+        aggregate_force_batch(link_tables(who), q, v, a, com, F)
         P = places_of(who, q, task.bodies[self.points], task.locals[self.points])
         P[:, :, 2] -= task.radii[self.points]
         left, firm, force = np.empty((m, 6)), np.empty((m, 6, 6)), np.empty((m, p, 3))
@@ -197,7 +197,7 @@ class Window:
     def derive(self, look: _Look) -> tuple[Array, Array]:
         """Wrenches by q, v, a (3, m, 6, free), and weighted errors by q (m, p, 3, free)."""
         who, pts, free = self.task.motion.character, self.points, self.task.free
-        tables = tables_of(who)
+        tables = link_tables(who)
         q, v, a, raw = look.state
         m, nv = len(q), who.nv
         P, J = np.empty((m, len(pts), 3)), np.empty((m, len(pts), 3, nv))

@@ -13,7 +13,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.motion.poses import layout_of
 from counterpoise.spacetime.aggregate.kernels import aggregate_batch
 from counterpoise.spacetime.aggregate.places_kernels import places_batch, turns_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
+from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.optimize.chart import BLOCKS, chain_rows, evaluate_curve
 from counterpoise.spacetime.optimize.moments import DEGREE, Time, Timeline
 
@@ -79,7 +79,7 @@ class Evaluation:
         points: tuple[Ints, Array], turns: Ints,
     ) -> None:  # fmt: skip
         self.character, self.timeline, self.frames, self.base, self.about = character, timeline, frames, base, about
-        self.layout, self.tables = layout_of(character), tables_of(character)
+        self.layout, self.tables = layout_of(character), link_tables(character)
         n, k, nv, nr = len(frames), frames.knots, character.nv, len(self.layout.rotation_v)
         self.point_bodies, self.point_places = points
         self.turn_bodies = turns
