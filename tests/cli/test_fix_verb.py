@@ -13,7 +13,7 @@ from counterpoise.character.library import character
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime.check import check_motion
-from counterpoise.spacetime.fix import mend as fixing
+from counterpoise.spacetime.fix import windows as fixing
 
 
 def slid() -> Motion:
@@ -68,7 +68,7 @@ def test_json_and_other_formats(say, tmp_path):
 def test_an_interrupt_keeps_what_was_done_and_writes_whole_files(say, tmp_path, monkeypatch):
     slid().save(tmp_path / "slid.npz")
     done = []
-    solve = fixing._solve_window
+    solve = fixing.solve_window
 
     def interrupted(*arguments):
         if done:
@@ -76,7 +76,7 @@ def test_an_interrupt_keeps_what_was_done_and_writes_whole_files(say, tmp_path, 
         done.append(True)
         return solve(*arguments)
 
-    monkeypatch.setattr(fixing, "_solve_window", interrupted)
+    monkeypatch.setattr(fixing, "solve_window", interrupted)
     code, out, _ = say("fix", "slid.npz", "-o", "fixed.npz", "--window", "0.4")
     assert code == 0 and "Stopped" in out
     made = Motion.load(tmp_path / "fixed.npz")

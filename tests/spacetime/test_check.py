@@ -22,10 +22,11 @@ from counterpoise.motion.contacts import ContactWindow
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.simulate import Recording
 from counterpoise.simulate.loop import simulate
-from counterpoise.spacetime.check import CheckTuning, check_motion
-from counterpoise.spacetime.check.forces import find_forces, least_squares_above_zero, weight_of
+from counterpoise.spacetime.check import CheckTuning, HeldBody, check_motion
+from counterpoise.spacetime.check.forces import find_forces
 from counterpoise.spacetime.check.frames import com_of, fit_locally, frames_of_motion
-from counterpoise.spacetime.check.support import Hold, find_support
+from counterpoise.spacetime.check.nonnegative import nonnegative_least_squares
+from counterpoise.spacetime.check.support import find_support
 
 MOCAP = Path(__file__).resolve().parents[2].parent / "shared" / "mocap"
 needs_clips = pytest.mark.skipif(not MOCAP.is_dir(), reason="the captured clips are not on this machine")
@@ -88,7 +89,7 @@ def test_what_was_simulated_passes_and_its_ground_force_is_found():
     report = check_motion(rec.motion)
     assert report.ok, report.verdict
     assert report.violation < 0.01
-    weight = weight_of(rec.character)
+    weight = rec.character.weight
     t = report.frames.times[report.frames.judged]
     found = weight * report.frames.needed[report.frames.judged, 3:]
     measured = measure.ground_force(rec)[:-1]
@@ -103,12 +104,12 @@ def test_what_was_simulated_passes_and_its_ground_force_is_found():
 def test_contact_forces_add_up_and_split_between_the_feet_as_the_ground_says():
     rec = standing()
     frames = frames_of_motion(rec.motion, 0.02)
-    support = find_support(rec.motion, frames, None, (), 0.0, 0.025, 0.6, 0.1, 0.04)
-    forces = find_forces(frames, support, 0.8)
+    support = find_support(rec.motion, frames, None, (), CheckTuning())
+    forces = find_forces(frames, support, CheckTuning())
     inside = np.flatnonzero((frames.times > 0.3) & (frames.times < 2.2))
     total = forces.contact[inside].sum(axis=1)
     assert np.abs(total - forces.wrench[inside, 3:]).max() < 2e-3
-    weight = weight_of(rec.character)
+    weight = rec.character.weight
     for k, (name, told) in enumerate(measure.foot_forces(rec).items()):
         assert rec.character.feet[k].name == name
         mine = forces.contact[inside][:, support.foot == k, 2].sum(axis=1).mean()
@@ -118,8 +119,8 @@ def test_contact_forces_add_up_and_split_between_the_feet_as_the_ground_says():
 
 def test_no_force_pulls_or_leaves_its_friction_cone():
     frames = frames_of_motion(squat(), 0.02)
-    support = find_support(squat(), frames, None, (), 0.0, 0.025, 0.6, 0.1, 0.04)
-    contact = find_forces(frames, support, 0.5).contact
+    support = find_support(squat(), frames, None, (), CheckTuning())
+    contact = find_forces(frames, support, CheckTuning(friction=0.5)).contact
     assert contact[..., 2].min() >= 0.0
     assert np.all(np.hypot(contact[..., 0], contact[..., 1]) <= 0.5 * contact[..., 2] + 1e-12)
 
@@ -175,7 +176,7 @@ def test_a_body_that_turns_about_itself_out_of_nothing_is_caught(human: Characte
     mujoco.mj_fwdPosition(human.model, data)
     mujoco.mj_fwdVelocity(human.model, data)
     mujoco.mj_subtreeVel(human.model, data)
-    expected = data.subtree_angmom[0, 2] * 24.0 / (weight_of(human) * human.height)
+    expected = data.subtree_angmom[0, 2] * 24.0 / (human.weight * human.height)
     assert report.frames.missing[20:40, 2] == pytest.approx(expected, rel=0.01)
     assert not report.finding("spin").ok
 
@@ -192,9 +193,9 @@ def test_who_holds_a_bar_need_not_fall(human: Character):
     pose = np.array(human.neutral)
     pose[2] += 1.0
     motion = Motion(human, np.linspace(0.0, 1.0, 61), np.tile(pose, (61, 1)))
-    held = check_motion(motion, holds=["hand_left", Hold("hand_right")])
+    held = check_motion(motion, holds=["hand_left", HeldBody("hand_right")])
     assert np.linalg.norm(held.frames.missing[:, 3:], axis=1).max() < 0.05
-    half = check_motion(motion, holds=[Hold("hand_left", 0.0, 0.5), Hold("hand_right", 0.0, 0.5)])
+    half = check_motion(motion, holds=[HeldBody("hand_left", 0.0, 0.5), HeldBody("hand_right", 0.0, 0.5)])
     assert half.frames.violation[half.frames.times < 0.5].max() < 0.2
     assert half.frames.violation[half.frames.times > 0.6].min() == pytest.approx(1.0, abs=1e-9)
 
@@ -343,7 +344,7 @@ def test_least_squares_agrees_with_scipy():
         rows, columns = int(rng.integers(3, 20)), int(rng.integers(1, 40))
         A, b = rng.standard_normal((rows, columns)), rng.standard_normal(rows)
         ridge = 1e-3
-        found = least_squares_above_zero(A.T @ A + ridge**2 * np.eye(columns), A.T @ b)
+        found = nonnegative_least_squares(A.T @ A + ridge**2 * np.eye(columns), A.T @ b)
         wide = np.vstack([A, ridge * np.eye(columns)])
         told, _ = nnls(wide, np.concatenate([b, np.zeros(columns)]))
         assert found.min() >= 0.0

@@ -23,10 +23,10 @@ from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime.check import CheckTuning, check_motion
 from counterpoise.spacetime.check.frames import fit_locally
 from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
-from counterpoise.spacetime.fix import mend as fixing
+from counterpoise.spacetime.fix import windows as fixing
 from counterpoise.spacetime.fix.basis import basis_of
-from counterpoise.spacetime.fix.feet import bridge_leaps, find_leaps
-from counterpoise.spacetime.fix.kernels import add_spread, add_square, split_wrenches
+from counterpoise.spacetime.fix.kernels import add_square, add_to_rows, split_wrenches
+from counterpoise.spacetime.fix.leaps import bridge_leaps, find_leaps
 
 MOCAP = Path(__file__).resolve().parents[2].parent / "shared" / "mocap"
 needs_clips = pytest.mark.skipif(not MOCAP.is_dir(), reason="the captured clips are not on this machine")
@@ -147,7 +147,7 @@ def test_sums_into_a_band():
     add_square(G, 3, band)
     full[3:7, 3:7] += G
     rows = np.array([0, 2, 3, 4])
-    add_spread(G, rows, 1, band)
+    add_to_rows(G, rows, 1, band)
     full[np.ix_(rows + 1, rows + 1)] += G
     for r in range(9):
         for c in range(r, min(9, r + 5)):
@@ -157,18 +157,18 @@ def test_sums_into_a_band():
 @pytest.mark.parametrize("holds", [(), ("hand_left",)], ids=["on its feet", "holding on"])
 def test_the_gradient_of_a_window_is_its_cost_by_differences(monkeypatch, holds: tuple[str, ...]):
     seen = {}
-    solve = fixing._solve_window
-    monkeypatch.setattr(fixing, "_solve_window", lambda task, x, *rest: seen.update(task=task) or solve(task, x, *rest))
+    solve = fixing.solve_window
+    monkeypatch.setattr(fixing, "solve_window", lambda task, x, *rest: seen.update(task=task) or solve(task, x, *rest))
     fix_motion(hung() if holds else slid(), holds=holds, tuning=FixTuning(steps=1))
     task, rng = seen["task"], np.random.default_rng(3)
     x = 1e-4 * rng.standard_normal((task.basis.coefficients, len(task.free)))
     window = fixing.Window(task, x, 10, 20, *np.ones((2, len(task.motion))))
-    _, g = window.normal(window.look(x))
+    _, g = window.normal_equations(window.evaluate(x))
     slopes, told, e = [], [], 1e-6
     for _ in range(8):
         way = np.zeros_like(x)
         way[10:20] = rng.standard_normal((10, x.shape[1]))
-        slopes.append((window.look(x + e * way).cost - window.look(x - e * way).cost) / (2.0 * e))
+        slopes.append((window.evaluate(x + e * way).cost - window.evaluate(x - e * way).cost) / (2.0 * e))
         told.append(2.0 * g @ way[10:20].ravel())
     assert np.linalg.norm(np.subtract(told, slopes)) < 0.03 * np.linalg.norm(slopes)
 
@@ -178,9 +178,9 @@ def test_leaps_are_found_and_bridged():
     poses = np.array(motion.poses)
     poses[60:64, 0] += 0.2
     torn = replace(motion, poses=poses)
-    leaps = find_leaps(torn)
+    leaps = find_leaps(torn, FixTuning())
     assert len(leaps) == 1 and leaps[0][0] <= 60 and leaps[0][1] >= 64
-    assert not find_leaps(motion)
+    assert not find_leaps(motion, FixTuning())
     np.testing.assert_allclose(bridge_leaps(torn, leaps)[:, :3], motion.poses[:, :3], atol=2e-3)
 
 
@@ -253,7 +253,7 @@ def test_other_rates_come_back_at_their_own():
 
 def test_stopped_half_way_the_rest_is_as_it_was(monkeypatch):
     done = []
-    solve = fixing._solve_window
+    solve = fixing.solve_window
 
     def interrupted(*arguments):
         if done:
@@ -261,7 +261,7 @@ def test_stopped_half_way_the_rest_is_as_it_was(monkeypatch):
         done.append(True)
         return solve(*arguments)
 
-    monkeypatch.setattr(fixing, "_solve_window", interrupted)
+    monkeypatch.setattr(fixing, "solve_window", interrupted)
     motion = slid()
     result = fix_motion(motion, tuning=FixTuning(window=0.5, overlap=0.4))
     assert result.stopped and len(result.windows) == 1 and "Stopped" in result.summary
@@ -290,7 +290,7 @@ def test_what_cannot_be_mended_is_given_up_and_said():
     poses[:, :3] = spatial.rotate(turn, who.neutral[:3])  # about the ankles' shadow
     poses[:, 3:7] = spatial.multiply(turn, who.neutral[3:7])
     result = fix_motion(replace(motion, poses=poses))
-    assert result.left and "Not made valid" in result.summary
+    assert result.left and "Not made possible" in result.summary
     assert 0.2 < result.left[0].start < result.left[-1].end < 1.3
     assert result.change < 0.1
 

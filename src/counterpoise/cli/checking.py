@@ -29,7 +29,7 @@ from counterpoise.cli.telling import bar, say, say_json
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
-    from counterpoise.spacetime.check.report import CheckReport
+    from counterpoise.spacetime.check import CheckReport
 
 _PATIENCE = 2.0  # [s] before a progress bar appears
 
@@ -64,7 +64,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Is this motion physically possible? Exit code 0: yes, 1: no by the thresholds, 2: it cannot be read."""
-    from counterpoise.spacetime.check.report import CheckTuning, check_motion
+    from counterpoise.spacetime.check import CheckTuning, check_motion
 
     check_targets({plot: (".png", ".pdf", ".svg")})
     said: dict[str, Any] = {

@@ -31,7 +31,7 @@ from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.fix.mend import FixResult
+    from counterpoise.spacetime.fix import FixResult
 
 
 @app.command()
@@ -62,7 +62,7 @@ def fix(
     Interrupted, it writes what was done so far, the rest as it was.
     """
     from counterpoise.motion.files.hub import format_of
-    from counterpoise.spacetime.fix.mend import FixTuning, fix_motion
+    from counterpoise.spacetime.fix import FixTuning, fix_motion
 
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",)})

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from counterpoise.motion.contacts import runs
 from counterpoise.render import palette
 from counterpoise.render.plots import write_plot
-from counterpoise.spacetime.check.report import CheckReport
+from counterpoise.spacetime.check import CheckReport
 
 _SIDES = {"left": palette.LEFT, "right": palette.RIGHT}
 

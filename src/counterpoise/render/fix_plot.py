@@ -13,7 +13,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.check_plot import legend_above, shade_carried
 from counterpoise.render.plots import write_plot
-from counterpoise.spacetime.fix.mend import FixResult
+from counterpoise.spacetime.fix import FixResult
 
 
 def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] | None = None) -> Figure:

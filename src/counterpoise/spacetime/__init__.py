@@ -44,8 +44,8 @@ from counterpoise.spacetime.stunt import Stunt, read_stunt
 
 __all__ = [
     "AggregateForce", "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort",
-    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "MomentumDerivatives", "MotionProblem", "Place",
-    "Places", "Progress", "Result", "Strain", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation",
+    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "MomentumDerivatives", "MotionProblem",
+    "Place", "Places", "Progress", "Result", "Strain", "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation",
     "aggregate_force", "aggregate_force_derivatives", "build_motion_problem", "check_motion", "fix_motion",
     "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "optimize_motion",
     "point_jacobians", "read_stunt", "solve_motion", "turn_jacobians",

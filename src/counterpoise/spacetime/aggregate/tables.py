@@ -41,7 +41,7 @@ class LinkTables(NamedTuple):
     armature: Array  # (nv,) [kg m^2] or [kg]
 
 
-class _Tree(NamedTuple):
+class _LinkTree(NamedTuple):
     """The links of a model, without masses."""
 
     links: list[tuple[int, int, int, int]]  # parent link, kind, first of q, first of v
@@ -93,9 +93,9 @@ def build_link_tables(m: mujoco.MjModel) -> LinkTables:
     return made
 
 
-def _read_tree(m: mujoco.MjModel) -> _Tree:
+def _read_tree(m: mujoco.MjModel) -> _LinkTree:
     """Returns one link for each joint (two for a free joint), and where each body is in its link."""
-    tree = _Tree(
+    tree = _LinkTree(
         [], [], [], [], np.zeros(m.nv, np.int64), np.full(m.nbody, -1, np.int64),
         np.tile(np.eye(3), (m.nbody, 1, 1)), np.zeros((m.nbody, 3)),
     )  # fmt: skip
@@ -125,7 +125,7 @@ def _read_tree(m: mujoco.MjModel) -> _Tree:
     return tree
 
 
-def _link_masses(m: mujoco.MjModel, tree: _Tree) -> tuple[Array, Array, Array]:
+def _link_masses(m: mujoco.MjModel, tree: _LinkTree) -> tuple[Array, Array, Array]:
     """Returns mass, first moment and inertia about its origin of each link; the last rows are the world's."""
     n = len(tree.links)
     masses, moments, inertias = np.zeros(n + 1), np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3))
