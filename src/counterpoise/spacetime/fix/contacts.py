@@ -18,7 +18,6 @@ from counterpoise.character.anatomy import anatomy_of
 from counterpoise.character.kinematics import body_frames
 from counterpoise.motion.contacts import (
     ContactWindow,
-    FootMarker,
     flags_of,
     foot_markers,
     leg_length,
@@ -26,7 +25,6 @@ from counterpoise.motion.contacts import (
     runs,
     windows_of,
 )
-from counterpoise.motion.retarget.footing import Sole
 from counterpoise.motion.retarget.refit import led_feet
 from counterpoise.spacetime.fix.tuning import FixTuning
 
@@ -55,23 +53,15 @@ def lengthen_contacts(
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
     longest = round(tuning.longest_extension / step)
     for sole, (heel, ball) in led_feet(at, markers, flags):
-        column = _column(markers, sole, "ball")
+        column = next((k for k, m in enumerate(markers) if (m.foot, m.part) == (sole.limb, "ball")), None)
         front = sole.toes if sole.toes.any() else sole.ball
         if column is None or not front.any():
             continue
         path = places[:, sole.bodies[front]] + spatial.rotate(turns[:, sole.bodies[front]], sole.locals[front])
         speed = np.linalg.norm(np.gradient(path, times, axis=0), axis=-1).max(axis=1) if len(times) > 1 else np.zeros(1)
         may_stand = (speed <= MAX_SPEED * size) & (load >= MIN_LOAD)
-        longer = _lengthen_ball(path, heel, ball, may_stand, MAX_SHIFT * size, longest)
-        flags[:, column] = longer
-        behind = _column(markers, sole, "heel")
-        if behind is not None:
-            _lay_pivots_flat(flags, behind, heel, ball, longer, 2 * longest)
+        flags[:, column] = _lengthen_ball(path, heel, ball, may_stand, MAX_SHIFT * size, longest)
     return tuple(windows_of(times, markers, flags))
-
-
-def _column(markers: Sequence[FootMarker], sole: Sole, part: str) -> int | None:
-    return next((k for k, m in enumerate(markers) if (m.foot, m.part) == (sole.limb, part)), None)
 
 
 def _lengthen_ball(path: Array, heel: Flags, ball: Flags, may_stand: Flags, shift: float, longest: int) -> Flags:
@@ -94,14 +84,6 @@ def _lengthen_ball(path: Array, heel: Flags, ball: Flags, may_stand: Flags, shif
                 longer[f] = True
                 f += way
     return longer
-
-
-def _lay_pivots_flat(flags: Flags, column: int, heel: Flags, ball: Flags, longer: Flags, longest: int) -> None:
-    """Adds the heel's contact where a flat foot pivots: the ball stands, and the heel stands before and after."""
-    for first, last in runs(~heel & longer):
-        flat = first > 0 and last < len(flags) and heel[first - 1] and heel[last]
-        if flat and not ball[first:last].all() and last - first <= longest:
-            flags[first:last, column] = True
 
 
 def widen_contacts(
