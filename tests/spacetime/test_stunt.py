@@ -243,9 +243,7 @@ def test_a_duration_that_leaves_no_time_is_read_and_what_it_leaves_out_is_said(d
     said = [c.split(" (line ") for c in stunt.conflicts]
     where = {int(rest.split(")")[0]): (head, rest) for head, rest in said}
     for line, (head, rest) in where.items():
-        assert rows[line - 1].startswith(head) and (
-            " s lies after the end" in rest or "after the end: it is cut" in rest
-        )
+        assert rows[line - 1].startswith(head) and (" s is after the end" in rest or "after the end: it is cut" in rest)
     cut = [line for line, (_, rest) in where.items() if rest.endswith("cut")]
     assert len(cut) == 1 and 'to = "takeoff"' in rows[cut[0] + 1]
     left_out = sum(row in ("[[key]]", "[[contact]]") or row.startswith(("[[wish]]", "[[fine]]")) for row in rows) - 4
@@ -262,8 +260,8 @@ def test_where_every_key_lies_after_the_end_the_first_is_brought_there():
     stunt = read_stunt("duration = 0\n[[key]]\ntime = 0.8\nfeet = [1, 0]\n[[key]]\ntime = 0.5\npose = 'crouch'\n")
     (key,) = stunt.keys
     assert key.time == 0.1 and np.allclose(key.pose, only_key("pose = 'crouch'"))
-    assert "line 5" in stunt.conflicts[0] and "0.5 s lies after the end: it is brought there" in stunt.conflicts[0]
-    assert "line 2" in stunt.conflicts[1] and "0.8 s lies after the end: it is left out" in stunt.conflicts[1]
+    assert "line 5" in stunt.conflicts[0] and "0.5 s is after the end: it is moved there" in stunt.conflicts[0]
+    assert "line 2" in stunt.conflicts[1] and "0.8 s is after the end: it is left out" in stunt.conflicts[1]
 
 
 def test_a_name_does_not_hide_the_time_of_a_key_in_conflict():
