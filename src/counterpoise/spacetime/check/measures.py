@@ -110,7 +110,7 @@ def _float_and_skate(
 ) -> tuple[Array, Array]:
     """Returns float and skate (n, feet) of planted points.
 
-    If the body is carried but no foot stands still for long, the slowest foot near the ground is said to skate.
+    If the body is carried but no foot stands still for long, the slowest foot near the ground counts as skating.
     """
     n, feet = len(frames), len(support.feet)
     floats, skate = np.full((n, feet), np.nan), np.full((n, feet), np.nan)

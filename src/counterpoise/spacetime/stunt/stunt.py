@@ -130,7 +130,7 @@ def _key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table
 def _reference(top: Table, poses: PoseReader) -> Motion | None:
     name = top.text(
         "reference",
-        "a reference motion or a motion file: the start of the optimisation, and what taste.near keeps near to",
+        "a reference motion or a motion file, where the search starts, and which taste.near refers to",
     )
     if name is None:
         return None
