@@ -31,7 +31,7 @@ BY_Q, BY_V, BY_A, DERIVATIVE_ROWS = 0, 6, 12, 18
 
 @swift_kernel
 def lanes_from(block: int, n: int) -> tuple[int, int]:
-    """Returns the first frame of a block and the number of its frames. The last block starts earlier, so that it is full."""
+    """Returns the first frame of a block and its number of frames. The last block starts earlier, to be full."""
     if n < LANES:
         return 0, n
     return min(block, n - LANES), LANES
