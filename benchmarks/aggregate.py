@@ -139,27 +139,27 @@ def growth(rounds: int) -> dict[str, Any]:
 
 
 # -- 2. beside Pinocchio --------------------------------------------------------------------------------------------
-def motion(who: Character) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def motion(body: Character) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(2)
-    q = who.integrate(who.neutral, 0.5 * rng.normal(size=(FRAMES, who.nv)))
-    return q, rng.normal(size=(FRAMES, who.nv)), 4.0 * rng.normal(size=(FRAMES, who.nv))
+    q = body.integrate(body.neutral, 0.5 * rng.normal(size=(FRAMES, body.nv)))
+    return q, rng.normal(size=(FRAMES, body.nv)), 4.0 * rng.normal(size=(FRAMES, body.nv))
 
 
-def beside_pinocchio(who: Character, rounds: int) -> dict[str, Any]:
+def beside_pinocchio(body: Character, rounds: int) -> dict[str, Any]:
     """Microseconds per frame of ours and Pinocchio's, and their ratios."""
     import pinocchio as pin
     from pinocchio_twin import Twin
 
-    q, v, a = motion(who)
-    twin = Twin(who.model)
+    q, v, a = motion(body)
+    twin = Twin(body.model)
     theirs = [(twin.q(q[t]), twin.T(q[t]) @ v[t], a[t].copy()) for t in range(FRAMES)]
     single = pin.Model()
     single.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "one")
     single.appendBodyToJoint(1, pin.Inertia.Random(), pin.SE3.Identity())
     single_data, one = single.createData(), np.ones(1)
-    T, near = link_tables(who), np.ascontiguousarray(q[:, :3])
+    T, near = link_tables(body), np.ascontiguousarray(q[:, :3])
     F, com, zero = np.empty((FRAMES, 6)), np.empty((FRAMES, 3)), np.zeros((1, 3))
-    D = [np.empty((FRAMES, 6, who.nv)) for _ in range(5)]
+    D = [np.empty((FRAMES, 6, body.nv)) for _ in range(5)]
     first = [np.ascontiguousarray(x[:1]) for x in (q, v, a, near, com, F, *D)]
 
     def pinocchio() -> None:
@@ -186,7 +186,7 @@ def beside_pinocchio(who: Character, rounds: int) -> dict[str, Any]:
                 FRAMES,
             ),
             "ours, one frame, checked": repeated(
-                lambda: aggregate_force_derivatives(who, q[0], v[0], a[0], "com"), FRAMES
+                lambda: aggregate_force_derivatives(body, q[0], v[0], a[0], "com"), FRAMES
             ),
         },
         10 * rounds,
@@ -194,7 +194,7 @@ def beside_pinocchio(who: Character, rounds: int) -> dict[str, Any]:
     us = {name: 1e6 * seconds / FRAMES for name, seconds in best.items()}
     inside = us["pinocchio"] - us["call"]
     ratios = {name: us[name] / us["pinocchio"] for name in us if name.startswith("ours")}
-    return {"dof": who.nv, "us": us, "ratio": ratios, "ratio without the call": us["ours, same answers"] / inside}
+    return {"dof": body.nv, "us": us, "ratio": ratios, "ratio without the call": us["ours, same answers"] / inside}
 
 
 # -- 3. the paper's table -------------------------------------------------------------------------------------------
@@ -308,23 +308,23 @@ def _add_force(s, x, d, m, y, width):  # type: ignore[no-untyped-def]
 
 
 def differences(
-    who: Character, frame: tuple[np.ndarray, ...], steps: tuple[tuple[float, float], ...]
+    body: Character, frame: tuple[np.ndarray, ...], steps: tuple[tuple[float, float], ...]
 ) -> list[np.ndarray]:
     """Weighted differences: sum over (h, weight) of weight f(x + h e_j), plus what makes the weights sum to zero."""
-    T, zero = link_tables(who), np.zeros((1, 3))
-    out = [np.zeros((FRAMES, 6, who.nv)) for _ in range(3)]
+    T, zero = link_tables(body), np.zeros((1, 3))
+    out = [np.zeros((FRAMES, 6, body.nv)) for _ in range(3)]
     F = np.empty((FRAMES, 6))
     rest = -sum(weight for _, weight in steps)
     if abs(rest) > 1e-9:
         aggregate_force_batch(T, *frame, zero, F)
         for slopes in out:
             slopes += rest * F[:, :, None]
-    for j in range(who.nv):
-        unit = np.eye(who.nv)[j]
+    for j in range(body.nv):
+        unit = np.eye(body.nv)[j]
         for k, slopes in enumerate(out):
             for h, weight in steps:
                 moved = list(frame)
-                moved[k] = who.integrate(frame[0], np.tile(h * unit, (FRAMES, 1))) if k == 0 else frame[k] + h * unit
+                moved[k] = body.integrate(frame[0], np.tile(h * unit, (FRAMES, 1))) if k == 0 else frame[k] + h * unit
                 aggregate_force_batch(T, *moved, zero, F)
                 slopes[:, :, j] += weight * F
     return out
@@ -334,11 +334,11 @@ def central(h: float, share: float = 1.0) -> tuple[tuple[float, float], ...]:
     return (h, share / (2 * h)), (-h, -share / (2 * h))
 
 
-def table(who: Character, rounds: int) -> dict[str, Any]:
+def table(body: Character, rounds: int) -> dict[str, Any]:
     """The paper's figure 5: time per frame and mean error of five ways to differentiate."""
-    frame = motion(who)
-    T, zero, F = link_tables(who), np.zeros((1, 3)), np.empty((FRAMES, 6))
-    D = [np.empty((FRAMES, 6, who.nv)) for _ in range(3)]
+    frame = motion(body)
+    T, zero, F = link_tables(body), np.zeros((1, 3)), np.empty((FRAMES, 6))
+    D = [np.empty((FRAMES, 6, body.nv)) for _ in range(3)]
 
     def ours() -> list[np.ndarray]:
         aggregate_batch(T, *frame, zero, F, *D)
@@ -352,17 +352,17 @@ def table(who: Character, rounds: int) -> dict[str, Any]:
     ways: dict[str, Callable[[], list[np.ndarray]]] = {
         "ours": ours,
         "direct": directly,
-        "forward": lambda: differences(who, frame, ((1e-7, 1e7),)),
-        "central": lambda: differences(who, frame, central(1e-5)),
+        "forward": lambda: differences(body, frame, ((1e-7, 1e7),)),
+        "central": lambda: differences(body, frame, central(1e-5)),
         "Richardson": lambda: differences(
-            who, frame, (*central(h, 1 / 45), *central(h / 2, -20 / 45), *central(h / 4, 64 / 45))
+            body, frame, (*central(h, 1 / 45), *central(h / 2, -20 / 45), *central(h / 4, 64 / 45))
         ),
     }
-    m, some = who.model, (0, 1)
-    exact = [np.empty((len(some), 6, who.nv)) for _ in range(3)]
+    m, some = body.model, (0, 1)
+    exact = [np.empty((len(some), 6, body.nv)) for _ in range(3)]
     for t in some:
         q, v, a = (x[t] for x in frame)
-        for j, d in enumerate(1j * TINY * np.eye(who.nv)):
+        for j, d in enumerate(1j * TINY * np.eye(body.nv)):
             exact[0][t, :, j] = plain_force(m, step_pose(m, q, d), v, a).imag / TINY
             exact[1][t, :, j] = plain_force(m, q, v + d, a).imag / TINY
             exact[2][t, :, j] = plain_force(m, q, v, a + d).imag / TINY
@@ -379,20 +379,20 @@ def table(who: Character, rounds: int) -> dict[str, Any]:
 
 
 # -- 4. torques at K joints -----------------------------------------------------------------------------------------
-def torques(who: Character, rounds: int) -> dict[str, Any]:
+def torques(body: Character, rounds: int) -> dict[str, Any]:
     """Microseconds per frame for K degrees of freedom, beside Pinocchio's derivatives of all of them."""
     import pinocchio as pin
     from pinocchio_twin import Twin
 
-    q, v, a = motion(who)
-    T, near = link_tables(who), np.ascontiguousarray(q[:, :3])
-    twin = Twin(who.model)
+    q, v, a = motion(body)
+    T, near = link_tables(body), np.ascontiguousarray(q[:, :3])
+    twin = Twin(body.model)
     theirs = [(twin.q(q[t]), twin.T(q[t]) @ v[t], a[t].copy()) for t in range(FRAMES)]
     none, no_wrench = np.zeros(0, np.int64), np.zeros((FRAMES, 0, 6))
     work: dict[str, Callable[[], object]] = {}
-    for K in (1, 3, 10, 20, who.nv):
-        chosen = np.linspace(0, who.nv - 1, K).astype(np.int64)
-        out = (np.empty((FRAMES, K)), np.empty((FRAMES, K, 6)), *(np.empty((FRAMES, K, who.nv)) for _ in range(3)))
+    for K in (1, 3, 10, 20, body.nv):
+        chosen = np.linspace(0, body.nv - 1, K).astype(np.int64)
+        out = (np.empty((FRAMES, K)), np.empty((FRAMES, K, 6)), *(np.empty((FRAMES, K, body.nv)) for _ in range(3)))
         work[f"K = {K}"] = lambda chosen=chosen, out=out: torques_batch(  # type: ignore[misc]
             T, q, v, a, near, chosen, none, no_wrench, *out, True
         )
@@ -410,11 +410,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    who = character("human")
-    found: dict[str, Any] = {"growth": growth(options.rounds), "table": table(who, options.rounds)}
+    body = character("human")
+    found: dict[str, Any] = {"growth": growth(options.rounds), "table": table(body, options.rounds)}
     try:
-        found["pinocchio"] = beside_pinocchio(who, options.rounds)
-        found["torques"] = torques(who, options.rounds)
+        found["pinocchio"] = beside_pinocchio(body, options.rounds)
+        found["torques"] = torques(body, options.rounds)
     except ImportError:
         print("Pinocchio is not installed: its columns are left out", file=sys.stderr)
     if options.json:
