@@ -22,7 +22,7 @@ from counterpoise.character.shapes.corners import LEAST_SHORTFALL, MESH_SHORTFAL
 from counterpoise.features import LowestPoints
 from counterpoise.objectives.clearance import corners_off_feet
 from counterpoise.spacetime.check.frames import places_of
-from counterpoise.spacetime.optimize.rows.apart import rod_pairs
+from counterpoise.spacetime.optimize.rods import rod_pairs
 from counterpoise.spacetime.optimize.spheres import spheres_off_feet, spheres_on
 
 LOW = np.array([0.03, -0.05, -0.15])  # of the club's box, in its body's frame

@@ -13,7 +13,7 @@ from counterpoise.phrases import figure_from, number_from
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.check.support import Hold
+    from counterpoise.spacetime.check.support import HeldBody
 
 Clip = Annotated[
     str,
@@ -98,22 +98,22 @@ def floor_from(text: str | None) -> float | Literal["fit"] | None:
     return "fit" if text == "fit" else number_from(text, "--floor")
 
 
-def holds_from(texts: list[str] | None) -> list[Hold]:
-    """Reads several BODY or BODY@START+DURATION."""
+def holds_from(texts: list[str] | None) -> list[HeldBody]:
+    """Several BODY or BODY@START+DURATION."""
     return [_hold(text) for text in texts or ()]
 
 
-def _hold(text: str) -> Hold:
-    from counterpoise.spacetime.check.support import Hold
+def _hold(text: str) -> HeldBody:
+    from counterpoise.spacetime.check.support import HeldBody
 
     body, at, when = text.partition("@")
     if not at:
-        return Hold(body)
+        return HeldBody(body)
     start, plus, duration = when.partition("+")
     if not plus:
         raise BadValue(f"--hold takes BODY or BODY@START+DURATION, such as hand_left@0+1.2; got {text!r}")
     begin = number_from(start, "a hold's start")
-    return Hold(body, begin, begin + number_from(duration, "a hold's duration"))
+    return HeldBody(body, begin, begin + number_from(duration, "a hold's duration"))
 
 
 def short(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The plot of a check over time: contacts, skate, penetration and float, missing forces, flight, strength."""
+"""The plot of a check over time: contacts, skate, penetration and float, residual forces, flight, strength."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from counterpoise.motion.contacts import runs
 from counterpoise.render import palette
 from counterpoise.render.plots import style_axis, write_plot
-from counterpoise.spacetime.check.report import CheckReport
+from counterpoise.spacetime.check import CheckReport
 
 _SIDES = {"left": palette.LEFT, "right": palette.RIGHT}
 
@@ -44,10 +44,10 @@ def plot_check(report: CheckReport, path: str | os.PathLike[str] | None = None) 
     axes[4].plot(t, f.needed[:, 5] * seen, color=palette.FIGURES[2], label="upward")
     axes[4].plot(t, np.linalg.norm(f.needed[:, 3:5], axis=1) * seen, color=palette.FIGURES[3], label="horizontal")
     axes[4].axhline(0.0, color=palette.INK, linewidth=0.6)
-    axes[5].plot(t, 100.0 * f.torque * seen, color=palette.FIGURES[0], label="most strained joint")
+    axes[5].plot(t, 100.0 * f.torque * seen, color=palette.FIGURES[0], label="most loaded joint")
     axes[5].axhline(100.0, color=palette.INK, linewidth=0.8, linestyle="--")
     titles = (
-        "", "skate [cm/s]", "float, sink [cm]", "from nowhere\n[% of weight]", "force needed\n[weights]",
+        "", "skate [cm/s]", "float, depth [cm]", "residual force\n[% of weight]", "force needed\n[weights]",
         "torque\n[% of strength]",
     )  # fmt: skip
     for axis, title in zip(axes, titles, strict=True):

@@ -13,15 +13,15 @@ from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.check_plot import legend_above, shade_carried
 from counterpoise.render.plots import style_axis, write_plot
-from counterpoise.spacetime.fix.mend import FixResult
+from counterpoise.spacetime.fix import FixResult
 
 
 def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Plots missing forces, upward force, skate, depth and change over time; written to `path` if one is given."""
+    """Plots residual forces, upward force, skate, depth and change over time; written to `path` if one is given."""
     drawing = Figure(figsize=(9.0, 9.5), layout="constrained")
     axes = drawing.subplots(5, 1, sharex=True)
-    looks = (("before", result.before.frames, palette.FORCE, 1.0), ("after", result.after.frames, palette.LEFT, 1.4))
-    for name, f, colour, width in looks:
+    reports = (("before", result.before.frames, palette.FORCE, 1.0), ("after", result.after.frames, palette.LEFT, 1.4))
+    for name, f, colour, width in reports:
         seen = np.where(f.judged, 1.0, np.nan)
         axes[0].plot(f.times, 100.0 * np.maximum(f.violation, 1e-5) * seen, color=colour, linewidth=width, label=name)
         axes[1].plot(f.times, f.needed[:, 5] * seen, color=colour, linewidth=width, label=name)
@@ -35,7 +35,7 @@ def plot_fix(result: FixResult, original: Motion, path: str | os.PathLike[str] |
     axes[4].plot(original.times, moved.mean(axis=1), color=palette.INK, linewidth=1.4, label="mean of all joints")
     axes[4].plot(original.times, moved.max(axis=1), color=palette.PUSH, linewidth=1.0, label="largest")
     titles = (
-        "from nowhere\n[% of weight]", "upward force\n[weights]", "skate [cm/s]", "deepest point\n[mm]", "moved [cm]",
+        "residual force\n[% of weight]", "upward force\n[weights]", "skate [cm/s]", "deepest point\n[mm]", "moved [cm]",
     )  # fmt: skip
     for axis, title in zip(axes, titles, strict=True):
         style_axis(axis, title)
