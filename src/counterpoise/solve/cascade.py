@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterpoise.solve.level import Hierarchy, Outcome
+from counterpoise.solve.level import Hierarchy, HierarchyOutcome
 from counterpoise.solve.quadratic import solve_quadratic
 from counterpoise.solve.weighted import not_solved
 
@@ -17,7 +17,7 @@ NEARNESS = 1e-8  # relative regularisation of every program: the backend wants t
 GIVE = 1e-9  # the equalities of levels above hold this closely, relative: as equalities proper they fail at once
 
 
-def solve_cascade(problem: Hierarchy) -> Outcome:
+def solve_cascade(problem: Hierarchy) -> HierarchyOutcome:
     """As many quadratic programs as levels."""
     G, low, high = problem.G.copy(), problem.low, problem.high
     x, sides, iterations = problem.near, np.zeros(problem.size + len(low), np.int64), 0
@@ -34,4 +34,4 @@ def solve_cascade(problem: Hierarchy) -> Outcome:
         give = GIVE * (np.linalg.norm(A, axis=1) + np.abs(A @ x))
         G = np.vstack([G, A])
         low, high = np.concatenate([low, A @ x - give]), np.concatenate([high, A @ x + give])
-    return Outcome(np.array(x), "solved", sides, {"iterations": iterations})
+    return HierarchyOutcome(np.array(x), "solved", sides, {"iterations": iterations})

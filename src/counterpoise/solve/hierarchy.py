@@ -128,7 +128,7 @@ class Solution:
     @cached_property
     def multipliers(self) -> tuple[Multipliers, ...]:
         """One set for every level, and one for the nearness that ends the hierarchy; worked out from x alone."""
-        d = Scaled(self.problem).d if self.scale is None else self.scale
+        d = Scaled(self.problem).arrays.d if self.scale is None else self.scale
         return tuple(Multipliers(*one) for one in multipliers_at(self.problem, self.x, d))
 
     @cached_property

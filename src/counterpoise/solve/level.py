@@ -21,7 +21,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 
 
-class Outcome(NamedTuple):
+class HierarchyOutcome(NamedTuple):
     """What a method hands back: the point, its status in a word, and how it got there."""
 
     x: Array
@@ -276,7 +276,7 @@ def _in_order(low: Array, high: Array, names: Sequence[str], kind: str, below: s
 
 def _checked_rows(rows: Any, n: int, names: Sequence[str]) -> tuple[Array, Array, Array]:
     if rows is None:
-        return np.zeros((0, n)), np.zeros(0), np.zeros(0)
+        return _still(np.zeros((0, n))), _still(np.zeros(0)), _still(np.zeros(0))
     if len(rows) != 3:
         raise BadValue(f"rows has {len(rows)} entries; it is (G, low, high), with None for ends that are not there")
     G = np.array(rows[0], float, ndmin=2, order="C")

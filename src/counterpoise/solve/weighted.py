@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from counterpoise.errors import BadValue
-from counterpoise.solve.level import Hierarchy, Outcome
+from counterpoise.solve.level import Hierarchy, HierarchyOutcome
 from counterpoise.solve.lexicographic.strict import solve_strict
 from counterpoise.solve.quadratic import solve_quadratic
 
@@ -20,7 +20,7 @@ RATIO = 1e3  # default ratio of one level's weight to the next
 NEARNESS = 1e-10  # rho, relative to the largest entry of the Hessian
 
 
-def solve_weighted(problem: Hierarchy, importance: Sequence[float] | None = None) -> Outcome:
+def solve_weighted(problem: Hierarchy, importance: Sequence[float] | None = None) -> HierarchyOutcome:
     """One quadratic program; `importance` is alpha, a weight a level (by default each counts RATIO times the next)."""
     count = len(problem.levels)
     alpha = RATIO ** np.arange(count - 1, -1, -1.0) if importance is None else np.asarray(importance, float)
@@ -36,13 +36,15 @@ def solve_weighted(problem: Hierarchy, importance: Sequence[float] | None = None
     )
     work = {"iterations": found.iterations}
     if found.solved:
-        return Outcome(np.array(found.x), "solved", np.sign(found.multipliers).astype(np.int64), work)
+        return HierarchyOutcome(np.array(found.x), "solved", np.sign(found.multipliers).astype(np.int64), work)
     return not_solved(problem, work, "the weighted program")
 
 
-def not_solved(problem: Hierarchy, work: dict[str, int], what: str) -> Outcome:
+def not_solved(problem: Hierarchy, work: dict[str, int], what: str) -> HierarchyOutcome:
     """Whether the constraints are to blame, by the strict method; if not, say that the program was not solved."""
     strict = solve_strict(problem)
     if strict.status == "infeasible":
         return strict
-    return Outcome(strict.x, "inexact", strict.sides, work, note=f"{what} was not solved; x is the strict solution")
+    return HierarchyOutcome(
+        strict.x, "inexact", strict.sides, work, note=f"{what} was not solved; x is the strict solution"
+    )

@@ -25,12 +25,14 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 from counterpoise.solve.body import kernels as core
+from counterpoise.solve.body import workspace as names
+from counterpoise.solve.body.layout import scratch_size
 
 WORDS = {
-    core.SOLVED: "solved",
-    core.OUT_OF_STEPS: "out of steps",
-    core.DEPENDENT: "mass matrix numerically singular",
-    core.NOT_FINITE: "not finite",
+    names.SOLVED: "solved",
+    names.OUT_OF_STEPS: "out of steps",
+    names.DEPENDENT: "mass matrix numerically singular",
+    names.NOT_FINITE: "not finite",
 }
 MAX_STEPS = 500
 
@@ -106,22 +108,22 @@ class BodySolution:
     @property
     def status(self) -> int:
         """0 solved; otherwise a key of WORDS."""
-        return int(self.stat[core.STATUS])
+        return int(self.stat[names.STATUS])
 
     @property
     def level(self) -> int:
         """The level (from 0; the number of strict levels means the last) that was being solved when it ended."""
-        return int(self.stat[core.LEVEL])
+        return int(self.stat[names.LEVEL])
 
     @property
     def iterations(self) -> int:
-        return int(self.stat[core.STEPS])
+        return int(self.stat[names.STEPS])
 
     @property
     def words(self) -> str:
         """'solved', or which level stopped and why."""
         said = WORDS[self.status]
-        if self.status == core.SOLVED:
+        if self.status == names.SOLVED:
             return said
         name = "posture" if self.level == self.sizes[2] else f"level {self.level}"
         return f"{said} in {name} after {self.iterations} steps; the torques are within their limits"
@@ -215,7 +217,7 @@ def solve_body(
     memory: BodyMemory | None = None,
     *,
     max_steps: int = MAX_STEPS,
-    rank: float = core.RANK,
+    rank: float = core.RANK_TOLERANCE,
 ) -> BodySolution:
     """Solve one tick's problem from the memory of the last one (None, or of another size: from nothing).
 
@@ -229,16 +231,26 @@ def solve_body(
         memory = cold_memory(problem)
     held, point = memory.held.copy(), memory.point.copy()
     work, iwork = _scratch(n, k, len(problem.level_targets), len(problem.extra_targets), p)
-    values, stat = np.empty(2 * n + k + p + 1), np.empty(core.STAT_SIZE, np.int64)
+    values, stat = np.empty(2 * n + k + p + 1), np.empty(names.STAT_SIZE, np.int64)
     unit = problem.force_unit
     with nullcontext() if _ready.is_set() else _patience():
         core.solve_core(
-            problem.M, problem.h, problem.root, problem.G, problem.force_limit, problem.torque_low, problem.torque_high,
-            problem.level_rows, problem.level_targets, problem.level_starts, problem.weight, problem.posture,
-            problem.extra_rows, problem.extra_targets, problem.force_weight / (unit * unit), unit / max(k, 1),
-            rank, max_steps, held, point, work, iwork, values, stat,
-        )  # fmt: skip
-    if stat[core.STATUS] == core.NOT_FINITE:
+            (problem.M, problem.h, problem.G, problem.root),
+            (problem.force_limit, problem.torque_low, problem.torque_high),
+            (problem.level_rows, problem.level_targets, problem.level_starts),
+            (
+                problem.weight,
+                problem.posture,
+                problem.extra_rows,
+                problem.extra_targets,
+                problem.force_weight / (unit * unit),
+            ),
+            (unit / max(k, 1), rank, max_steps),
+            (held, point),
+            (work, iwork),
+            (values, stat),
+        )
+    if stat[names.STATUS] == names.NOT_FINITE:
         raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")
     return BodySolution((n, k, p), values, stat, BodyMemory(held, point))
 
@@ -263,16 +275,14 @@ def _patience() -> Iterator[None]:
 
 def _scratch(n: int, k: int, m: int, e: int, p: int) -> tuple[Array, Ints]:
     """Workspace of this thread, as large as the largest problem so far; never cleared, written before it is read."""
-    need, whole = _work_size(n, k, m, e), 6 * n + 3 * k + m + 5 * p + 2
+    need, whole = _scratch_size(n, k, m, e, p)
     kept: tuple[Array, Ints] | None = getattr(_local, "kept", None)
     if kept is None or len(kept[0]) < need or len(kept[1]) < whole:
         kept = _local.kept = np.full(2 * need, np.nan), np.zeros(2 * whole, np.int64)
     return kept
 
 
-@lru_cache(maxsize=256)
-def _work_size(n: int, k: int, m: int, e: int) -> int:
-    return int(core.work_size(n, k, m, e))
+_scratch_size = lru_cache(maxsize=256)(scratch_size)
 
 
 def _array(name: str, value: ArrayLike, shape: tuple[int | None, ...], infinite: bool = False) -> Array:

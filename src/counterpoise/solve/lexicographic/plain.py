@@ -25,7 +25,7 @@ TOUCH = 1e-9  # relative distance at which a constraint counts as active
 
 
 @dataclass(eq=False)
-class Plain:
+class PlainAnswer:
     """What the plain method found: `conflict` is None, or constraints that cannot hold together."""
 
     x: Array
@@ -106,10 +106,10 @@ def nearest_feasible(C: Array, low: Array, high: Array, x: Array) -> tuple[Array
     return x + p, None
 
 
-def solve_plain(levels: list[tuple[Array, Array]], C: Array, low: Array, high: Array, start: Array) -> Plain:
+def solve_plain(levels: list[tuple[Array, Array]], C: Array, low: Array, high: Array, start: Array) -> PlainAnswer:
     """Lexicographic least squares from any start; rows of C should be of unit length."""
     x, conflict = nearest_feasible(C, low, high, start)
-    answer = Plain(x, np.zeros(len(C), np.int64), conflict)
+    answer = PlainAnswer(x, np.zeros(len(C), np.int64), conflict)
     if conflict is not None:
         return answer
     equal = low == high
