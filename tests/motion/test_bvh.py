@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from counterpoise import read_motion
 from counterpoise.character.library import character
 from counterpoise.errors import BadFile, BadValue, UnknownName
 from counterpoise.motion import Motion, reference_motion
+from counterpoise.motion.files.axes import UNITS
 from counterpoise.motion.files.bvh import read_clip, write_clip
 from counterpoise.motion.skeleton import Clip
 
@@ -208,6 +210,39 @@ def test_units_are_guessed_from_the_figures_size_and_told(unit, scale, tmp_path)
     told = read_clip(path, units=scale)
     assert not any("units" in line for line in told.notes["told"])
     np.testing.assert_allclose(clip.world()[0], told.world()[0])
+
+
+def small_person(path: Path, units: str, cmu_names: bool) -> Path:
+    """A person whose joints span 1.2 m, smaller than the sizes that units are guessed for."""
+    reference_motion("squat", character("human", height=1.2)).write(path, units=units, rate=10)
+    if cmu_names:
+        text = path.read_text()
+        for ours, theirs in (("thigh_left", "LHipJoint"), ("thigh_right", "RHipJoint"), ("abdomen", "LowerBack")):
+            assert ours in text
+            text = text.replace(ours, theirs)
+        path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("unit", ["cmu", "cm", "m"])
+def test_cmu_skeletons_are_recognised_by_name_where_that_gives_a_person(unit, tmp_path):
+    clip = read_clip(small_person(tmp_path / "small.bvh", unit, cmu_names=True))
+    assert clip.notes["scale"] == pytest.approx(UNITS[unit])
+    assert any("units by joint names: cmu" in line for line in clip.notes["told"]) == (unit == "cmu")
+
+
+def test_a_person_of_a_doubtful_size_is_a_warning(tmp_path):
+    path = small_person(tmp_path / "small.bvh", "cmu", cmu_names=False)
+    with pytest.warns(UserWarning, match=r"person 0\.2.* m tall, which is doubtful.*units='cm'.*--units"):
+        motion = read_motion(path)
+    assert any(line.startswith("warning: the figure is read as a person 0.2") for line in motion.source.told)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        told = read_motion(path, units="cmu")
+        small_person(path, "cmu", cmu_names=True)
+        named = read_motion(path)
+    np.testing.assert_allclose(named.poses[:, :3], told.poses[:, :3])
+    assert not any("doubtful" in line for line in (*told.source.told, *named.source.told))
 
 
 @pytest.mark.parametrize("up, forward", [("y", "z"), ("z", "x"), ("z", "-y"), ("y", "-x"), ("x", "y")])

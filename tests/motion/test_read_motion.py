@@ -21,6 +21,8 @@ from counterpoise.motion.skeleton import Clip, Skeleton
 
 MOCAP = Path(__file__).resolve().parents[3] / "shared" / "mocap"
 CLIPS = sorted([*MOCAP.glob("*.bvh"), *MOCAP.glob("*.amc")])
+LOST_THORAX = 0.1167 / 1.585  # the BVH files lost this bone: its length in 02_01.amc by the height of 02_01.bvh
+RISING = ("111_10", "139_16")  # begin on a chair and on the ground: they stand in the end
 real = pytest.mark.skipif(not CLIPS, reason="no folder ../shared/mocap with real clips beside the repository")
 
 
@@ -280,9 +282,13 @@ def test_a_figure_that_rests_along_one_axis_stands_as_it_moves(tmp_path):
 def test_real_clips_have_sensible_bodies(path):
     motion = cp.read_motion(path, frames=(0, 120))
     body = motion.character
-    assert 1.45 < body.height < 1.9 and 50.0 < body.mass < 90.0
+    lost = LOST_THORAX * body.height if path.suffix == ".bvh" else 0.0
+    assert 1.45 < body.height + lost < 1.9 and 50.0 < body.mass < 90.0
     assert [foot.side for foot in body.feet] == ["left", "right"] and len(body.hands) == 2
     assert len(body.segments) == 31 and any("units" in line or "unit is" in line for line in motion.source.told)
+    if path.stem in RISING:
+        whole = cp.read_motion(path)
+        motion = whole.slice(whole.end - 1.0, whole.end)
     places, _ = clip_of_motion(motion).world()
     assert 0.6 < np.median(places[:, 0, 2]) < 1.6 or path.stem == "43_02"  # the root is above the floor
 

@@ -2,7 +2,8 @@
 
 Ours are metres with x forward, y left, z up. A file's axes are named by its up and its forward axis ("y", "-z", ...);
 its units by name or by metres a unit. Guesses go by the figure itself: which axis leads from its feet to its head, to
-which side its left limbs lie, and which unit makes it the size of a person.
+which side its left limbs lie, and which unit makes it the size of a person. Skeletons of the CMU database are
+recognised by their joint names and read in the database's unit.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _GUESSES = ("m", "cm", "mm", "inch", "cmu")
 _PLAIN = ("m", "cm", "mm")
 _PERSON = (1.3, 2.15)  # [m]: heights that need no second thought
 _USUAL = 1.7  # [m]
+POSSIBLE_HEIGHT = (0.8, 2.4)  # [m]: a person of another size is doubted
+CMU_JOINTS = frozenset({"lhipjoint", "rhipjoint", "lowerback"})  # joints of the CMU database, in lower case
 _AXES = {s + a: (-1.0 if s else 1.0) * np.eye(3)[i] for i, a in enumerate("xyz") for s in ("", "-")}
 USUAL_FORWARD = {"x": "y", "y": "z", "z": "x"}  # where figures usually look when this axis is up
 
@@ -149,10 +152,25 @@ def _guess_units(few: Clip, up: Array) -> tuple[float, str]:
     if not size > 0.0:
         return 1.0, "units taken as metres: the figure has no height to guess from"
     heights = {name: size * UNITS[name] for name in _GUESSES}
+    low, high = POSSIBLE_HEIGHT
+    if {name.lower() for name in few.skeleton.names} >= CMU_JOINTS and low <= heights["cmu"] <= high:
+        unit = f"cmu ({UNITS['cmu']:.6g} m)"
+        return UNITS["cmu"], f"units by joint names: {unit}, so that the figure is {heights['cmu']:.2f} m tall"
     low, high = _PERSON
     likely = [name for name in _GUESSES if low <= heights[name] <= high] or list(_PLAIN)
     name = min(likely, key=lambda name: abs(float(np.log(heights[name] / _USUAL))))
     return UNITS[name], f"units guessed: {name} ({UNITS[name]:.6g} m), so that the figure is {heights[name]:.2f} m tall"
 
 
-__all__ = ["INCH", "UNITS", "USUAL_FORWARD", "axis", "height_of", "into_ours", "likely_height", "metres", "to_ours"]
+__all__ = [
+    "INCH",
+    "POSSIBLE_HEIGHT",
+    "UNITS",
+    "USUAL_FORWARD",
+    "axis",
+    "height_of",
+    "into_ours",
+    "likely_height",
+    "metres",
+    "to_ours",
+]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -18,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from counterpoise.character import Character
+from counterpoise.character.skeletal.parts import read_anatomy
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
-from counterpoise.motion.clips import Frames, chosen_frames, clip_of_motion, frames_of_motion, motion_of_clip
+from counterpoise.motion.clips import Frames, chosen_frames, clip_of_motion, frames_of_motion, motion_of_clip, probes
+from counterpoise.motion.files.axes import POSSIBLE_HEIGHT, height_of
 from counterpoise.motion.motion import Motion, check_fits
 from counterpoise.motion.skeleton import Clip
 
@@ -79,7 +82,8 @@ def read_motion(
     """Read a motion file, in the format its suffix names.
 
     Without a `character` one is built from the file's own skeleton (segments, masses, feet); onto one that is given,
-    or named from the library, the motion is retargeted. What was guessed stands in `motion.source.told`.
+    or named from the library, the motion is retargeted. What was guessed stands in `motion.source.told`. A person whose
+    size is not between 0.8 and 2.4 m, where no units were given, is a warning.
 
     `rate` [1/s] says how fast the frames were taken where the file does not tell, or tells wrong. `units` ("cm",
     "inch", ..., or metres a unit), `up` and `forward` ("y", "-z") are guessed where the format leaves them open.
@@ -99,7 +103,11 @@ def read_motion(
     rest = {k: v for k, v in options.items() if k not in mine}
     if entry.holds == "clip":
         skip = figure is not None if skip_rest_frame is None else skip_rest_frame
-        motion = _from_clip(path, reader(path, **accepted), start, end, frames, skip)
+        clip = reader(path, **accepted)
+        if units is None and (doubt := _doubtful_size(clip, "units" in mine)):
+            warnings.warn(f"{str(path)!r}: {doubt}", stacklevel=2)
+            clip = replace(clip, notes={**clip.notes, "told": (*clip.notes.get("told", ()), f"warning: {doubt}")})
+        motion = _from_clip(path, clip, start, end, frames, skip)
     else:
         if entry.needs_character:
             if figure is None:
@@ -203,6 +211,18 @@ def same_body(own: Character, wanted: Character) -> bool:
     except BadValue:
         return False
     return own.segments == wanted.segments and bool(np.allclose(own.model.body_pos, wanted.model.body_pos, atol=1e-9))
+
+
+def _doubtful_size(clip: Clip, takes_units: bool) -> str:
+    """A warning about a figure that has the parts of a person but not the size of one; "" for any other."""
+    bones, (low, high) = clip.skeleton, POSSIBLE_HEIGHT
+    if not read_anatomy(bones.names, bones.parents, bones.offsets).humanoid:
+        return ""
+    height = height_of(probes(clip), np.array([0.0, 0.0, 1.0]))
+    if low <= height <= high:
+        return ""
+    cure = "give units='cm' (or --units cm), or metres a unit" if takes_units else "scale it where the file was made"
+    return f"the figure is read as a person {height:.3g} m tall, which is doubtful; if the units are wrong, {cure}"
 
 
 # ------------------------------------------------------------------------------------------------------- parts
