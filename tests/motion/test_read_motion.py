@@ -12,7 +12,7 @@ import pytest
 import counterpoise as cp
 from counterpoise import spatial
 from counterpoise.character.skeletal.build import character_from_skeleton
-from counterpoise.character.skeletal.parts import named_sides, read_anatomy
+from counterpoise.character.skeletal.parts import named_sides, read_parts
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.clips import clip_of_motion, motion_of_clip
@@ -183,8 +183,8 @@ def person():
 
 def test_parts_are_found_by_a_few_names_and_the_tree():
     names, parents, offsets = person()
-    found = read_anatomy(names, parents, offsets)
-    part = {name.removeprefix("mixamorig:"): p for name, p in zip(names, found.parts, strict=True)}
+    found = read_parts(names, parents, offsets)
+    part = {name.removeprefix("mixamorig:"): p for name, p in zip(names, found.by_joint, strict=True)}
     assert found.humanoid
     assert (part["LeftUpLeg"], part["LeftLeg"], part["LeftFoot"], part["LeftToeBase"]) == (
         "thigh",

@@ -133,6 +133,19 @@ def body_frames(character: Character, poses: Array) -> tuple[Array, Array]:
     return _body_frames(np.ascontiguousarray(poses, dtype=np.float64), character.nv, tree_of(character))
 
 
+def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
+    """Places (n, nbody, 3) and rotations (n, nbody, 4) of all bodies in the frames of their parents, in poses (n, nq).
+
+    The same pass as `body_frames`, with every body's parent at the world's origin.
+    """
+    parent, *rest = tree_of(character)
+    return _body_frames(
+        np.ascontiguousarray(poses, dtype=np.float64),
+        character.nv,
+        (np.zeros_like(parent), *rest),  # type: ignore[arg-type]
+    )
+
+
 @swift_kernel
 def matrix_of(w: float, x: float, y: float, z: float, out: Array) -> None:
     out[0], out[1], out[2] = w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)

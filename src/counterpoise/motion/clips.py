@@ -17,8 +17,9 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character import Character
+from counterpoise.character.kinematics import local_frames
 from counterpoise.character.skeletal.build import character_from_skeleton
-from counterpoise.character.skeletal.parts import read_anatomy
+from counterpoise.character.skeletal.parts import read_parts
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.files.names import unique_names
 from counterpoise.motion.motion import Motion
@@ -52,7 +53,7 @@ def motion_of_clip(clip: Clip, character_name: str = "", whole: Clip | None = No
         bones.ends,
         stance=None if stance is None else level(clip, stance),
         moving=moving,
-        told=tuple(clip.notes.get("told", ())),
+        remarks=tuple(clip.notes.get("told", ())),
     )
     poses = np.tile(np.asarray(character.model.qpos0, dtype=np.float64), (len(clip), 1))
     poses[:, 0:3], poses[:, 3:7] = clip.translations[:, 0], clip.rotations[:, 0]
@@ -107,12 +108,12 @@ def probes(clip: Clip, most: int = 48) -> Clip:
 def upright(clip: Clip) -> tuple[Array, Array]:
     """The way from feet to head, or along the longest way up the tree, at rest (3,) and in each frame (f, 3)."""
     bones = clip.skeleton
-    anatomy = read_anatomy(bones.names, bones.parents, bones.offsets)
+    found = read_parts(bones.names, bones.parents, bones.offsets)
     rest, _ = bones.world()
     places, _ = clip.world()
-    if anatomy.head is not None and anatomy.feet:
-        feet = list(anatomy.feet)
-        return rest[anatomy.head] - rest[feet].mean(axis=0), places[:, anatomy.head] - places[:, feet].mean(axis=1)
+    if found.head is not None and found.feet:
+        feet = list(found.feet)
+        return rest[found.head] - rest[feet].mean(axis=0), places[:, found.head] - places[:, feet].mean(axis=1)
     return np.zeros(3), np.zeros((len(clip), 3))
 
 
@@ -145,9 +146,9 @@ def level(clip: Clip, stance: Array) -> Array:
 def left_of(clip: Clip) -> Array | None:
     """The figure's own left (3,), averaged over joints in left-right pairs and frames; None without such names."""
     bones = clip.skeleton
-    anatomy = read_anatomy(bones.names, bones.parents, bones.offsets)
-    left = [i for i, side in enumerate(anatomy.sides) if side == "left"]
-    right = [i for i, side in enumerate(anatomy.sides) if side == "right"]
+    found = read_parts(bones.names, bones.parents, bones.offsets)
+    left = [i for i, side in enumerate(found.sides) if side == "left"]
+    right = [i for i, side in enumerate(found.sides) if side == "right"]
     if not left or not right:
         return None
     places, _ = clip.world()
@@ -172,49 +173,14 @@ def clip_of_motion(
     """
     times, poses, rate = frames_of_motion(motion, rate, frames)
     character = motion.character
-    model = character.model
-    rotations, translations = local_frames(character, poses)
-    rest, offsets = local_frames(character, np.asarray(model.qpos0, dtype=np.float64)[None])
+    translations, rotations = (frames[:, 1:] for frames in local_frames(character, poses))
+    offsets, rest = (frames[:, 1:] for frames in local_frames(character, character.model.qpos0[None]))
     kept, parents, moves, stands = _collapse(character, bodies, (rotations, translations), (rest, offsets))
     names = tuple(character.segments[b] for b in kept)
     ends = _ends(motion, kept, parents)
     skeleton = Skeleton(names, parents, stands[1][0], spatial.normalize(stands[0][0]), ends)
     notes: dict[str, Any] = {"character": character.name, "start": float(times[0])}
     return Clip(skeleton, rate, moves[0], moves[1], name=motion.name, notes=notes)
-
-
-def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
-    """Every body's frame in its parent's: rotations (f, n, 4) and places (f, n, 3) [m], in the order of `segments`.
-
-    As MuJoCo composes them: the body's fixed frame, then its joints in order; a hinge or ball turns about its anchor.
-    """
-    model = character.model
-    f, n = len(poses), model.nbody - 1
-    turns, places = np.empty((f, n, 4)), np.empty((f, n, 3))
-    kinds = mujoco.mjtJoint
-    for b in range(1, model.nbody):
-        q: Array = np.broadcast_to(model.body_quat[b], (f, 4))
-        p: Array = np.broadcast_to(model.body_pos[b], (f, 3))
-        first = int(model.body_jntadr[b])
-        for j in range(first, first + int(model.body_jntnum[b])):
-            kind, at = int(model.jnt_type[j]), int(model.jnt_qposadr[j])
-            if kind == int(kinds.mjJNT_FREE):
-                p, q = poses[:, at : at + 3], spatial.normalize(poses[:, at + 3 : at + 7])
-                continue
-            axis, anchor = model.jnt_axis[j], model.jnt_pos[j]
-            if kind == int(kinds.mjJNT_SLIDE):
-                p = p + (poses[:, at] - model.qpos0[at])[:, None] * spatial.rotate(q, axis)
-                continue
-            if kind == int(kinds.mjJNT_BALL):
-                turn = spatial.normalize(poses[:, at : at + 4])
-            else:
-                turn = spatial.from_axis_angle(axis, poses[:, at] - model.qpos0[at])
-            after = spatial.multiply(q, turn)
-            if anchor.any():
-                p = p + spatial.rotate(q, anchor) - spatial.rotate(after, anchor)
-            q = after
-        turns[:, b - 1], places[:, b - 1] = q, p
-    return turns, places
 
 
 def frames_of_motion(motion: Motion, rate: float | None, frames: Frames | None) -> tuple[Array, Array, float]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from counterpoise import spatial
 from counterpoise.arrays import Array
+from counterpoise.character.skeletal.tree import joint_frames
 from counterpoise.errors import BadValue
 
 MOST_JOINTS = 1_000  # figures with faces and hair have some hundreds
@@ -56,8 +57,7 @@ class Skeleton:
 
     def world(self) -> tuple[Array, Array]:
         """Where every joint is at rest, and how it is turned: (n, 3) [m] and (n, 4)."""
-        places, turns = _forward(self.parents, self.offsets[None], self.rest[None])
-        return places[0], turns[0]
+        return joint_frames(self.parents, self.offsets, self.rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Clip:
 
     def world(self) -> tuple[Array, Array]:
         """Where every joint is and how it is turned in the world: (f, n, 3) [m] and (f, n, 4)."""
-        return _forward(self.skeleton.parents, self.translations, self.rotations)
+        return joint_frames(self.skeleton.parents, self.translations, self.rotations)
 
     def frames(self, first: int, last: int) -> Clip:
         """The frames from `first` to `last`, both included."""
@@ -170,17 +170,6 @@ class Source:
     def fits(self, segments: Sequence[str]) -> bool:
         """Whether the segments are those of the file: after an edit or a retargeting they are not."""
         return set(self.bodies) == set(segments)
-
-
-def _forward(parents: Sequence[int], translations: Array, rotations: Array) -> tuple[Array, Array]:
-    places, turns = np.empty_like(translations), np.empty_like(rotations)
-    for i, parent in enumerate(parents):
-        if parent < 0:
-            places[:, i], turns[:, i] = translations[:, i], rotations[:, i]
-        else:
-            places[:, i] = places[:, parent] + spatial.rotate(turns[:, parent], translations[:, i])
-            turns[:, i] = spatial.multiply(turns[:, parent], rotations[:, i])
-    return places, turns
 
 
 def _triple(values: Array) -> tuple[float, float, float]:

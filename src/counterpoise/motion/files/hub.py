@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from counterpoise.character import Character
-from counterpoise.character.skeletal.parts import read_anatomy
+from counterpoise.character.skeletal.parts import read_parts
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.motion.clips import Frames, chosen_frames, clip_of_motion, frames_of_motion, motion_of_clip, probes
 from counterpoise.motion.files.axes import POSSIBLE_HEIGHT, height_of
@@ -216,7 +216,7 @@ def same_body(own: Character, wanted: Character) -> bool:
 def _doubtful_size(clip: Clip, takes_units: bool) -> str:
     """A warning about a figure that has the parts of a person but not the size of one; "" for any other."""
     bones, (low, high) = clip.skeleton, POSSIBLE_HEIGHT
-    if not read_anatomy(bones.names, bones.parents, bones.offsets).humanoid:
+    if not read_parts(bones.names, bones.parents, bones.offsets).humanoid:
         return ""
     height = height_of(probes(clip), np.array([0.0, 0.0, 1.0]))
     if low <= height <= high:
