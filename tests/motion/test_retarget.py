@@ -11,7 +11,8 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.character.anatomy import anatomy_of, read_name
+from counterpoise.character.anatomy import anatomy_of
+from counterpoise.character.anatomy_by_name import read_name
 from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
 from counterpoise.motion.contacts import ContactWindow, find_contacts
 from counterpoise.motion.retarget import RetargetTuning
