@@ -13,10 +13,11 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.anatomy import Anatomy
 from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
 from counterpoise.motion.contacts import FootMarker, leg_length
-from counterpoise.motion.retarget.fit import fit_frames, smooth_poses
+from counterpoise.motion.retarget.fit import fit_frames
 from counterpoise.motion.retarget.footing import Footing, Sole, plan_footing, sole_of
 from counterpoise.motion.retarget.mapping import Pairing, Reach, rest_facing, wanted_turns, with_hinges
 from counterpoise.motion.retarget.steady import believable_feet, steady_legs, without_leaps
+from counterpoise.motion.retarget.tangents import smooth_poses
 
 
 @dataclass(frozen=True)
