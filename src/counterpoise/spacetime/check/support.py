@@ -18,8 +18,8 @@ from counterpoise.character.anatomy import anatomy_of
 from counterpoise.errors import BadValue
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow, find_contacts, flags_of, foot_markers, runs
-from counterpoise.motion.retarget.footing import sole_of
-from counterpoise.motion.retarget.mapping import rest_facing
+from counterpoise.motion.retarget.links import rest_facing
+from counterpoise.motion.retarget.soles import sole_of
 from counterpoise.spacetime.check.frames import Frames, places_of, witnesses_of
 
 ANKLE = 0.05  # body heights

@@ -25,7 +25,7 @@ from counterpoise.motion.contacts import (
     runs,
     windows_of,
 )
-from counterpoise.motion.retarget.refit import led_feet
+from counterpoise.motion.retarget.soles import led_feet
 
 STAYS = 0.02  # [m] (of a leg of 0.9 m) a point nearer than this to where it stood has not left
 SLOW = 0.35  # [m/s] and one that is faster has not arrived

@@ -26,8 +26,8 @@ from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow, flags_of, foot_markers, leg_length, runs
 from counterpoise.motion.curves import ease
 from counterpoise.motion.retarget.fit import fit_frames
-from counterpoise.motion.retarget.footing import Footing, Sole, plan_footing
-from counterpoise.motion.retarget.refit import led_feet
+from counterpoise.motion.retarget.foot_plan import FootPlan, plan_feet
+from counterpoise.motion.retarget.soles import Sole, led_feet
 from counterpoise.spacetime.check.frames import witnesses_of
 
 LEAP = 30000.0  # [m/s^3] rms jerk of all segments that no body has
@@ -48,7 +48,7 @@ class Ground:
     """All points that may meet the ground, as the fits want them: the soles' first, then those of other shapes."""
 
     soles: tuple[Sole, ...]
-    footing: Footing
+    footing: FootPlan
     bodies: Ints  # (p,)
     locals: Array  # (p, 3) [m]
     radii: Array  # (p,) [m]
@@ -112,7 +112,7 @@ def plan_ground(
     feet = led_feet(at, markers, flags)
     soles = tuple(sole for sole, _ in feet)
     cuts = np.array([0, len(times)], np.int64)
-    footing = plan_footing(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
+    footing = plan_feet(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
     shapes = witnesses_of(who)
     bodies = np.concatenate([*(s.bodies for s in soles), shapes.bodies]).astype(np.int64)
     local = np.concatenate([*(s.locals for s in soles), shapes.places])
