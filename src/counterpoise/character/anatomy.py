@@ -1,6 +1,6 @@
 """The anatomy of a character: hips, trunk, head, and on each side a leg with its foot and an arm with its hand.
 
-Limbs are found by the names of bodies (`anatomy_by_name`), and by shape (`anatomy_by_shape`) where names do not tell.
+Limbs are found by the names of bodies (`anatomy_by_name`), and by shape (`anatomy_by_shape`) if names are unknown.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Anatomy:
 def bone_of(at: Anatomy, chain: Sequence[int], index: int) -> Array:
     """Returns the direction (3,) of a chain's bone at rest, world.
 
-    It points to the next body that lies at another place; of the last body, to its CoM, or on from its parent.
+    It points to the next body at another place; of the last body, to its CoM, or on from its parent.
     """
     start = at.places[chain[index]]
     for later in chain[index + 1 :]:
@@ -83,7 +83,7 @@ def bone_of(at: Anatomy, chain: Sequence[int], index: int) -> Array:
 
 @kept_with_character
 def anatomy_of(character: Character) -> Anatomy:
-    """Returns the anatomy of a character: limbs by the names of bodies, and by shape where names do not tell."""
+    """Returns the anatomy of a character: limbs by the names of bodies, and by shape if names are unknown."""
     model = character.model
     places, turns = (x[0] for x in body_frames(character, character.neutral[None]))
     names = tuple(model.body(b).name for b in range(model.nbody))

@@ -86,7 +86,7 @@ def _slot(key: str, side: str) -> str:
 
 
 def limbs_by_name(at: Anatomy) -> dict[str, tuple[int, ...]]:
-    """Returns the bodies of every limb ("leg_left", "arm2_right", "trunk", ...) that the names of bodies tell."""
+    """Returns the bodies of every limb ("leg_left", "arm2_right", "trunk", ...) found by the names of bodies."""
     read = [("", "", "")] + [read_name(name) for name in at.names[1:]]
     uppers = {side for slot, side, _ in read if slot == "upperarm"}
     slots = [

@@ -28,7 +28,7 @@ OUTER_BONUS = 0.1  # how much longer a pair of bones counts for each bone that i
 
 
 def limbs_by_shape(at: Anatomy) -> dict[str, tuple[int, ...]]:
-    """Returns the bodies of every limb ("leg_left", "arm_right", "trunk", "head", ...) that the shape tells."""
+    """Returns the bodies of every limb ("leg_left", "arm_right", "trunk", "head", ...) found by shape."""
     count = len(at.names)
     if count < 2:
         return {}

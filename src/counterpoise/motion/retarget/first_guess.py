@@ -9,9 +9,8 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.anatomy import Anatomy
-from counterpoise.character.kinematics import body_frames
-
-FREE, BALL, HINGE = 0, 1, 3  # MuJoCo joint types
+from counterpoise.character.kinematics import BALL, FREE, body_frames
+from counterpoise.motion.retarget.links import HINGE
 
 
 def first_guess(target: Anatomy, asked: Mapping[int, Array], hips: Array) -> Array:

@@ -22,7 +22,8 @@ from counterpoise.arrays import Array
 from counterpoise.character.anatomy import Anatomy, bone_of
 
 Mode = Literal["copy", "aim", "span", "wing"]
-LYING = np.radians(50.0)  # [rad] a rest pose whose hips are further than this from above the feet lies down
+HINGE = 3  # MuJoCo joint type
+MAX_LEAN = np.radians(50.0)  # [rad] from the vertical, of the line from feet to hips; a rest pose beyond lies down
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,7 @@ def rest_facing(at: Anatomy) -> Array:
     if len(feet) == 2:  # a rest pose that lies down: up is from the feet to the hips
         stands = at.places[at.hips] - np.mean(feet, axis=0)
         size = float(np.linalg.norm(stands))
-        if size > 1e-3 * at.size and stands[2] / size < np.cos(LYING):
+        if size > 1e-3 * at.size and stands[2] / size < np.cos(MAX_LEAN):
             up = stands / size
     forward = np.cross(left, up)
     if np.linalg.norm(forward) < 1e-6:

@@ -12,7 +12,7 @@ import numpy as np
 
 from counterpoise import spatial
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
+from counterpoise.character.kinematics import FREE, SLIDE, body_frames, dof_lists, tree_of
 from counterpoise.motion.contacts import FootMarker, leg_length
 from counterpoise.motion.retarget.first_guess import first_guess
 from counterpoise.motion.retarget.fit import fit_frames
@@ -217,7 +217,7 @@ class Refit:
         for joint in range(model.njnt):
             if int(model.jnt_dofadr[joint]) < self.character.root_dofs.stop:
                 kind = int(model.jnt_type[joint])
-                out += [places] * 3 + [turns] * 3 if kind == 0 else [places if kind == 2 else turns]
+                out += [places] * 3 + [turns] * 3 if kind == FREE else [places if kind == SLIDE else turns]
         return np.array(out, dtype=np.float64)
 
     def _inside(self, poses: Array) -> Array:

@@ -13,7 +13,7 @@ from scipy.linalg import solveh_banded
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.motion.contacts import runs
 
-FAR = 1e3  # [s] stands for no time at all
+NO_TIME = 1e3  # [s] the time to the nearest True if there is none
 
 
 def smoothest(values: Array, weights: Array, lean: Array, pull: float, span: float, cuts: Ints) -> Array:
@@ -48,10 +48,10 @@ def runs_within(flags: Flags, cuts: Ints) -> list[tuple[int, int]]:
 
 
 def seconds_to(flags: Flags, times: Array) -> Array:
-    """Returns the time to the nearest True [s]; a large number if there is none."""
+    """Returns the time to the nearest True [s]; NO_TIME if there is none."""
     at = np.flatnonzero(flags)
     if len(at) == 0:
-        return np.full(len(times), FAR)
+        return np.full(len(times), NO_TIME)
     after = np.clip(np.searchsorted(at, np.arange(len(times))), 0, len(at) - 1)
     before = np.maximum(after - 1, 0)
     return np.minimum(np.abs(times[at[after]] - times), np.abs(times[at[before]] - times))

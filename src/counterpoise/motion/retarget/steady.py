@@ -14,7 +14,7 @@ import numpy as np
 
 from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
-from counterpoise.motion.retarget.links import Link, Pairing, rest_facing
+from counterpoise.motion.retarget.links import HINGE, Link, Pairing, rest_facing
 from counterpoise.motion.retarget.smoothing import smoothest
 
 MAX_TURN_RATE = 25.0  # [rad/s] no part of a body turns faster; where the capture does ...
@@ -26,7 +26,6 @@ FORWARD_KNEE_WEIGHT = 0.02  # of a knee that points where the hips do
 DOUBTFUL_ANKLE = 1.5  # [rad] a foot turned this far against its shank counts half ...
 DOUBTFUL_FOOT = 0.8  # [rad] ... and so does one turned this far against the hips, of a leg that is reached by its end
 FOOT_DOUBT_SPAN = 0.04  # [s] over which that doubt is spread
-HINGE = 3  # MuJoCo joint type
 
 
 def without_leaps(wanted: Array, times: Array, cuts: Ints) -> Array:

@@ -8,7 +8,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import swift_kernel
 
 MAX_SWEEPS = 8  # of the working set of joint ranges ...
-RELEASING_SWEEPS = 4  # ... in the first of which a coordinate may leave its bound again
+RELEASING_SWEEPS = 4  # ... only in the first of these a coordinate may leave its bound again
 MAX_EXCHANGES = 6  # of the rows of ball limits
 
 

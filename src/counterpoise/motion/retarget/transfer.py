@@ -42,7 +42,7 @@ from counterpoise.motion.retarget.report import Retargeted, RetargetReport, repo
 
 P = ParamSpec("P")
 Contacts = Literal["detect"] | Sequence[ContactWindow] | None
-UNEVEN = 1.5  # longest over shortest time step, above which a motion is resampled evenly
+MAX_STEP_RATIO = 1.5  # longest over shortest time step; above it a motion is resampled evenly
 LOOP_PADDING = 1.0  # [s] of the neighbouring cycles that a loop is fitted with
 LOOP_BLEND = 0.2  # [s] at most, in which a loop's end leads over to its start
 CUT_SPEED = 15.0  # [1/s] sizes of the figure: where half the bodies are faster, the clip is cut ...
@@ -139,7 +139,7 @@ def _frames(motion: Motion, rate: float | None) -> tuple[Array, Array, slice]:
     even = motion if rate is None else motion.resampled(rate)
     if len(even) > 2 and rate is None:
         steps = np.diff(even.times)
-        if steps.max() > UNEVEN * steps.min():
+        if steps.max() > MAX_STEP_RATIO * steps.min():
             even = even.resampled(even.rate)
     if not motion.loop or len(even) < 3:
         return even.times, even.poses, slice(0, len(even))
@@ -168,8 +168,8 @@ def _cuts(times: Array, places: Array, turns: Array, source: Anatomy) -> Ints:
     dt = np.diff(times)[:, None]
     moved = np.linalg.norm(np.diff(places[:, 1:], axis=0), axis=-1) / dt / max(source.size, 1e-6)
     turned = 2.0 * np.arccos(np.clip(np.abs(np.sum(turns[1:, 1:] * turns[:-1, 1:], axis=-1)), 0.0, 1.0)) / dt
-    leaps = (np.median(moved, axis=1) > CUT_SPEED) | (np.median(turned, axis=1) > CUT_TURN_RATE)
-    return np.concatenate([[0], np.flatnonzero(leaps) + 1, [n]]).astype(np.int64)
+    cut = (np.median(moved, axis=1) > CUT_SPEED) | (np.median(turned, axis=1) > CUT_TURN_RATE)
+    return np.concatenate([[0], np.flatnonzero(cut) + 1, [n]]).astype(np.int64)
 
 
 def _contacts(

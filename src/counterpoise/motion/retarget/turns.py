@@ -10,9 +10,8 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.anatomy import Anatomy
-from counterpoise.motion.retarget.links import Link, Pairing, bone_at
+from counterpoise.motion.retarget.links import HINGE, Link, Pairing, bone_at
 
-HINGE = 3  # MuJoCo joint type
 WING_LIFT = 0.6  # share of an arm's lift that a wing makes
 MIN_BEND = 0.15  # mean sine of the angle between two bones below which their hinge is not estimated
 MIN_AGREEMENT = 0.6  # how well the bends of a clip must agree on one axis, from 0 to 1
