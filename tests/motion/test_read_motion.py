@@ -301,7 +301,7 @@ def test_every_format_is_what_it_says():
         assert suffix == suffix.lower() and entry.title and (entry.reader or entry.writer)
         assert bool(entry.needs) == bool(entry.extra)
         for name in filter(None, (entry.reader, entry.writer)):
-            assert callable(hub._function(entry, name, f"x{suffix}"))
+            assert callable(hub.function_of(entry, name, f"x{suffix}"))
 
 
 def test_suffixes(tmp_path, human):

@@ -95,7 +95,7 @@ def read_motion(
     """
     entry = format_of(path, "read")
     figure = _library(character) if isinstance(character, str) else character
-    reader = _function(entry, entry.reader, path)
+    reader = function_of(entry, entry.reader, path)
     given = {"rate": rate, "units": units, "up": up, "forward": forward, "skeleton": skeleton}
     for name, value in given.items():
         if value is not None and name not in inspect.signature(reader).parameters:
@@ -144,7 +144,7 @@ def write_motion(
     to keep. Some formats have more options: `units`, `up`, `forward` (BVH), `buffer` (glTF).
     """
     entry = format_of(path, "write")
-    writer = _function(entry, entry.writer, path)
+    writer = function_of(entry, entry.writer, path)
     known = {name for name in inspect.signature(writer).parameters if name not in ("path", "clip", "motion", "source")}
     options = {k: v for k, v in options.items() if v is not None}
     if unknown := sorted(set(options) - known):
@@ -186,7 +186,7 @@ def format_of(path: str | os.PathLike[str], to: str) -> Format:
 _PAST = {"read": "read here", "write": "written here"}
 
 
-def _function(entry: Format, name: str, path: str | os.PathLike[str]) -> Callable[..., Any]:
+def function_of(entry: Format, name: str, path: str | os.PathLike[str]) -> Callable[..., Any]:
     """Returns the reader or writer of a format."""
     if entry.needs and find_spec(entry.needs) is None:
         cure = f"pip install 'counterpoise[{entry.extra}]'"

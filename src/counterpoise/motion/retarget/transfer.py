@@ -35,6 +35,7 @@ from counterpoise.motion.contacts import (
     windows_of,
 )
 from counterpoise.motion.motion import Motion
+from counterpoise.motion.poses import layout_of
 from counterpoise.motion.retarget.links import Pairing
 from counterpoise.motion.retarget.mapping import pair
 from counterpoise.motion.retarget.refit import Refit, RetargetTuning
@@ -148,8 +149,8 @@ def _frames(motion: Motion, rate: float | None) -> tuple[Array, Array, slice]:
     times = np.asarray(even.start + dt * np.arange(-extra, len(even) + extra), dtype=np.float64)
     poses = motion.sample(times).q
     poses[extra : extra + len(even)] = even.poses
-    layout = motion._layout.quaternions
-    poses[:, layout] = spatial.align_signs(poses[:, layout])
+    quaternions = layout_of(motion.character).quaternions
+    poses[:, quaternions] = spatial.align_signs(poses[:, quaternions])
     return times, poses, slice(extra, extra + len(even))
 
 
