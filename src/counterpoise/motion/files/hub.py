@@ -224,7 +224,8 @@ def _doubtful_size(clip: Clip, takes_units: bool) -> str:
     height = height_of(probes(clip), np.array([0.0, 0.0, 1.0]))
     if low <= height <= high:
         return ""
-    cure = "give units='cm' (or --units cm), or metres a unit" if takes_units else "scale it where the file was made"
+    given = "give units=... (--units ...): m, cm, mm, inch, ft, cmu or metres a unit"
+    cure = given if takes_units else "scale the figure in the program the file came from"
     return f"the figure is read as a person {height:.3g} m tall, which is doubtful; if the units are wrong, {cure}"
 
 
