@@ -109,7 +109,7 @@ def _show(done: Conversion) -> None:
 
     if len(done.files) == 1:
         (one,) = done.files
-        for guess in one.told:
+        for guess in one.remarks:
             print(f"note: {guess}", file=sys.stderr)
         if one.status == "done":
             say(escape(f"wrote {one.output}: {one.frames} frames at {one.rate:g}/s"))
@@ -131,7 +131,7 @@ def _show_json(done: Conversion) -> None:
     for one in done.files:
         row: dict[str, object] = {"input": str(one.input), "output": str(one.output)}
         if one.status == "done":
-            row |= {"frames": one.frames, "rate": one.rate, "told": list(one.told)}
+            row |= {"frames": one.frames, "rate": one.rate, "told": list(one.remarks)}
         elif one.why:
             row["why"] = one.why
         rows[one.status].append(row)

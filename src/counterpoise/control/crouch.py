@@ -7,7 +7,8 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
-from counterpoise.motion.planting import Plant, Scratch, planted
+from counterpoise.character.kinematics import BatchKinematics
+from counterpoise.motion.planting import Plant, foot_points, planted
 from counterpoise.motion.references import reference_motion
 
 LEVELS = 11  # crouches that are tried, from standing to the deepest
@@ -34,14 +35,14 @@ def crouches(character: Character) -> tuple[Array, Array]:
     The way down is that of the reference squat, continued below its lowest pose in the same direction. The feet stay,
     and the CoM stays over the same place.
     """
-    scratch, q = Scratch(character), character.neutral
-    scratch.put(q)
-    places, com, root = scratch.points(character.feet), scratch.com(), scratch.root_height()
+    q = character.neutral
+    now = BatchKinematics(character, q[None])
+    places, com, root = foot_points(now, character.feet), now.com[0], float(now.position(character.root)[0, 2])
     sole = float(places[:, 2].min())
     squat = reference_motion("squat", character)
     times = np.linspace(squat.start, squat.end, 61)
     low = min((squat.sample(t).q for t in times), key=lambda pose: float(pose[2]))
-    way, depth = character.difference(q, low), 1.0 - _height(scratch, low, sole) / (root - sole)
+    way, depth = character.difference(q, low), 1.0 - _height(character, low, sole) / (root - sole)
     posture = np.ones(character.nv)
     posture[character.root_dofs] = PLACE_WEIGHT
     heights, poses, start = [float(com[2]) - sole], [q.copy()], q
@@ -49,11 +50,11 @@ def crouches(character: Character) -> tuple[Array, Array]:
         wanted = character.integrate(q, way * (1.0 - share) / max(depth, 1e-3))
         wanted[:3] = start[:3]
         keep = Plant(character.feet, places, com[:2], sole + share * (root - sole))
-        start = planted(scratch, character.limits.clamp(wanted), keep, posture, steps=40)
-        scratch.put(start)
-        missed = np.abs(scratch.points(character.feet) - places).max()
-        height = float(scratch.com()[2]) - sole
-        drift = np.abs(scratch.com()[:2] - com[:2]).max()
+        start = planted(character, character.limits.clamp(wanted), keep, posture, steps=40)
+        now = BatchKinematics(character, start[None])
+        missed = np.abs(foot_points(now, character.feet) - places).max()
+        height = float(now.com[0, 2]) - sole
+        drift = np.abs(now.com[0, :2] - com[:2]).max()
         if missed > FOOT_TOLERANCE or height > heights[-1] - LEAST_STEP or drift > COM_TOLERANCE:
             break
         heights.append(height)
@@ -61,6 +62,5 @@ def crouches(character: Character) -> tuple[Array, Array]:
     return np.array(heights), np.array(poses)
 
 
-def _height(scratch: Scratch, pose: Array, sole: float) -> float:
-    scratch.put(pose)
-    return scratch.root_height() - sole
+def _height(character: Character, pose: Array, sole: float) -> float:
+    return float(BatchKinematics(character, pose[None]).position(character.root)[0, 2]) - sole

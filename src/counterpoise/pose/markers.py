@@ -21,7 +21,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_kinematics
 from counterpoise.character.track import follow
 from counterpoise.errors import BadValue
-from counterpoise.motion.files.c3d import Markers, gaps
+from counterpoise.motion.files.markers import Markers, gaps
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.build import build_pose_problem
 from counterpoise.pose.descent import descend
@@ -130,7 +130,7 @@ def fit_markers(
         label: (body, (float(p[0]), float(p[1]), float(p[2])))
         for label, body, p in zip(labels, bodies, points, strict=True)
     }
-    return MarkerFit(motion, sits, errors, factors, ignored, tuple(whole.notes.get("told", ())))
+    return MarkerFit(motion, sits, errors, factors, ignored, tuple(whole.notes.get("remarks", ())))
 
 
 # --------------------------------------------------------------------------------------------------- the data

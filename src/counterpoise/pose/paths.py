@@ -24,6 +24,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.curves import EASINGS, RotationCurve, VectorCurve
+from counterpoise.motion.timed import Timed
 from counterpoise.pose.checks import FARTHEST
 from counterpoise.pose.goals import Orient, PoseGoal, Reach
 from counterpoise.pose.strokes import fit_stroke, read_stroke
@@ -46,7 +47,7 @@ _SAME = 1e-9  # [m]: points nearer than this are one
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(Timed):
     """Where a point of a body goes. Build it with `Path.through` or `Path.from_stroke`; a change returns a new path.
 
     Before its first time the path stays at its beginning, after its last at its end. `turns` are orientations of the
@@ -133,21 +134,6 @@ class Path:
         return Path(body, places, knots, _place(point), weight=weight)
 
     # -- asking -----------------------------------------------------------------------------------------------------
-    @property
-    def start(self) -> float:
-        """When it begins [s]."""
-        return float(self.times[0])
-
-    @property
-    def end(self) -> float:
-        """When it ends [s]."""
-        return float(self.times[-1])
-
-    @property
-    def duration(self) -> float:
-        """[s]"""
-        return self.end - self.start
-
     @property
     def length(self) -> float:
         """Of the way along the curve [m]."""

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
-from counterpoise.character.shapes import spheres_of
 from counterpoise.character.anatomy import anatomy_of
+from counterpoise.character.shapes import spheres_of
 from counterpoise.errors import BadValue
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow, find_contacts, flags_of, foot_markers, runs
-from counterpoise.motion.retarget.footing import Sole, sole_of
-from counterpoise.motion.retarget.mapping import rest_facing
+from counterpoise.motion.retarget.links import rest_facing
+from counterpoise.motion.retarget.soles import Sole, sole_of
 from counterpoise.spacetime.check.frames import CheckedFrames, places_of
 from counterpoise.spacetime.check.tuning import CheckTuning
 

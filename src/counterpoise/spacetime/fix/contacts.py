@@ -25,7 +25,7 @@ from counterpoise.motion.contacts import (
     runs,
     windows_of,
 )
-from counterpoise.motion.retarget.refit import led_feet
+from counterpoise.motion.retarget.soles import led_feet
 from counterpoise.spacetime.fix.tuning import FixTuning
 
 REFERENCE_LEG = 0.9  # [m] the length of leg for which the following distances and speeds are given

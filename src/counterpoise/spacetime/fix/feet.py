@@ -26,8 +26,8 @@ from counterpoise.character.shapes import spheres_of
 from counterpoise.motion.contacts import ContactWindow, flags_of, foot_markers, leg_length
 from counterpoise.motion.curves import ease
 from counterpoise.motion.retarget.fit import fit_frames
-from counterpoise.motion.retarget.footing import Footing, Sole, plan_footing
-from counterpoise.motion.retarget.refit import led_feet
+from counterpoise.motion.retarget.foot_plan import FootPlan, plan_feet
+from counterpoise.motion.retarget.soles import Sole, led_feet
 
 STANCE_WEIGHT, SWING_WEIGHT = 400.0, 25.0  # [1/m] of sole points that stand, and that swing
 GROUND_WEIGHT = 400.0  # [1/m] of points below the ground
@@ -48,7 +48,7 @@ class GroundPlan:
     """All points that may touch the ground, and where planted points belong. The points of the soles come first."""
 
     soles: tuple[Sole, ...]
-    footing: Footing
+    footing: FootPlan
     bodies: Ints  # (p,)
     locals: Array  # (p, 3) [m]
     radii: Array  # (p,) [m]
@@ -75,7 +75,7 @@ def plan_ground(
     feet = led_feet(at, markers, flags)
     soles = tuple(sole for sole, _ in feet)
     cuts = np.array([0, len(times)], np.int64)
-    footing = plan_footing(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
+    footing = plan_feet(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
     shapes = spheres_of(character)
     bodies = np.concatenate([*(s.bodies for s in soles), shapes.bodies]).astype(np.int64)
     count = footing.places.shape[1]
