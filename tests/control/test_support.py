@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,22 @@ def test_moving_grounds_move_the_support_by_their_mean(human: Character) -> None
     assert np.allclose(velocity, [0.0, 0.0, 0.0]) and np.allclose(acceleration, [0.0, -2.0, 0.0])
     both, _ = ground_motion((still, lambda t: moving), 0.0, np.zeros(3))
     assert np.allclose(both, [0.5, 0.0, 0.0])
+
+
+def test_a_ground_may_be_any_callable_object(human: Character) -> None:
+    @dataclass
+    class Rising:  # not hashable
+        speed: float
+
+        def __call__(self, time: float) -> Surface:
+            return Surface(origin=(0.0, 0.0, self.speed * time), velocity=(0.0, 0.0, self.speed))
+
+    ground = Rising(0.3)
+    grounds = grounds_of_feet(human, ground)
+    assert hash(grounds) == hash(grounds_of_feet(human, ground)) and grounds == grounds_of_feet(human, ground)
+    assert np.allclose(ground_motion(grounds, 0.0, np.zeros(3))[0], [0.0, 0.0, 0.3])
+    stand = cp.Stand(reference=cp.reference_motion("squat", human), ground=ground)
+    assert np.isfinite(stand.act(human.snapshot(), stand.begin(human)).torque).all()
 
 
 def test_lifts_that_are_short_or_low_do_not_count() -> None:

@@ -5,7 +5,7 @@ Feet are named by the character; contact points are numbered as in `character.co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -50,10 +50,15 @@ def with_lifted(footing: Footing, lifted: tuple[str, ...]) -> Footing:
 
 
 def grounds_of_feet(character: Character, ground: Ground | Mapping[str, Ground] | None) -> Grounds:
-    """Returns the ground under each foot, from one for all feet or from several by name of foot or body."""
+    """Returns the ground under each foot, hashable, from one for all feet or from several by name of foot or body."""
     if isinstance(ground, Mapping):
-        return tuple(ground.get(foot.name, ground.get(foot.body)) for foot in character.feet)
-    return (ground,) * len(character.feet)
+        return tuple(_hashable(ground.get(foot.name, ground.get(foot.body))) for foot in character.feet)
+    return (_hashable(ground),) * len(character.feet)
+
+
+def _hashable(ground: Ground | None) -> Ground | None:
+    """Returns a ground that can be the key of a table: of a callable object that cannot, its bound `__call__`."""
+    return ground.__call__ if callable(ground) and not isinstance(ground, Hashable) else ground
 
 
 def foot_heights(character: Character, points: Array, grounds: Grounds) -> Array:

@@ -137,7 +137,6 @@ class Objective(ABC):
         """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **references)
-        other.__dict__.pop("_reference", None)  # the cached property of those that have one
         return other
 
 

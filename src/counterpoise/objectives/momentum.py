@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -68,7 +67,7 @@ class Momentum(Objective):
         if at + 3 > len(b):
             raise BlockFull
         part = slice(0, 3) if self.kind == "angular" else slice(3, 6)
-        value, rate, chosen = self._reference
+        value, rate, chosen = self._three_axes()
         now = snapshot.momentum[part]
         unit = momentum_scale(snapshot.character, self.kind)
         limit = np.inf if self.limit is None else self.limit / unit
@@ -77,9 +76,8 @@ class Momentum(Objective):
             value, _NO_RATE, rate / unit, chosen, self.gain / unit, 0.0, limit,
         )  # fmt: skip
 
-    @cached_property
-    def _reference(self) -> tuple[Array, Array, Flags]:
-        """The reference and its rate for all three axes, and which of them count."""
+    def _three_axes(self) -> tuple[Array, Array, Flags]:
+        """Returns the reference and its rate for all three axes, and which of them count."""
         given, rate = np.asarray(self.value, float), np.asarray(self.rate, float)
         chosen = axis_flags(indices(self.axes))
         if self.axes is None and given.shape == rate.shape == (3,):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class Setpoint(Objective):
             return super().write(snapshot, stance, A, b, at, beta)
         if at + 3 > len(b):
             raise BlockFull
-        value, velocity, acceleration = self._three_axes(snapshot.time) if callable(self.value) else self._reference
+        value, velocity, acceleration = (self._three(given) for given in reference(self, snapshot.time))
         chosen = axis_flags(indices(self.axes))
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
         return write_vector(
@@ -81,16 +81,6 @@ class Setpoint(Objective):
             snapshot.momentum_drift[3:], value, velocity, acceleration, chosen, self.stiffness, k_v,
             np.inf if self.limit is None else self.limit,
         )  # fmt: skip
-
-    @cached_property
-    def _reference(self) -> tuple[Array, Array, Array]:
-        """A reference that does not depend on time, for all three axes."""
-        return self._three_axes(0.0)
-
-    def _three_axes(self, time: float) -> tuple[Array, Array, Array]:
-        """Returns the reference's value, velocity and acceleration at a time for all three axes."""
-        value, velocity, acceleration = reference(self, time)
-        return self._three(value), self._three(velocity), self._three(acceleration)
 
     def _three(self, given: Any) -> Array:
         """Returns numbers given for all axes, or for the picked ones, as three; zero on axes that do not count."""
