@@ -50,6 +50,7 @@ class LowestPoints(BodyFeature):
         return np.asarray(move[..., None, 2, :] + around)
 
     def drift(self, snapshot: Snapshot) -> Array:
+        """h'' (k,) when the joints do not accelerate."""
         corners = body_corners(snapshot.character, self.body)
         R, w = snapshot.rotation(self.body), snapshot.angular_velocity(self.body)
         alpha, z = snapshot.angular_drift(self.body), np.array([0.0, 0.0, 1.0])
