@@ -33,7 +33,7 @@ from counterpoise.solve.lexicographic.problem import ATTAINED_RESIDUAL, NEGATIVE
 from counterpoise.solve.orthogonal import append_row, solve_upper
 from counterpoise.solve.reflections import reflect_forth
 
-NO_STEP = 1e-15  # a Newton step below this part of |z| is none
+NO_STEP = 1e-15  # a Newton step below this part of |z| counts as zero
 NO_MOVE = 1e-14  # a move below this part of |z| counts as degenerate
 NO_FALL = 1e-14  # relative fall of the residual that counts as none
 MAX_QUIET = 5  # projections on the cone without a fall before the level is given up as done

@@ -1,8 +1,8 @@
-"""The strict method: guess the working set and prove it; where a guess does not come true, climb.
+"""The strict method: guess the working set and prove it; where no guess can be proved, climb level by level.
 
 1. Scale the columns by powers of two where they differ widely, and every constraint row to unit length.
 2. `pivot`: with the working set of the problem before (or none), solve the hierarchy as equalities and read off
-   violations and multipliers of every level; change all that is wrong at once. Nothing wrong: a proof of optimality.
+   violations and multipliers of every level; change all that is wrong at once. If nothing is wrong, x is optimal.
 3. Otherwise take the working set of the weighted program for a better guess, and pivot again.
 4. Otherwise `project` on the feasible set and `climb` level by level; then settle once more on the set that came out.
 """
@@ -35,13 +35,13 @@ _ready = False
 
 
 def make_ready() -> None:
-    """Compile or load every kernel on a tiny problem, once; says so when that takes a while (the first time of all)."""
+    """Compiles the kernels or loads them from disk, once, on a tiny problem. Logs a message when it takes seconds."""
     global _ready
     if _ready:
         return
     _ready = True
-    say = "compiling the hierarchy solver: once, for about half a minute; kept on disk from then on"
-    notice = threading.Timer(4.0, logging.getLogger("counterpoise").warning, (say,))
+    text = "compiling the hierarchy solver; this happens once and takes about half a minute"
+    notice = threading.Timer(4.0, logging.getLogger("counterpoise").warning, (text,))
     notice.daemon = True
     notice.start()
     try:
@@ -80,11 +80,11 @@ class Scaled:
         return self.arrays._replace(C=np.vstack([np.eye(self.problem.size), self.arrays.C]))
 
     def point(self, y: Array) -> Array:
-        """x of y, with bounds kept to the last bit."""
+        """Returns x of y. The bounds hold to the last bit."""
         return np.clip(self.arrays.d * y, self.problem.lower, self.problem.upper)
 
     def residuals(self, y: Array) -> Array:
-        """Squared, of every level, then of the nearness."""
+        """Returns the squared residual of every level, then of the nearness."""
         p = self.problem
         squares = (self.arrays.A @ y - p.b) ** 2
         last = float(((self.arrays.d * y - p.near) ** 2).sum())
@@ -100,7 +100,7 @@ class Scaled:
 
 
 def solve_strict(problem: Hierarchy, seed: Ints | None = None, scale: Array | None = None) -> HierarchyOutcome:
-    """Exact lexicographic least squares; `seed`: a working set to try first, `scale`: units that suit the variables."""
+    """Solves exactly. `seed` is a working set to try first, `scale` are the units d of the variables (None: found)."""
     make_ready()
     s = Scaled(problem, scale)
     n, lo, hi, levels = problem.size, s.arrays.lo, s.arrays.hi, len(problem.levels)
@@ -125,13 +125,13 @@ def solve_strict(problem: Hierarchy, seed: Ints | None = None, scale: Array | No
 
 
 def _climb_from(s: Scaled, guess: Array, work: dict[str, int]) -> HierarchyOutcome:
-    """Climbs from the feasible point nearest to the best guess; then settles once more on the set that came out."""
+    """Climbs from the feasible point nearest to the best guess, then settles once more on the working set found."""
     problem, whole = s.problem, s.with_bounds_as_rows()
     n, nc, levels, d = problem.size, len(whole.lo), len(problem.levels), whole.d
     if not np.isfinite(guess).all():
         guess = problem.near / d
     y, sides, conflict = np.zeros(n), np.zeros(nc, np.int64), np.zeros(nc, np.int64)
-    for _ in range(3):  # a far guess leaves its rounding behind: then once more from near by
+    for _ in range(3):  # a guess far away costs digits: then once more from the point found
         found = project(whole.C, whole.lo, whole.hi, guess, y, sides, conflict, 50 * (n + nc))
         if found == CONFLICT:
             return _least_violating(problem, tuple(int(i) for i in np.flatnonzero(conflict)), work)
@@ -157,7 +157,7 @@ def _climb_from(s: Scaled, guess: Array, work: dict[str, int]) -> HierarchyOutco
 
 
 def _weighted_guess(s: Scaled, ratio: float) -> Ints | None:
-    """Working set of the weighted program, levels brought to like size first; None where it has no answer."""
+    """Returns the working set of the weighted program, with levels scaled to like size; None where it is not solved."""
     p, scaled = s.problem, s.arrays
     ratio = min(ratio, 10.0 ** (MAX_WEIGHT_DECADES / max(len(p.levels) - 1, 1)))
     A, b = scaled.A.copy(), p.b.copy()
@@ -173,12 +173,13 @@ def _weighted_guess(s: Scaled, ratio: float) -> Ints | None:
 
 
 def _legal(seed: Ints, lo: Array, hi: Array) -> Ints:
-    """A working set from another problem: only ends that are there, and all equalities."""
+    """Returns the working set `seed` of another problem without ends that are infinite here, with all equalities."""
     sides = np.where((seed < 0) & np.isfinite(lo) | (seed > 0) & np.isfinite(hi), seed, 0)
     return np.where(lo == hi, -1, sides)
 
 
 def _no_worse(new: Array, old: Array, problem: Hierarchy) -> bool:
+    """Whether the squared residuals `new` are lexicographically as good as `old`, but for rounding."""
     scale = np.array([*((problem.b[s:e] ** 2).sum() for s, e in pairwise(problem.ends)), 0.0])
     for a, b, c in zip(new, old, scale, strict=True):
         if a > b * (1.0 + 1e-10) + 1e-22 * c:
@@ -189,7 +190,10 @@ def _no_worse(new: Array, old: Array, problem: Hierarchy) -> bool:
 
 
 def _least_violating(problem: Hierarchy, conflict: tuple[int, ...], work: dict[str, int]) -> HierarchyOutcome:
-    """Rows given slacks, bounds kept: least squared violation first, then the levels; the contradiction named."""
+    """Returns the point that violates the rows least in squares, within the bounds, and then serves the levels.
+
+    The rows get slack variables, and a level above all others makes those small.
+    """
     n, m = problem.size, len(problem.low)
     widen = [Level(np.hstack([level.A, np.zeros((len(level.b), m))]), level.b, name, level.weights)
              for level, name in zip(problem.levels, problem.names, strict=True)]  # fmt: skip
