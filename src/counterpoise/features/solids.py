@@ -48,6 +48,7 @@ class LowestPoints(Feature):
         return np.asarray(snapshot.jacobian(self.body)[2] + np.outer(arm[:, 1], turn[0]) - np.outer(arm[:, 0], turn[1]))
 
     def drift(self, snapshot: Snapshot) -> Array:
+        """h'' (k,) when the joints do not accelerate."""
         corners = body_corners(snapshot.character, self.body)
         R, w = snapshot.rotation(self.body), snapshot.angular_velocity(self.body)
         alpha, z = snapshot.angular_drift(self.body), np.array([0.0, 0.0, 1.0])

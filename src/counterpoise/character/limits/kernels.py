@@ -12,6 +12,7 @@ SINGULAR = 1e-9  # below this |(w, x)|^2 the twist is undefined and is taken as 
 
 @kernel
 def rotate_vector(q: Array, v: Array) -> Array:
+    """v (3,) turned by the unit quaternion q."""
     w, x, y, z = q[0], q[1], q[2], q[3]
     tx = 2.0 * (y * v[2] - z * v[1])
     ty = 2.0 * (z * v[0] - x * v[2])
@@ -25,6 +26,7 @@ def rotate_vector(q: Array, v: Array) -> Array:
 
 @kernel
 def multiply_quaternions(a: Array, b: Array) -> Array:
+    """a * b (4,)."""
     out = np.empty(4)
     out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
     out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
@@ -35,6 +37,7 @@ def multiply_quaternions(a: Array, b: Array) -> Array:
 
 @kernel
 def twist_angle(q: Array, axis: Array, rest: Array) -> float:
+    """phi in (-pi, pi] [rad] of q rest^-1 = q_swing q_twist."""
     conjugate = np.array([rest[0], -rest[1], -rest[2], -rest[3]])
     relative = multiply_quaternions(q, conjugate)
     axis0 = rotate_vector(rest, axis)
@@ -113,6 +116,7 @@ def fill_limit_rows(
     face_start: Ints,
     twist: Array,
 ) -> tuple[Array, Array, Ints]:
+    """Values (rows,), nonzero entries of the gradients (rows, 3), and the dofs of these (rows, 3), -1 for none."""
     rows = 2 * len(range_q) + len(offsets) + 2 * len(ball_q)
     values = np.empty(rows)
     compact = np.zeros((rows, 3))  # gradient entries
