@@ -34,18 +34,19 @@ class LowestPoints(Feature):
 
     def value(self, snapshot: Snapshot) -> Array:
         corners = body_corners(snapshot.character, self.body)
-        up = snapshot.rotation(self.body)[2]
-        height = snapshot.position(self.body)[2] + corners.place @ up
+        up = snapshot.rotation(self.body)[..., 2, :]
+        height = snapshot.position(self.body)[..., 2, None] + up @ corners.place.T
         return np.asarray(height - np.linalg.norm(_across(corners, up), axis=-1) - corners.radius)
 
     def jacobian(self, snapshot: Snapshot) -> Array:
         corners = body_corners(snapshot.character, self.body)
         R = snapshot.rotation(self.body)
-        u = _across(corners, R[2])
-        away = corners.place - np.einsum("kij,kj->ki", corners.axes, u / _length(u)[:, None])
-        arm = away @ R.T  # from the body's origin, world
-        turn = snapshot.angular_jacobian(self.body)
-        return np.asarray(snapshot.jacobian(self.body)[2] + np.outer(arm[:, 1], turn[0]) - np.outer(arm[:, 0], turn[1]))
+        u = _across(corners, R[..., 2, :])
+        lowest = corners.place - np.einsum("kij,...kj->...ki", corners.axes, u / _length(u)[..., None])
+        arm = lowest @ R.swapaxes(-1, -2)  # from the body's origin, world
+        turn = snapshot.angular_jacobian(self.body)[..., None, :, :]
+        rise = arm[..., 1, None] * turn[..., 0, :] - arm[..., 0, None] * turn[..., 1, :]
+        return np.asarray(snapshot.jacobian(self.body)[..., None, 2, :] + rise)
 
     def drift(self, snapshot: Snapshot) -> Array:
         """h'' (k,) when the joints do not accelerate."""
@@ -64,11 +65,11 @@ class LowestPoints(Feature):
 
 
 def _across(corners: Corners, way: Array) -> Array:
-    """E^T way (k, 3) of every corner."""
-    return np.asarray(np.einsum("kij,i->kj", corners.axes, way))
+    """E^T way (..., k, 3) of every corner, for vectors (..., 3) in the body's frame."""
+    return np.asarray(np.einsum("kij,...i->...kj", corners.axes, way))
 
 
 def _length(u: Array) -> Array:
-    """Lengths (k,), where zero is one: nothing is then divided by zero."""
+    """Lengths (..., k), with 1 for 0, to divide by."""
     length = np.linalg.norm(u, axis=-1)
     return np.where(length > 0.0, length, 1.0)
