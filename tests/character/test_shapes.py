@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
+from counterpoise.character.kinematics import BatchKinematics
 from counterpoise.character.shapes import (
     body_corners,
     body_solids,
@@ -110,6 +111,15 @@ def test_every_answer_takes_the_same_points_of_a_mesh(made: cp.Character):
     heights = LowestPoints("club").value(made.snapshot(state))
     at = places_of(made, state.q[None], np.full(len(few), body), np.array([p for p, _ in spheres_of(made).on(body)]))
     assert np.allclose(np.sort(heights), np.sort(at[0, :, 2]))
+
+
+def test_the_lowest_points_of_many_poses_are_those_of_each(made: cp.Character):
+    rng, feature = np.random.default_rng(5), LowestPoints("ball")
+    poses = np.stack([made.integrate(made.neutral, 0.5 * rng.normal(size=made.nv)) for _ in range(3)])
+    many = BatchKinematics(made, poses)
+    each = [made.snapshot(made.state(q)) for q in poses]
+    assert np.allclose(feature.value(many), [feature.value(s) for s in each])  # type: ignore[arg-type]
+    assert np.allclose(feature.jacobian(many), [feature.jacobian(s) for s in each])  # type: ignore[arg-type]
 
 
 def test_the_rod_end_and_middle_of_a_mesh_are_those_of_its_box(made: cp.Character):

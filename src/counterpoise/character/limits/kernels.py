@@ -116,7 +116,7 @@ def fill_limit_rows(
     face_start: Ints,
     twist: Array,
 ) -> tuple[Array, Array, Ints]:
-    """All rows of a pose: values (rows,), the nonzero entries of their gradients (rows, 3), and their dofs (rows, 3)."""
+    """Values (rows,), nonzero entries of the gradients (rows, 3), and the dofs of these (rows, 3), -1 for none."""
     rows = 2 * len(range_q) + len(offsets) + 2 * len(ball_q)
     values = np.empty(rows)
     compact = np.zeros((rows, 3))  # gradient entries
