@@ -48,40 +48,40 @@ def places_batch(
     between the root and the body move it.
     """
     n, links = len(q), tables.links
-    S, origin, p = link_rows(tables), np.zeros((1, 3)), np.empty(3 * LANES)
+    S, origin = link_rows(tables), np.zeros((1, 3))
     for block in range(0, n, LANES):
         first, width = lanes_from(block, n)
         links_outward(tables, q, v, v, origin, first, width, S, False)
-        for i in range(len(bodies)):
-            link, f = tables.body_link[bodies[i]], tables.body_frame[bodies[i]]
-            local = plus(
-                (f[OFFSET], f[OFFSET + 1], f[OFFSET + 2]),
-                turned(nine(f), (points[i, 0], points[i, 1], points[i, 2])),
-            )
-            for t in range(width):
-                s = S[link + 1]
+        for t in range(width):
+            speeds = v[first + t]
+            for i in range(len(bodies)):
+                link, f = tables.body_link[bodies[i]], tables.body_frame[bodies[i]]
+                local = plus(
+                    (f[OFFSET], f[OFFSET + 1], f[OFFSET + 2]),
+                    turned(nine(f), (points[i, 0], points[i, 1], points[i, 2])),
+                )
+                s, speed, jacobian = S[link + 1], V[first + t, i], J[first + t, i]
                 place = plus(three(s, ORIGIN, t), turned(rotation_of(s, t), local))
                 for k in range(3):
-                    P[first + t, i, k] = p[LANES * k + t] = place[k]
-                V[first + t, i, :] = 0.0
-                J[first + t, i, :, :] = 0.0
-            while link >= 0:
-                kind, j, s = links[link, KIND], links[link, FIRST_V], S[link + 1]
-                for t in range(width):
-                    speeds, speed, jacobian = v[first + t], V[first + t, i], J[first + t, i]
+                    P[first + t, i, k] = place[k]
+                    speed[k] = 0.0
+                jacobian[:, :] = 0.0
+                while link >= 0:
+                    kind, j, s = links[link, KIND], links[link, FIRST_V], S[link + 1]
                     if kind == FREE:
                         for k in range(3):
                             jacobian[k, j + k] = 1.0
                             speed[k] += speeds[j + k]
-                        continue
-                    arm = plus(three(p, 0, t), scaled(-1.0, three(s, ORIGIN, t)))
-                    if kind == BALL:
-                        for k in range(3):
-                            _put_column(cross(_axis(s, k, t), arm), speeds[j + k], j + k, speed, jacobian)
                     else:
-                        axis = _axis(s, 2, t)
-                        _put_column(axis if kind == SLIDE else cross(axis, arm), speeds[j], j, speed, jacobian)
-                link = links[link, PARENT]
+                        arm = plus(place, scaled(-1.0, three(s, ORIGIN, t)))
+                        if kind == BALL:
+                            for k in range(3):
+                                _put_column(cross(_axis(s, k, t), arm), speeds[j + k], j + k, speed, jacobian)
+                        elif kind == SLIDE:
+                            _put_column(_axis(s, 2, t), speeds[j], j, speed, jacobian)
+                        else:
+                            _put_column(cross(_axis(s, 2, t), arm), speeds[j], j, speed, jacobian)
+                    link = links[link, PARENT]
 
 
 @swift_kernel
@@ -92,25 +92,25 @@ def turns_batch(tables: LinkTables, q: Array, v: Array, bodies: Ints, M: Array, 
     for block in range(0, n, LANES):
         first, width = lanes_from(block, n)
         links_outward(tables, q, v, v, origin, first, width, S, False)
-        for i in range(len(bodies)):
-            link, local = tables.body_link[bodies[i]], nine(tables.body_frame[bodies[i]])
-            for t in range(width):
+        for t in range(width):
+            speeds = v[first + t]
+            for i in range(len(bodies)):
+                link, local = tables.body_link[bodies[i]], nine(tables.body_frame[bodies[i]])
+                spin, jacobian = W[first + t, i], J[first + t, i]
                 rotation = product(rotation_of(S[link + 1], t), local)
                 for row in range(3):
+                    spin[row] = 0.0
                     for k in range(3):
                         M[first + t, i, row, k] = rotation[3 * row + k]
-                W[first + t, i, :] = 0.0
-                J[first + t, i, :, :] = 0.0
-            while link >= 0:
-                kind, j, s = links[link, KIND], links[link, FIRST_V], S[link + 1]
-                for t in range(width):
-                    speeds, spin, jacobian = v[first + t], W[first + t, i], J[first + t, i]
+                jacobian[:, :] = 0.0
+                while link >= 0:
+                    kind, j, s = links[link, KIND], links[link, FIRST_V], S[link + 1]
                     if kind == BALL:
                         for k in range(3):
                             _put_column(_axis(s, k, t), speeds[j + k], j + k, spin, jacobian)
                     elif kind == HINGE:
                         _put_column(_axis(s, 2, t), speeds[j], j, spin, jacobian)
-                link = links[link, PARENT]
+                    link = links[link, PARENT]
 
 
 @swift_kernel
