@@ -19,9 +19,6 @@ from counterpoise.spacetime.aggregate.lanes import (
     nine,
     plus,
     product,
-    rotation_of,
-    scaled,
-    three,
     turned,
 )
 from counterpoise.spacetime.aggregate.link_kernels import link_rows, links_outward
@@ -31,7 +28,6 @@ from counterpoise.spacetime.aggregate.tables import (
     FREE,
     HINGE,
     KIND,
-    OFFSET,
     PARENT,
     SLIDE,
     LinkTables,
@@ -48,75 +44,88 @@ def places_batch(
     between the root and the body move it.
     """
     n, links = len(q), tables.links
-    S, origin, p = link_rows(tables), np.zeros((1, 3)), np.empty(3 * LANES)
+    S, R, origin = link_rows(tables), np.empty((len(links) + 1, ORIGIN + 3)), np.zeros((1, 3))
     for block in range(0, n, LANES):
         first, width = lanes_from(block, n)
         links_outward(tables, q, v, v, origin, first, width, S, False)
-        for i in range(len(bodies)):
-            link, f = tables.body_link[bodies[i]], tables.body_frame[bodies[i]]
-            local = plus(
-                (f[OFFSET], f[OFFSET + 1], f[OFFSET + 2]),
-                turned(nine(f), (points[i, 0], points[i, 1], points[i, 2])),
-            )
-            for t in range(width):
-                s = S[link + 1]
-                place = plus(three(s, ORIGIN, t), turned(rotation_of(s, t), local))
+        for t in range(width):
+            _take_frames(S, t, R)
+            speeds = v[first + t]
+            for i in range(len(bodies)):
+                link, f = tables.body_link[bodies[i]], tables.body_frame[bodies[i]]
+                r, speed, jacobian = R[link + 1], V[first + t, i], J[first + t, i]
+                place = _moved(r, _moved(f, (points[i, 0], points[i, 1], points[i, 2])))
                 for k in range(3):
-                    P[first + t, i, k] = p[LANES * k + t] = place[k]
-                V[first + t, i, :] = 0.0
-                J[first + t, i, :, :] = 0.0
-            while link >= 0:
-                kind, j, s = links[link, KIND], links[link, FIRST_V], S[link + 1]
-                for t in range(width):
-                    speeds, speed, jacobian = v[first + t], V[first + t, i], J[first + t, i]
+                    P[first + t, i, k] = place[k]
+                    speed[k] = 0.0
+                jacobian[:, :] = 0.0
+                while link >= 0:
+                    kind, j, r = links[link, KIND], links[link, FIRST_V], R[link + 1]
                     if kind == FREE:
                         for k in range(3):
                             jacobian[k, j + k] = 1.0
                             speed[k] += speeds[j + k]
-                        continue
-                    arm = plus(three(p, 0, t), scaled(-1.0, three(s, ORIGIN, t)))
-                    if kind == BALL:
-                        for k in range(3):
-                            _put_column(cross(_axis(s, k, t), arm), speeds[j + k], j + k, speed, jacobian)
                     else:
-                        axis = _axis(s, 2, t)
-                        _put_column(axis if kind == SLIDE else cross(axis, arm), speeds[j], j, speed, jacobian)
-                link = links[link, PARENT]
+                        arm = (place[0] - r[ORIGIN], place[1] - r[ORIGIN + 1], place[2] - r[ORIGIN + 2])
+                        if kind == BALL:
+                            for k in range(3):
+                                _put_column(cross(_axis(r, k), arm), speeds[j + k], j + k, speed, jacobian)
+                        elif kind == SLIDE:
+                            _put_column(_axis(r, 2), speeds[j], j, speed, jacobian)
+                        else:
+                            _put_column(cross(_axis(r, 2), arm), speeds[j], j, speed, jacobian)
+                    link = links[link, PARENT]
 
 
 @swift_kernel
 def turns_batch(tables: LinkTables, q: Array, v: Array, bodies: Ints, M: Array, W: Array, J: Array) -> None:
     """Writes rotation M (n, k, 3, 3), angular velocity W (n, k, 3) and its Jacobian J (n, k, 3, nv) of bodies (k,)."""
     n, links = len(q), tables.links
-    S, origin = link_rows(tables), np.zeros((1, 3))
+    S, R, origin = link_rows(tables), np.empty((len(links) + 1, ORIGIN + 3)), np.zeros((1, 3))
     for block in range(0, n, LANES):
         first, width = lanes_from(block, n)
         links_outward(tables, q, v, v, origin, first, width, S, False)
-        for i in range(len(bodies)):
-            link, local = tables.body_link[bodies[i]], nine(tables.body_frame[bodies[i]])
-            for t in range(width):
-                rotation = product(rotation_of(S[link + 1], t), local)
+        for t in range(width):
+            _take_frames(S, t, R)
+            speeds = v[first + t]
+            for i in range(len(bodies)):
+                link, local = tables.body_link[bodies[i]], nine(tables.body_frame[bodies[i]])
+                spin, jacobian = W[first + t, i], J[first + t, i]
+                rotation = product(nine(R[link + 1]), local)
                 for row in range(3):
+                    spin[row] = 0.0
                     for k in range(3):
                         M[first + t, i, row, k] = rotation[3 * row + k]
-                W[first + t, i, :] = 0.0
-                J[first + t, i, :, :] = 0.0
-            while link >= 0:
-                kind, j, s = links[link, KIND], links[link, FIRST_V], S[link + 1]
-                for t in range(width):
-                    speeds, spin, jacobian = v[first + t], W[first + t, i], J[first + t, i]
+                jacobian[:, :] = 0.0
+                while link >= 0:
+                    kind, j, r = links[link, KIND], links[link, FIRST_V], R[link + 1]
                     if kind == BALL:
                         for k in range(3):
-                            _put_column(_axis(s, k, t), speeds[j + k], j + k, spin, jacobian)
+                            _put_column(_axis(r, k), speeds[j + k], j + k, spin, jacobian)
                     elif kind == HINGE:
-                        _put_column(_axis(s, 2, t), speeds[j], j, spin, jacobian)
-                link = links[link, PARENT]
+                        _put_column(_axis(r, 2), speeds[j], j, spin, jacobian)
+                    link = links[link, PARENT]
 
 
 @swift_kernel
-def _axis(s: Array, k: int, t: int) -> Vec:
+def _take_frames(S: Array, t: int, R: Array) -> None:
+    """Copies rotation (9) and origin (3) of the world and all links of frame t, so that they lie close together."""
+    for i in range(len(R)):
+        s, r = S[i], R[i]
+        for k in range(ORIGIN + 3):
+            r[k] = s[lane(k, t)]
+
+
+@swift_kernel
+def _moved(r: Array, p: Vec) -> Vec:
+    """Returns a point given in a frame of rotation (9) and origin (3)."""
+    return plus((r[ORIGIN], r[ORIGIN + 1], r[ORIGIN + 2]), turned(nine(r), p))
+
+
+@swift_kernel
+def _axis(r: Array, k: int) -> Vec:
     """Returns axis k of a link."""
-    return (s[lane(k, t)], s[lane(k + 3, t)], s[lane(k + 6, t)])
+    return (r[k], r[k + 3], r[k + 6])
 
 
 @swift_kernel
