@@ -290,7 +290,7 @@ def test_ctrl_c_keeps_what_was_done(here):
     while not list(here.glob("out/[0-9]*.csv")) and running.poll() is None:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=900)
     told = json.loads(out)
     assert running.returncode == 130 and told["interrupted"] is True and "Traceback" not in err
     assert told["stopped"] and not told["failed"] and len(told["done"]) + len(told["stopped"]) == 60
