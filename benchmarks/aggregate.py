@@ -37,34 +37,35 @@ from counterpoise.character.library import character
 from counterpoise.kernels import swift_kernel
 from counterpoise.spacetime import aggregate_force_derivatives
 from counterpoise.spacetime.aggregate.kernels import (
-    _H,
-    _J,
-    _L,
-    _N,
-    _NF,
-    _U,
-    _UD,
-    _W,
-    _WD,
-    LANES,
-    _add,
-    _cross,
-    _lanes,
-    _own_sums,
-    _put,
-    _scaled,
-    _six,
-    _sym,
-    _three,
     aggregate_batch,
     aggregate_com_batch,
     aggregate_force_batch,
-    inward,
     momentum_batch,
     outward,
     working_space,
 )
-from counterpoise.spacetime.aggregate.tables import build_tables, tables_of
+from counterpoise.spacetime.aggregate.lanes import (
+    ANGULAR,
+    FIRST_MOMENT,
+    INERTIA,
+    LANES,
+    LINEAR,
+    SPEED,
+    SPEED_RATE,
+    SPIN,
+    SPIN_RATE,
+    TORQUE,
+    cross,
+    lanes_from,
+    plus,
+    put,
+    scaled,
+    six,
+    sym_times,
+    three,
+)
+from counterpoise.spacetime.aggregate.link_kernels import inward, own_sums
+from counterpoise.spacetime.aggregate.tables import build_link_tables, link_tables
 from counterpoise.spacetime.aggregate.torques_kernels import torques_batch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "spacetime"))
@@ -126,7 +127,7 @@ def growth(rounds: int) -> dict[str, Any]:
             q[:, 7:] += rng.normal(size=(FRAMES, D - 6))
             v, a = 0.3 * rng.normal(size=(FRAMES, D)), rng.normal(size=(FRAMES, D))
             F, *slopes = np.empty((FRAMES, 6)), *(np.empty((FRAMES, 6, D)) for _ in range(3))
-            args = (build_tables(m), q, v, a, np.zeros((1, 3)), F, *slopes)
+            args = (build_link_tables(m), q, v, a, np.zeros((1, 3)), F, *slopes)
             work[f"{kind} {D}"] = lambda args=args: aggregate_batch(*args)
     best = quickest(work, rounds)
     for kind in ("chain", "tree"):
@@ -138,27 +139,27 @@ def growth(rounds: int) -> dict[str, Any]:
 
 
 # -- 2. beside Pinocchio --------------------------------------------------------------------------------------------
-def motion(who: Character) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def motion(body: Character) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(2)
-    q = who.integrate(who.neutral, 0.5 * rng.normal(size=(FRAMES, who.nv)))
-    return q, rng.normal(size=(FRAMES, who.nv)), 4.0 * rng.normal(size=(FRAMES, who.nv))
+    q = body.integrate(body.neutral, 0.5 * rng.normal(size=(FRAMES, body.nv)))
+    return q, rng.normal(size=(FRAMES, body.nv)), 4.0 * rng.normal(size=(FRAMES, body.nv))
 
 
-def beside_pinocchio(who: Character, rounds: int) -> dict[str, Any]:
+def beside_pinocchio(body: Character, rounds: int) -> dict[str, Any]:
     """Microseconds per frame of ours and Pinocchio's, and their ratios."""
     import pinocchio as pin
     from pinocchio_twin import Twin
 
-    q, v, a = motion(who)
-    twin = Twin(who.model)
+    q, v, a = motion(body)
+    twin = Twin(body.model)
     theirs = [(twin.q(q[t]), twin.T(q[t]) @ v[t], a[t].copy()) for t in range(FRAMES)]
     single = pin.Model()
     single.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "one")
     single.appendBodyToJoint(1, pin.Inertia.Random(), pin.SE3.Identity())
     single_data, one = single.createData(), np.ones(1)
-    T, near = tables_of(who), np.ascontiguousarray(q[:, :3])
+    T, near = link_tables(body), np.ascontiguousarray(q[:, :3])
     F, com, zero = np.empty((FRAMES, 6)), np.empty((FRAMES, 3)), np.zeros((1, 3))
-    D = [np.empty((FRAMES, 6, who.nv)) for _ in range(5)]
+    D = [np.empty((FRAMES, 6, body.nv)) for _ in range(5)]
     first = [np.ascontiguousarray(x[:1]) for x in (q, v, a, near, com, F, *D)]
 
     def pinocchio() -> None:
@@ -185,7 +186,7 @@ def beside_pinocchio(who: Character, rounds: int) -> dict[str, Any]:
                 FRAMES,
             ),
             "ours, one frame, checked": repeated(
-                lambda: aggregate_force_derivatives(who, q[0], v[0], a[0], "com"), FRAMES
+                lambda: aggregate_force_derivatives(body, q[0], v[0], a[0], "com"), FRAMES
             ),
         },
         10 * rounds,
@@ -193,7 +194,7 @@ def beside_pinocchio(who: Character, rounds: int) -> dict[str, Any]:
     us = {name: 1e6 * seconds / FRAMES for name, seconds in best.items()}
     inside = us["pinocchio"] - us["call"]
     ratios = {name: us[name] / us["pinocchio"] for name in us if name.startswith("ours")}
-    return {"dof": who.nv, "us": us, "ratio": ratios, "ratio without the call": us["ours, same answers"] / inside}
+    return {"dof": body.nv, "us": us, "ratio": ratios, "ratio without the call": us["ours, same answers"] / inside}
 
 
 # -- 3. the paper's table -------------------------------------------------------------------------------------------
@@ -211,12 +212,12 @@ def direct(tables, q, v, a, about, F, Fq, Fv, Fa):  # type: ignore[no-untyped-de
     below = np.zeros(links + 1, np.int64)
     y = np.empty(18 * LANES)
     for block in range(0, n, LANES):
-        first, width = _lanes(block, n)
+        first, width = lanes_from(block, n)
         outward(tables, q, v, a, about, first, width, S, X)
         inward(tables, S)
         for k in range(6):
             for t in range(width):
-                F[first + t, k] = S[links + 1, LANES * (_NF + k) + t]
+                F[first + t, k] = S[links + 1, LANES * (TORQUE + k) + t]
         own[:] = 0.0
         for j in range(dofs):
             i = tables.dof_link[j]
@@ -226,7 +227,7 @@ def direct(tables, q, v, a, about, F, Fq, Fv, Fa):  # type: ignore[no-untyped-de
                     own[i, LANES * (6 + k) + t] += X[j, LANES * k + t] * a[first + t, j]
         for i in range(links):  # each body's own inertia and momentum again: the sums above are the subtrees'
             if tables.links[i, 4] == i:
-                _own_sums(S[i + 1], tables.numbers[i], width)
+                own_sums(S[i + 1], tables.numbers[i], width)
         for j in range(dofs):
             here = tables.dof_link[j]
             below[:] = 0
@@ -252,78 +253,78 @@ def direct(tables, q, v, a, about, F, Fq, Fv, Fa):  # type: ignore[no-untyped-de
 @swift_kernel
 def _carry_on(up, own, x, held, out, mine, width):  # type: ignore[no-untyped-def]
     for t in range(width):
-        sw, su = _three(x, 0, t), _three(x, 3, t)
-        Pw, Pu, Qw, Qu = _three(own, 0, t), _three(own, 3, t), _three(own, 6, t), _three(own, 9, t)
-        w, u = _three(up, _W, t), _three(up, _U, t)
-        dPw, dPu = _cross(sw, Pw), _add(_cross(sw, Pu), _cross(su, Pw))
-        dQw, dQu = _cross(sw, Qw), _add(_cross(sw, Qu), _cross(su, Qw))
-        vw, vu, aw, au = _three(held, 0, t), _three(held, 3, t), _three(held, 6, t), _three(held, 9, t)
-        _put(out, 0, t, _add(vw, dPw))
-        _put(out, 3, t, _add(vu, dPu))
-        _put(out, 6, t, _add(_add(aw, dQw), _add(_cross(vw, Pw), _cross(w, dPw))))
-        low = _add(_add(_cross(vw, Pu), _cross(vu, Pw)), _add(_cross(w, dPu), _cross(u, dPw)))
-        _put(out, 9, t, _add(_add(au, dQu), low))
-        vw, vu, aw, au = _three(held, 12, t), _three(held, 15, t), _three(held, 18, t), _three(held, 21, t)
-        dPw, dPu = _scaled(mine, sw), _scaled(mine, su)
-        _put(out, 12, t, _add(vw, dPw))
-        _put(out, 15, t, _add(vu, dPu))
-        _put(out, 18, t, _add(aw, _add(_cross(vw, Pw), _cross(w, dPw))))
-        low = _add(_add(_cross(vw, Pu), _cross(vu, Pw)), _add(_cross(w, dPu), _cross(u, dPw)))
-        _put(out, 21, t, _add(au, low))
+        sw, su = three(x, 0, t), three(x, 3, t)
+        Pw, Pu, Qw, Qu = three(own, 0, t), three(own, 3, t), three(own, 6, t), three(own, 9, t)
+        w, u = three(up, SPIN, t), three(up, SPEED, t)
+        dPw, dPu = cross(sw, Pw), plus(cross(sw, Pu), cross(su, Pw))
+        dQw, dQu = cross(sw, Qw), plus(cross(sw, Qu), cross(su, Qw))
+        vw, vu, aw, au = three(held, 0, t), three(held, 3, t), three(held, 6, t), three(held, 9, t)
+        put(out, 0, t, plus(vw, dPw))
+        put(out, 3, t, plus(vu, dPu))
+        put(out, 6, t, plus(plus(aw, dQw), plus(cross(vw, Pw), cross(w, dPw))))
+        low = plus(plus(cross(vw, Pu), cross(vu, Pw)), plus(cross(w, dPu), cross(u, dPw)))
+        put(out, 9, t, plus(plus(au, dQu), low))
+        vw, vu, aw, au = three(held, 12, t), three(held, 15, t), three(held, 18, t), three(held, 21, t)
+        dPw, dPu = scaled(mine, sw), scaled(mine, su)
+        put(out, 12, t, plus(vw, dPw))
+        put(out, 15, t, plus(vu, dPu))
+        put(out, 18, t, plus(aw, plus(cross(vw, Pw), cross(w, dPw))))
+        low = plus(plus(cross(vw, Pu), cross(vu, Pw)), plus(cross(w, dPu), cross(u, dPw)))
+        put(out, 21, t, plus(au, low))
 
 
 @swift_kernel
 def _add_force(s, x, d, m, y, width):  # type: ignore[no-untyped-def]
     """df = s x* I a - I (s x a) + I da + dv x* p + v x* (s x* p - I (s x v) + I dv), and the same by v and by a."""
     for t in range(width):
-        h, J, N, l = _three(s, _H, t), _six(s, _J, t), _three(s, _N, t), _three(s, _L, t)
-        w, u, al, b = _three(s, _W, t), _three(s, _U, t), _three(s, _WD, t), _three(s, _UD, t)
-        sw, su = _three(x, 0, t), _three(x, 3, t)
-        Nf, Ff = _add(_sym(J, al), _cross(h, b)), _add(_scaled(m, b), _cross(al, h))  # I a
+        h, J, N, l = three(s, FIRST_MOMENT, t), six(s, INERTIA, t), three(s, ANGULAR, t), three(s, LINEAR, t)
+        w, u, al, b = three(s, SPIN, t), three(s, SPEED, t), three(s, SPIN_RATE, t), three(s, SPEED_RATE, t)
+        sw, su = three(x, 0, t), three(x, 3, t)
+        Nf, Ff = plus(sym_times(J, al), cross(h, b)), plus(scaled(m, b), cross(al, h))  # I a
         # by q
-        vw, vu = _three(d, 0, t), _three(d, 3, t)
-        rw = _add(vw, _cross(w, sw))
-        ru = _add(vu, _add(_cross(w, su), _cross(u, sw)))
-        gw = _add(_three(d, 6, t), _cross(al, sw))
-        gu = _add(_three(d, 9, t), _add(_cross(al, su), _cross(b, sw)))
-        Np = _add(_add(_cross(sw, N), _cross(su, l)), _add(_sym(J, rw), _cross(h, ru)))
-        Lp = _add(_cross(sw, l), _add(_scaled(m, ru), _cross(rw, h)))
-        top = _add(_add(_cross(sw, Nf), _cross(su, Ff)), _add(_sym(J, gw), _cross(h, gu)))
-        top = _add(top, _add(_add(_cross(vw, N), _cross(vu, l)), _add(_cross(w, Np), _cross(u, Lp))))
-        low = _add(_add(_cross(sw, Ff), _add(_scaled(m, gu), _cross(gw, h))), _add(_cross(vw, l), _cross(w, Lp)))
-        _put(y, 0, t, _add(_three(y, 0, t), top))
-        _put(y, 3, t, _add(_three(y, 3, t), low))
+        vw, vu = three(d, 0, t), three(d, 3, t)
+        rw = plus(vw, cross(w, sw))
+        ru = plus(vu, plus(cross(w, su), cross(u, sw)))
+        gw = plus(three(d, 6, t), cross(al, sw))
+        gu = plus(three(d, 9, t), plus(cross(al, su), cross(b, sw)))
+        Np = plus(plus(cross(sw, N), cross(su, l)), plus(sym_times(J, rw), cross(h, ru)))
+        Lp = plus(cross(sw, l), plus(scaled(m, ru), cross(rw, h)))
+        top = plus(plus(cross(sw, Nf), cross(su, Ff)), plus(sym_times(J, gw), cross(h, gu)))
+        top = plus(top, plus(plus(cross(vw, N), cross(vu, l)), plus(cross(w, Np), cross(u, Lp))))
+        low = plus(plus(cross(sw, Ff), plus(scaled(m, gu), cross(gw, h))), plus(cross(vw, l), cross(w, Lp)))
+        put(y, 0, t, plus(three(y, 0, t), top))
+        put(y, 3, t, plus(three(y, 3, t), low))
         # by v
-        vw, vu, gw, gu = _three(d, 12, t), _three(d, 15, t), _three(d, 18, t), _three(d, 21, t)
-        Np, Lp = _add(_sym(J, vw), _cross(h, vu)), _add(_scaled(m, vu), _cross(vw, h))
-        top = _add(_add(_cross(vw, N), _cross(vu, l)), _add(_cross(w, Np), _cross(u, Lp)))
-        top = _add(top, _add(_sym(J, gw), _cross(h, gu)))
-        low = _add(_add(_cross(vw, l), _cross(w, Lp)), _add(_scaled(m, gu), _cross(gw, h)))
-        _put(y, 6, t, _add(_three(y, 6, t), top))
-        _put(y, 9, t, _add(_three(y, 9, t), low))
+        vw, vu, gw, gu = three(d, 12, t), three(d, 15, t), three(d, 18, t), three(d, 21, t)
+        Np, Lp = plus(sym_times(J, vw), cross(h, vu)), plus(scaled(m, vu), cross(vw, h))
+        top = plus(plus(cross(vw, N), cross(vu, l)), plus(cross(w, Np), cross(u, Lp)))
+        top = plus(top, plus(sym_times(J, gw), cross(h, gu)))
+        low = plus(plus(cross(vw, l), cross(w, Lp)), plus(scaled(m, gu), cross(gw, h)))
+        put(y, 6, t, plus(three(y, 6, t), top))
+        put(y, 9, t, plus(three(y, 9, t), low))
         # by a
-        _put(y, 12, t, _add(_three(y, 12, t), _add(_sym(J, sw), _cross(h, su))))
-        _put(y, 15, t, _add(_three(y, 15, t), _add(_scaled(m, su), _cross(sw, h))))
+        put(y, 12, t, plus(three(y, 12, t), plus(sym_times(J, sw), cross(h, su))))
+        put(y, 15, t, plus(three(y, 15, t), plus(scaled(m, su), cross(sw, h))))
 
 
 def differences(
-    who: Character, frame: tuple[np.ndarray, ...], steps: tuple[tuple[float, float], ...]
+    body: Character, frame: tuple[np.ndarray, ...], steps: tuple[tuple[float, float], ...]
 ) -> list[np.ndarray]:
     """Weighted differences: sum over (h, weight) of weight f(x + h e_j), plus what makes the weights sum to zero."""
-    T, zero = tables_of(who), np.zeros((1, 3))
-    out = [np.zeros((FRAMES, 6, who.nv)) for _ in range(3)]
+    T, zero = link_tables(body), np.zeros((1, 3))
+    out = [np.zeros((FRAMES, 6, body.nv)) for _ in range(3)]
     F = np.empty((FRAMES, 6))
     rest = -sum(weight for _, weight in steps)
     if abs(rest) > 1e-9:
         aggregate_force_batch(T, *frame, zero, F)
         for slopes in out:
             slopes += rest * F[:, :, None]
-    for j in range(who.nv):
-        unit = np.eye(who.nv)[j]
+    for j in range(body.nv):
+        unit = np.eye(body.nv)[j]
         for k, slopes in enumerate(out):
             for h, weight in steps:
                 moved = list(frame)
-                moved[k] = who.integrate(frame[0], np.tile(h * unit, (FRAMES, 1))) if k == 0 else frame[k] + h * unit
+                moved[k] = body.integrate(frame[0], np.tile(h * unit, (FRAMES, 1))) if k == 0 else frame[k] + h * unit
                 aggregate_force_batch(T, *moved, zero, F)
                 slopes[:, :, j] += weight * F
     return out
@@ -333,11 +334,11 @@ def central(h: float, share: float = 1.0) -> tuple[tuple[float, float], ...]:
     return (h, share / (2 * h)), (-h, -share / (2 * h))
 
 
-def table(who: Character, rounds: int) -> dict[str, Any]:
+def table(body: Character, rounds: int) -> dict[str, Any]:
     """The paper's figure 5: time per frame and mean error of five ways to differentiate."""
-    frame = motion(who)
-    T, zero, F = tables_of(who), np.zeros((1, 3)), np.empty((FRAMES, 6))
-    D = [np.empty((FRAMES, 6, who.nv)) for _ in range(3)]
+    frame = motion(body)
+    T, zero, F = link_tables(body), np.zeros((1, 3)), np.empty((FRAMES, 6))
+    D = [np.empty((FRAMES, 6, body.nv)) for _ in range(3)]
 
     def ours() -> list[np.ndarray]:
         aggregate_batch(T, *frame, zero, F, *D)
@@ -351,17 +352,17 @@ def table(who: Character, rounds: int) -> dict[str, Any]:
     ways: dict[str, Callable[[], list[np.ndarray]]] = {
         "ours": ours,
         "direct": directly,
-        "forward": lambda: differences(who, frame, ((1e-7, 1e7),)),
-        "central": lambda: differences(who, frame, central(1e-5)),
+        "forward": lambda: differences(body, frame, ((1e-7, 1e7),)),
+        "central": lambda: differences(body, frame, central(1e-5)),
         "Richardson": lambda: differences(
-            who, frame, (*central(h, 1 / 45), *central(h / 2, -20 / 45), *central(h / 4, 64 / 45))
+            body, frame, (*central(h, 1 / 45), *central(h / 2, -20 / 45), *central(h / 4, 64 / 45))
         ),
     }
-    m, some = who.model, (0, 1)
-    exact = [np.empty((len(some), 6, who.nv)) for _ in range(3)]
+    m, some = body.model, (0, 1)
+    exact = [np.empty((len(some), 6, body.nv)) for _ in range(3)]
     for t in some:
         q, v, a = (x[t] for x in frame)
-        for j, d in enumerate(1j * TINY * np.eye(who.nv)):
+        for j, d in enumerate(1j * TINY * np.eye(body.nv)):
             exact[0][t, :, j] = plain_force(m, step_pose(m, q, d), v, a).imag / TINY
             exact[1][t, :, j] = plain_force(m, q, v + d, a).imag / TINY
             exact[2][t, :, j] = plain_force(m, q, v, a + d).imag / TINY
@@ -378,20 +379,20 @@ def table(who: Character, rounds: int) -> dict[str, Any]:
 
 
 # -- 4. torques at K joints -----------------------------------------------------------------------------------------
-def torques(who: Character, rounds: int) -> dict[str, Any]:
+def torques(body: Character, rounds: int) -> dict[str, Any]:
     """Microseconds per frame for K degrees of freedom, beside Pinocchio's derivatives of all of them."""
     import pinocchio as pin
     from pinocchio_twin import Twin
 
-    q, v, a = motion(who)
-    T, near = tables_of(who), np.ascontiguousarray(q[:, :3])
-    twin = Twin(who.model)
+    q, v, a = motion(body)
+    T, near = link_tables(body), np.ascontiguousarray(q[:, :3])
+    twin = Twin(body.model)
     theirs = [(twin.q(q[t]), twin.T(q[t]) @ v[t], a[t].copy()) for t in range(FRAMES)]
     none, no_wrench = np.zeros(0, np.int64), np.zeros((FRAMES, 0, 6))
     work: dict[str, Callable[[], object]] = {}
-    for K in (1, 3, 10, 20, who.nv):
-        chosen = np.linspace(0, who.nv - 1, K).astype(np.int64)
-        out = (np.empty((FRAMES, K)), np.empty((FRAMES, K, 6)), *(np.empty((FRAMES, K, who.nv)) for _ in range(3)))
+    for K in (1, 3, 10, 20, body.nv):
+        chosen = np.linspace(0, body.nv - 1, K).astype(np.int64)
+        out = (np.empty((FRAMES, K)), np.empty((FRAMES, K, 6)), *(np.empty((FRAMES, K, body.nv)) for _ in range(3)))
         work[f"K = {K}"] = lambda chosen=chosen, out=out: torques_batch(  # type: ignore[misc]
             T, q, v, a, near, chosen, none, no_wrench, *out, True
         )
@@ -409,11 +410,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    who = character("human")
-    found: dict[str, Any] = {"growth": growth(options.rounds), "table": table(who, options.rounds)}
+    body = character("human")
+    found: dict[str, Any] = {"growth": growth(options.rounds), "table": table(body, options.rounds)}
     try:
-        found["pinocchio"] = beside_pinocchio(who, options.rounds)
-        found["torques"] = torques(who, options.rounds)
+        found["pinocchio"] = beside_pinocchio(body, options.rounds)
+        found["torques"] = torques(body, options.rounds)
     except ImportError:
         print("Pinocchio is not installed: its columns are left out", file=sys.stderr)
     if options.json:

@@ -2,9 +2,9 @@
 
     uv run python benchmarks/hierarchy.py [--seconds 4] [--force 200] [--points 8] [--tsid PYTHON] [--json]
 
-A figure of the library stands and is pushed twice; its snapshots are kept. Every contender then replays them in order,
-warm from tick to tick, `--replays` times, and each tick counts with its quickest replay: what the machine does
-besides is no part of it. Times are CPU time of this process.
+A character of the library stands and is pushed twice; its snapshots are kept. Every contender then replays them in
+order, warm from tick to tick, `--replays` times. Each tick counts with its quickest replay, so that other work of the
+machine does not count. Times are CPU time of this process.
 
 - ours, strict: contact / CoM / spin and posture; assembly and solve.
 - ours, weighted: contact strict, CoM (1e4) and spin (1) beside posture: one strict level, six extra rows.
@@ -51,17 +51,17 @@ Ask = Callable[[int, Any], Any]  # tick number and memory -> memory
 
 
 def record(points: tuple[int, ...], force: float, seconds: float, torque: float) -> tuple[Stand, list[Snapshot]]:
-    """A pushed figure's snapshots, and the controller that drove it."""
-    who = cp.character("human")
+    """Returns the snapshots of a pushed character, and the controller that drove it."""
+    character = cp.character("human")
     kept: list[tuple[Snapshot, BodyProblem]] = []
     stand = Stand(points=points, torque=torque)
     pushes = [Push("thorax", (force, 0.0, 0.0), 0.5, 0.1), Push("thorax", (0.0, 0.6 * force, 0.0), 2.5, 0.1)]
-    cp.simulate(who, replace(stand, keep=kept), seconds, disturbances=pushes, start=upright(who))
+    cp.simulate(character, replace(stand, keep=kept), seconds, disturbances=pushes, start=upright(character))
     return stand, [s for s, _ in kept]
 
 
 def replay(ask: Ask, ticks: Sequence[int], replays: int) -> np.ndarray:
-    """Microseconds of every tick, the quickest of all replays; memory passes from tick to tick."""
+    """Returns the time of every tick [us], the quickest of all replays. Memory passes from tick to tick."""
     best = np.full(len(ticks), np.inf)
     for _ in range(replays):
         memory = None
@@ -73,7 +73,7 @@ def replay(ask: Ask, ticks: Sequence[int], replays: int) -> np.ndarray:
 
 
 def dense(p: BodyProblem) -> tuple[list[tuple[np.ndarray, np.ndarray]], tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
-    """Levels, rows and bounds in x = [a, lambda / unit], as a solver without structure wants them."""
+    """Returns levels, rows and bounds in x = [a, lambda / unit], for solvers that do not use the structure."""
     n, k = p.G.shape
     size = np.concatenate([np.full(p.root, p.force_unit), p.torque_high])
     rows = np.hstack([p.M, -p.G * p.force_unit]) / size[:, None]
@@ -103,7 +103,7 @@ def by_general(p: BodyProblem, warm: Any, method: str) -> Any:
 
 
 def extra_rows(p: BodyProblem, count: int) -> BodyProblem:
-    """The same problem with `count` rows in the last level besides posture: more of the like, at random."""
+    """Returns the same problem with `count` rows in the last level besides posture; rows still missing are random."""
     rng = np.random.default_rng(0)
     A = np.vstack([p.extra_rows, 0.3 * rng.standard_normal((30, len(p.h)))])[:count]
     b = np.concatenate([p.extra_targets, rng.standard_normal(30)])[:count]
@@ -115,7 +115,7 @@ def extra_rows(p: BodyProblem, count: int) -> BodyProblem:
 
 
 def tsid(python: str) -> dict[str, float]:
-    """TSID's tick on the hinged humanoid, measured by its own interpreter."""
+    """Returns the times of TSID's tick on the hinged humanoid, measured in its own interpreter."""
     from pose_humanoid import REST, urdf
 
     with tempfile.TemporaryDirectory() as folder:
@@ -133,7 +133,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     points = EIGHT if options.points == 8 else TWELVE
     stand, snapshots = record(points, options.force, options.seconds, options.torque)
     loose = replace(stand, gains=replace(stand.gains, com_weight=1e4))
-    who, (_, rest, height) = snapshots[0].character, stand.begin(snapshots[0].character)
+    character = snapshots[0].character
+    _, rest, height = stand.begin(character)
     problems = [stand.problem(s, rest, height) for s in snapshots]
     found: list[BodySolution] = []
 
@@ -147,7 +148,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         return solve_body(loose.problem(snapshots[i], rest, height), memory).memory
 
     def full(i: int, memory: Any) -> Any:
-        return solve_body(stand.problem(take_snapshot(who, snapshots[i].state), rest, height), memory).memory
+        return solve_body(stand.problem(take_snapshot(character, snapshots[i].state), rest, height), memory).memory
 
     ticks, few = range(len(snapshots)), range(0, len(snapshots), 20)
     memory = None
@@ -176,7 +177,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         extra[str(count)] = float(np.median(taken))
     base = float(np.median(times["ours, strict: assembly and solve"]))
     result: dict[str, Any] = {
-        "figure": who.name, "nv": who.nv, "multipliers": len(problems[0].force_limit), "ticks": len(ticks),
+        "character": character.name, "nv": character.nv, "multipliers": len(problems[0].force_limit),
+        "ticks": len(ticks),
         "not solved": sum(s.status != 0 for s in found),
         "steps": {
             "median": float(np.median([s.iterations for s in found])),
@@ -203,7 +205,7 @@ def show(result: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    title = f"{result['figure']}: {result['nv']} dofs, {result['multipliers']} multipliers, {result['ticks']} ticks"
+    title = f"{result['character']}: {result['nv']} dofs, {result['multipliers']} multipliers, {result['ticks']} ticks"
     table = Table(title=title)
     for column in ("", "median [us]", "p99 [us]", "max [us]", "x ours"):
         table.add_column(column, justify="left" if not column else "right")

@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "render"))
 from figure import RICH_WORLD, figure, rich_assets, walking
 
-from counterpoise.render import Operator, Stage, Take, draw, video
+from counterpoise.render import CameraPath, DrawnStage, Take, draw, video
 
 COLD = """
 import time
@@ -35,12 +35,12 @@ print(time.perf_counter() - start)
 
 def milliseconds(take: Take, size: tuple[int, int], frames: int = 25) -> float:
     """Median time of one frame: posing, scene and picture."""
-    stage = Stage(take)
-    operator = Operator(stage, "track", size[0] / size[1])
+    stage = DrawnStage(take)
+    camera_path = CameraPath(stage, "track", size[0] / size[1])
     spent = []
     for moment in np.linspace(take.times[0], take.times[-1], frames + 1):
         start = time.perf_counter()
-        draw(stage.scene(moment), operator.camera(moment), size)
+        draw(stage.scene(moment), camera_path.camera(moment), size)
         spent.append(time.perf_counter() - start)
     return 1e3 * float(np.median(spent[1:]))
 
@@ -72,7 +72,7 @@ def main() -> None:
     print(f"{'picture':<36}{'solids':>8}{'ms/frame':>10}{'frames/s':>10}")
     for name, (take, size) in cases.items():
         cost = milliseconds(take, size)
-        print(f"{name:<36}{len(Stage(take).wardrobe.geoms):>8}{cost:>10.1f}{1e3 / cost:>10.1f}")
+        print(f"{name:<36}{len(DrawnStage(take).model_solids.geoms):>8}{cost:>10.1f}{1e3 / cost:>10.1f}")
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
         video(one, Path(folder) / "walk.mp4", size=(640, 480))

@@ -18,10 +18,10 @@ from functools import cache
 import numpy as np
 
 import counterpoise as cp
-from counterpoise.experiments.dismount import Settings, dismount_stunt
-from counterpoise.experiments.monkey_bars import Settings as MonkeySettings
-from counterpoise.experiments.monkey_bars import monkey_stunt
-from counterpoise.experiments.staging import bent, solve
+from counterpoise.experiments.dismount import DismountSettings, dismount_stunt
+from counterpoise.experiments.key_poses import bent
+from counterpoise.experiments.monkey_bars import MonkeyBarsSettings, monkey_stunt
+from counterpoise.experiments.staging import solve
 from counterpoise.spacetime.optimize import solving
 
 FEET = ("foot_left", "foot_right")
@@ -96,7 +96,7 @@ def jumps() -> None:
 def stunts() -> None:
     """The paper's: the whole way from keys to an exact motion, and after a key has moved."""
     who = figure()[0]
-    settings = Settings()
+    settings = DismountSettings()
     for flight, above in ((settings.short, None), (settings.long, settings.bar + settings.above)):
         name = f"dismount, flight {flight:g} s"
         stunt = dismount_stunt(who, settings, flight, above)
@@ -117,7 +117,7 @@ def stunts() -> None:
     result, seconds = timed(lambda: solve(strong))
     line("dismount within a person's strength", seconds, result)
     for strength in (None, 1.0):
-        stunt = replace(monkey_stunt(who, MonkeySettings()), strength=strength)
+        stunt = replace(monkey_stunt(who, MonkeyBarsSettings()), strength=strength)
         result, seconds = timed(lambda stunt=stunt: solve(stunt))
         line("monkey bars" + (" within a person's strength" if strength else ""), seconds, result)
 

@@ -15,10 +15,10 @@ squat.write("trunk.bvh", rate=30, bodies=["pelvis", "thorax", "head"])
 squat.write("squat.csv", rate=10)
 print(Path("squat.csv").read_text().splitlines()[0][:60], "...")
 
-# In: the file's own skeleton becomes a character; what the format leaves open is guessed and told
+# In: the file's own skeleton becomes a character; what the format leaves open is guessed, with a remark
 motion = cp.read_motion("squat.bvh")
 print(motion.character)
-for line in motion.source.told:
+for line in motion.source.remarks:
     print(" ", line)
 
 # A part of it goes back with the file's own names, channels, offsets and units

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import counterpoise as cp
-from counterpoise.motion.files.c3d import Markers
+from counterpoise.motion.files.markers import Markers
 from counterpoise.pose.marker_labels import placements
 from counterpoise.pose.markers import fit_markers
 

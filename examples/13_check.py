@@ -28,12 +28,12 @@ slid = moved(squat, x=0.2 * squat.times)
 report = check_motion(slid)
 print(f"\nslid: {report.finding('skate').value:.0f} cm/s, worst {report.finding('skate').worst:.0f}")
 
-# thrown up by hand, with the gravity of the moon: most of the weight has to come from nowhere
+# thrown up with the gravity of the moon: a residual force has to carry most of the weight
 t = squat.times
 up = moved(squat, z=np.maximum(0.0, 1.2 * (t - 0.5) - 0.5 * 1.62 * (t - 0.5) ** 2) * (t > 0.5))
 report = check_motion(up)
 for flight in report.flights:
     print(f"\nin the air {flight.start:.2f}-{flight.end:.2f} s: falls with {flight.gravity:.1f} m/s^2,", end=" ")
-    print(f"{100 * flight.force:.0f}% of the weight from nowhere")
-print(f"violation {report.violation:.2f} body weights; strain: {report.strength[0].joint}")
+    print(f"residual force {100 * flight.force:.0f}% of the weight")
+print(f"violation {report.violation:.2f} body weights; most loaded joint: {report.strength[0].joint}")
 plot_check(report, "check.png")

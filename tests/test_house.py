@@ -155,7 +155,7 @@ def ast_imports(text: str) -> set[str]:
 # -- importing ------------------------------------------------------------------------------------------------------
 def run(arguments: list[str], cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "MPLBACKEND": "Agg", **more}
-    return subprocess.run(arguments, capture_output=True, text=True, cwd=cwd, env=environment, timeout=120, check=False)
+    return subprocess.run(arguments, capture_output=True, text=True, cwd=cwd, env=environment, timeout=900, check=False)
 
 
 def test_importing_is_light(tmp_path: Path):

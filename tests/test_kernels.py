@@ -34,6 +34,28 @@ def test_an_edit_of_a_kernel_or_constant_in_another_file_is_noticed(tmp_path: Pa
     assert run(tmp_path) == "5.25"
 
 
+TUPLES = (
+    "from typing import NamedTuple\nclass {name}(NamedTuple):\n    {fields}\n"
+    "class Outer(NamedTuple):\n    pair: {name}\n"
+)
+READER = (
+    "from counterpoise.kernels import kernel\nfrom tuples import Outer, {name}\n"
+    "@kernel\ndef first(outer: Outer):\n    return outer.pair.a\n"
+    "print(first(Outer({name}(a=1.0, b=2.0))))\n"
+)
+
+
+def test_an_edit_of_a_named_tuple_in_another_file_is_noticed(tmp_path: Path):
+    """Fields in another order, and a class of another name, which the cached code still refers to."""
+    (tmp_path / "outer.py").write_text(READER.format(name="Pair"))
+    for fields in ("a: float\n    b: float", "b: float\n    a: float"):
+        (tmp_path / "tuples.py").write_text(TUPLES.format(name="Pair", fields=fields))
+        assert run(tmp_path) == "1.0"
+    (tmp_path / "tuples.py").write_text(TUPLES.format(name="Other", fields="a: float\n    b: float"))
+    (tmp_path / "outer.py").write_text(READER.format(name="Other"))
+    assert run(tmp_path) == "1.0"
+
+
 def test_what_has_not_changed_is_not_compiled_again(tmp_path: Path):
     (tmp_path / "outer.py").write_text(OUTER)
     write(tmp_path, 1.0, 0.5)

@@ -1,4 +1,4 @@
-"""Errors that bring the cure: what was given, what is accepted, the nearest fix."""
+"""Errors that say how to fix the problem: what was given, what is accepted, the nearest fix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class CounterpoiseError(Exception):
-    """Anything this program can say about bad input or an impossible wish; `evidence` holds the values behind it."""
+    """Bad input, or a request that cannot be met; `evidence` holds the values behind it."""
 
     def __init__(self, message: str, **evidence: Any) -> None:
         super().__init__(message)
@@ -16,7 +16,7 @@ class CounterpoiseError(Exception):
 
 
 class UnknownName(CounterpoiseError, KeyError):
-    """A name that is not there; the message offers the nearest one that is."""
+    """A name that does not exist; the message offers the nearest one that does."""
 
     def __str__(self) -> str:  # KeyError would show the repr
         return str(self.args[0])
@@ -27,19 +27,15 @@ class BadValue(CounterpoiseError, ValueError):
 
 
 class BadFile(CounterpoiseError, ValueError):
-    """A file that cannot be read as what it claims to be."""
+    """A file that cannot be read as the format it should have, or a path that cannot be written."""
 
 
 class MissingRole(CounterpoiseError, ValueError):
-    """A figure lacks what the task needs: feet, hands, a floating root."""
-
-
-class SimulationDiverged(CounterpoiseError, ArithmeticError):
-    """The physics left the real numbers; `evidence` says when and where."""
+    """A character lacks what the task needs: feet, hands, a floating root."""
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str], where: str = "") -> UnknownName:
-    """`no body 'l_foot' in 'human'; did you mean 'foot_left'?`"""
+    """Returns the error, with a message such as `no body 'l_foot' in 'human'; did you mean 'foot_left'?`"""
     choices = list(known)
     place = f" in {where!r}" if where else ""
     guess = nearest_name(str(name), choices)
@@ -54,7 +50,7 @@ def unknown_name(kind: str, name: object, known: Iterable[str], where: str = "")
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name closest to `name`, reading 'l_foot', 'LeftFoot' and 'foot_left' as the same words."""
+    """Returns the known name closest to `name`; 'l_foot', 'LeftFoot' and 'foot_left' count as the same words."""
     choices = list(known)
     by_words = {_words(choice): choice for choice in choices}
     if (words := _words(name)) in by_words:
@@ -66,6 +62,7 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
 
 
 def _words(name: str) -> tuple[str, ...]:
+    """The words of a name in alphabetical order, in lower case, with 'l' and 'r' written out."""
     spaced = "".join(" " + c if c.isupper() else c for c in name)
     for mark in "_-. ":
         spaced = spaced.replace(mark, " ")

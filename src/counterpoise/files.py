@@ -1,7 +1,7 @@
-"""Files written whole or not at all, and arrays read without trust.
+"""Files that are written completely or not at all, and archives that are checked while they are read.
 
-Archives are plain `.npz`: deterministic bytes, never pickled; a reader sees every array's header, and finds its
-declared size reasonable, before it reserves memory for it.
+Archives are plain `.npz` files. Equal arrays give equal bytes, and nothing is pickled. The reader checks the header and
+the declared size of every array before it reserves memory for it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from numpy.typing import NDArray
 from counterpoise.errors import BadFile
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_LARGEST = 8 << 30  # [bytes], of one array
-_FREE_SIZE, _RATIO = 64 << 20, 200  # beyond 64 MiB an array may be at most this many times its packed size
+_MAX_ARRAY_BYTES = 8 << 30
+_MAX_COMPRESSION = 200  # unpacked over packed size, for arrays above the next size
+_ANY_COMPRESSION_BYTES = 64 << 20  # up to this size any compression is accepted
 _KINDS = {"f": "numbers", "i": "whole numbers", "u": "bytes", "U": "text"}
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary name beside `path`; it becomes `path` when the block ends well, and vanishes when it does not."""
+    """Yields a temporary path beside `path`. It is renamed to `path` when the block ends, and deleted when it fails."""
     target = Path(path)
     if not target.parent.is_dir():
         raise BadFile(f"cannot write {str(target)!r}: there is no folder {str(target.parent)!r}", path=str(target))
@@ -47,7 +48,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_archive(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], compress: bool = True) -> None:
-    """Write arrays as an `.npz`: the same arrays always give the same bytes."""
+    """Writes arrays as an `.npz` file. Equal arrays give equal bytes."""
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     try:
         level = 3 if compress else None
@@ -59,24 +60,26 @@ def write_archive(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any
 
 
 class Archive:
-    """An `.npz` opened for reading; every array is asked for by name, kind and number of axes."""
+    """An `.npz` file opened for reading. Arrays are read by name and must have the expected kind and number of axes."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._zip = archive
         self.names = tuple(n.removesuffix(".npy") for n in archive.namelist() if n.endswith(".npy"))
 
     def read(self, name: str, kind: str, ndim: int, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
-        """One array, after its header and its declared size have been found reasonable and consistent.
+        """Returns one array, after its header and its declared size have been checked.
 
-        Where the `shape` is known beforehand it decides; else an array may not be far larger than what it is packed in.
+        With `shape`, the array must have that shape. Without, it must not be much larger than its packed size.
         """
         try:
             entry = self._zip.getinfo(f"{name}.npy")
         except KeyError:
             raise Refused(f"array {name!r} is missing") from None
-        swollen = shape is None and entry.file_size > max(_FREE_SIZE, _RATIO * entry.compress_size)
-        if entry.file_size > _LARGEST or swollen:
-            raise Refused(f"array {name!r} declares {entry.file_size} bytes, more than a file of this size can mean")
+        most = _MAX_ARRAY_BYTES
+        if shape is None:
+            most = min(most, max(_ANY_COMPRESSION_BYTES, _MAX_COMPRESSION * entry.compress_size))
+        if entry.file_size > most:
+            raise Refused(f"array {name!r} declares {entry.file_size} bytes, more than a file of this size can hold")
         with self._zip.open(entry) as stream:
             declared, fortran, dtype = _read_header(stream, name)
             size = prod(declared) * dtype.itemsize
@@ -95,7 +98,7 @@ class Archive:
         return np.frombuffer(data, dtype=dtype).reshape(declared, order="F" if fortran else "C")
 
     def read_meta(self, fmt: str, version: int) -> dict[str, Any]:
-        """The JSON text `meta`, which must name the format and a version this program reads."""
+        """Returns the JSON text `meta` as a dictionary; it must name the format and a version this program reads."""
         text = str(self.read("meta", "U", 0)[()])
         try:
             meta = json.loads(text)
@@ -110,15 +113,15 @@ class Archive:
 
 
 class Refused(Exception):
-    """Why an archive was not taken; `open_archive` turns it into a BadFile that names the file."""
+    """The reason why a file is rejected; `open_archive` turns it into a BadFile that names the file."""
 
 
 @contextmanager
 def open_archive(path: str | os.PathLike[str], what: str) -> Iterator[Archive]:
-    """Open an `.npz`; anything wrong with it is one BadFile line: '... is not a recording: array ... is missing'."""
+    """Opens an `.npz` file. Every problem with it is a BadFile: '... is not a recording: array ... is missing'."""
     source = str(path)
     try:
-        if not stat.S_ISREG(os.stat(source).st_mode):  # opening a pipe would wait for ever
+        if not stat.S_ISREG(os.stat(source).st_mode):  # opening a pipe would block
             raise Refused("it is a folder, a pipe or a device")
         with zipfile.ZipFile(source) as archive:
             yield Archive(archive)
@@ -137,9 +140,9 @@ def open_archive(path: str | os.PathLike[str], what: str) -> Iterator[Archive]:
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, in one line, without addresses in memory: the same mistake always reads the same."""
-    said = re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(str(error).split()))
-    return said[:200] or type(error).__name__
+    """Returns the message of an error as one line, without memory addresses: equal problems give equal lines."""
+    message = re.sub(r" at 0x[0-9a-fA-F]+", "", " ".join(str(error).split()))
+    return message[:200] or type(error).__name__
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any], method: int) -> None:
@@ -165,7 +168,7 @@ def _read_header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtyp
         shape, fortran, dtype = readers[version](stream)
     except Refused:
         raise
-    except Exception as error:  # numpy parses headers with Python's own tokenizer, which has many ways to complain
+    except Exception as error:  # numpy parses headers with Python's tokenizer, which raises many kinds
         raise Refused(f"array {name!r} has a bad header: {one_line(error)}") from error
     return shape, fortran, dtype
 

@@ -1,6 +1,6 @@
-"""Phrases: how pushes, platforms, sizes, figures and sources are written in one line of text.
+"""Phrases: pushes, platforms, sizes, figures and sources written in one line of text.
 
-The command line reads them; every mistake is a `BadValue` or `UnknownName` that shows how the phrase should look.
+The command line reads them. An error is a `BadValue` or `UnknownName` that shows how the phrase should look.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def parameters(pairs: list[str] | None) -> dict[str, Any]:
+    """Reads several NAME=VALUE: numbers, true or false."""
     out: dict[str, Any] = {}
     for pair in pairs or ():
         name, equals, text = pair.partition("=")
@@ -34,6 +35,7 @@ def parameters(pairs: list[str] | None) -> dict[str, Any]:
 
 
 def number_from(text: str, what: str) -> float:
+    """Reads a finite number; `what` names it in errors."""
     try:
         value = float(text)
     except ValueError:
@@ -44,7 +46,7 @@ def number_from(text: str, what: str) -> float:
 
 
 def figure_from(name: str, set_: list[str] | None) -> Character:
-    """A figure of the library with NAME=VALUE parameters, or a body from an .xml or .urdf file."""
+    """Returns a figure of the library with NAME=VALUE parameters, or the body of an .xml or .urdf file."""
     from counterpoise.character.library import character
     from counterpoise.character.loading import load_character
 
@@ -56,7 +58,7 @@ def figure_from(name: str, set_: list[str] | None) -> Character:
 
 
 def push_from(text: str) -> Push:
-    """BODY:FX,FY,FZ@START+DURATION"""
+    """Reads BODY:FX,FY,FZ@START+DURATION."""
     from counterpoise.simulate import Push
 
     body, colon, rest = text.partition(":")
@@ -76,7 +78,7 @@ def push_from(text: str) -> Push:
 
 
 def platform_from(texts: list[str] | None) -> Platform | None:
-    """Several AXIS:AMPLITUDE@HZ; the same axis twice is a sum of sines."""
+    """Reads several AXIS:AMPLITUDE@HZ; an axis given twice is a sum of sines."""
     from counterpoise.simulate.world import AXES, Platform, Sine
 
     if not texts:
@@ -94,7 +96,8 @@ def platform_from(texts: list[str] | None) -> Platform | None:
     return Platform(**axes)
 
 
-def two_numbers(text: str) -> tuple[float, float]:
+def tilt_from(text: str) -> tuple[float, float]:
+    """Reads ROLL,PITCH in degrees."""
     parts = [number_from(x, "--tilt") for x in text.split(",")]
     if len(parts) != 2:
         raise BadValue(f"--tilt takes ROLL,PITCH in degrees; got {text!r}")
@@ -102,7 +105,7 @@ def two_numbers(text: str) -> tuple[float, float]:
 
 
 def size_from(text: str, default: tuple[int, int]) -> tuple[int, int]:
-    """WIDTHxHEIGHT in pixels."""
+    """Reads WIDTHxHEIGHT in pixels; the default if it is empty."""
     if not text:
         return default
     width, x, height = text.lower().partition("x")
@@ -111,29 +114,30 @@ def size_from(text: str, default: tuple[int, int]) -> tuple[int, int]:
     return int(width), int(height)
 
 
-def controller_from(behaviour: str, who: Character, reference: str | None, stiffness: float) -> Controller:
-    """The controller behind a behaviour's name."""
+def controller_from(behaviour: str, character: Character, reference: str | None, stiffness: float) -> Controller:
+    """Returns the controller of a behaviour: passive or hold."""
     from counterpoise.control import HoldPose, Passive
 
     if behaviour not in ("passive", "hold"):
         raise unknown_name("behaviour", behaviour, ("passive", "hold"))
     if behaviour == "passive":
         if reference is not None:
-            raise BadValue("a passive figure follows nothing: use 'hold' with --reference")
+            raise BadValue("a passive figure cannot follow a reference: use 'hold' with --reference")
         return Passive()
-    return HoldPose(motion_from(reference, who) if reference is not None else None, stiffness=stiffness)
+    return HoldPose(motion_from(reference, character) if reference is not None else None, stiffness=stiffness)
 
 
-def motion_from(name: str, who: Character) -> Motion:
+def motion_from(name: str, character: Character) -> Motion:
+    """Returns a reference motion by name, or the motion of an .npz file."""
     from counterpoise.motion import Motion, reference_motion
 
     if FilePath(name).suffix.lower() == ".npz":
-        return Motion.load(name, character=who)
-    return reference_motion(name, who)
+        return Motion.load(name, character=character)
+    return reference_motion(name, character)
 
 
 def source_from(source: str, figure: str) -> Recording | Motion | Character:
-    """A file's recording or motion, a reference motion, or a figure."""
+    """Returns the recording or motion of a file, a reference motion, or a figure."""
     from counterpoise.character.library import character, library
     from counterpoise.files import open_archive
     from counterpoise.motion import Motion, reference_motions
@@ -154,7 +158,7 @@ def source_from(source: str, figure: str) -> Recording | Motion | Character:
 
 
 def check_targets(targets: dict[FilePath | None, tuple[str, ...]]) -> None:
-    """Refuse a bad output path before any work is done."""
+    """Refuses a bad output path before any work is done."""
     for path, accepted in targets.items():
         if path is None:
             continue
@@ -165,7 +169,7 @@ def check_targets(targets: dict[FilePath | None, tuple[str, ...]]) -> None:
 
 
 def named_numbers(text: str, option: str, count: tuple[int, ...]) -> tuple[str, list[float]]:
-    """NAME=NUMBER,NUMBER,... with as many numbers as are accepted."""
+    """Reads NAME=NUMBER,NUMBER,... with as many numbers as `count` allows."""
     name, equals, numbers = text.partition("=")
     values = [number_from(x, option) for x in numbers.split(",")] if equals else []
     if not name or len(values) not in count:
@@ -174,30 +178,30 @@ def named_numbers(text: str, option: str, count: tuple[int, ...]) -> tuple[str, 
     return name, values
 
 
-def pose_start(source: str | None, who: Character) -> Any:
-    """The last frame of a motion or recording to start from, or None for the neutral pose."""
+def pose_start(source: str | None, character: Character) -> Any:
+    """Returns the last frame of a motion to start from, or None for the neutral pose."""
     if source is None:
         return None
-    return motion_from(source, who).poses[-1]
+    return motion_from(source, character).poses[-1]
 
 
 def path_from(text: str, seconds: float, speed: str) -> Path:
-    """BODY=X,Y,Z:X,Y,Z:... through points, or BODY=FILE.csv, a stroke with columns t, x, y, z."""
-    from counterpoise.pose.paths import Path as Way
+    """Reads BODY=X,Y,Z:X,Y,Z:..., a path through points, or BODY=FILE.csv, a stroke with columns t, x, y, z."""
+    from counterpoise.pose.paths import Path
 
-    body, equals, way = text.partition("=")
-    if not (equals and body and way):
+    body, equals, course = text.partition("=")
+    if not (equals and body and course):
         raise BadValue(f"a path is BODY=X,Y,Z:X,Y,Z:... or BODY=stroke.csv; got {text!r}")
-    if way.lower().endswith((".csv", ".txt")):
-        return Way.from_stroke(body, _table(FilePath(way)))
-    points = [[number_from(x, "a path's point") for x in place.split(",")] for place in way.split(":")]
+    if course.lower().endswith((".csv", ".txt")):
+        return Path.from_stroke(body, _table(FilePath(course)))
+    points = [[number_from(x, "a path's point") for x in place.split(",")] for place in course.split(":")]
     if any(len(point) != 3 for point in points):
-        raise BadValue(f"every point of a path has three coordinates X,Y,Z [m]; got {way!r}")
-    return Way.through(body, points, duration=seconds, speed=speed)
+        raise BadValue(f"every point of a path has three coordinates X,Y,Z [m]; got {course!r}")
+    return Path.through(body, points, duration=seconds, speed=speed)
 
 
 def _table(path: FilePath) -> list[list[float]]:
-    """Rows of numbers t, x, y, z from a text file; a first line of words is passed over."""
+    """Rows of numbers t, x, y, z from a text file; a first line of words is skipped."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

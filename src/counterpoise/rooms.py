@@ -1,28 +1,45 @@
-"""Rooms that share their name with the function people come for: `cp.character("human")`, `cp.simulate(...)`.
+"""Packages that can be called: `cp.character("human")`, `cp.simulate(...)`.
 
-Python puts a package's module where the function's name should be, whenever anything imports it. So the module itself
-answers the call: `cp.simulate` is the room, and calling it calls the room's function.
+Both are packages that share their name with their most used function. Python binds the name to the package as soon as
+anything imports it, so the package itself takes the call and passes it on to the function. Its signature and its help
+are those of the function too.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from inspect import Signature, signature
 from types import ModuleType
 from typing import Any
 
 
 def answer_calls(room: str, home: str, function: str) -> None:
-    """Make the module `room` callable: it passes calls on to `function` of the module `home`."""
+    """Makes the package `room` callable: it passes calls on to `function` of the module `home`.
 
-    class Room(ModuleType):
+    `help(room)` shows the function below the package's own description; `inspect.signature(room)` returns its
+    signature. The function is imported when it is first needed.
+    """
+    package = sys.modules[room]
+    description = (package.__doc__ or "").strip()
+
+    def target() -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(home), function)
+        return found
+
+    class CallableRoom(ModuleType):
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            return getattr(import_module(home), function)(*args, **kwargs)
+            return target()(*args, **kwargs)
 
         @property
-        def __signature__(self) -> Any:
-            import inspect
+        def __signature__(self) -> Signature:
+            return signature(target())
 
-            return inspect.signature(getattr(import_module(home), function))
+        @property
+        def __doc__(self) -> str:  # type: ignore[override]
+            from pydoc import plain, text  # imported here: only help needs it
 
-    sys.modules[room].__class__ = Room
+            return f"{description}\n\nCalled, it is this function:\n\n{plain(text.document(target()))}"
+
+    package.__class__ = CallableRoom

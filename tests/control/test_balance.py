@@ -8,9 +8,11 @@ import pytest
 import counterpoise as cp
 from counterpoise.character import Character
 from counterpoise.control.balance import Balance, BalanceTuning, reachable_heights
+from counterpoise.control.support import planted_support
 from counterpoise.errors import BadValue, MissingRole
 from counterpoise.measure.balance import fell, foot_slip
 from counterpoise.measure.mechanics import com
+from counterpoise.objectives import take_stance
 
 FAST = cp.World(timestep=0.002)
 
@@ -75,15 +77,12 @@ def test_targets_stay_within_what_the_ground_can_give(human: Character) -> None:
     v = np.concatenate([[0.0, 5.0, 3.0], np.zeros(human.nv - 3)])
     s = human.snapshot(human.state(human.neutral, v))
     controller = Balance()
-    plan = controller.begin(human).plan
-    from counterpoise.control.macchietto_laws import find_support
-    from counterpoise.objectives import take_stance
-
-    support = find_support(take_stance(s, controller.footing))
-    over, up = controller._com(s, plan.at(0.0), support, float(s.com[2]), 0.0)
+    reference = controller.begin(human).reference
+    support = planted_support(take_stance(s, controller.footing))
+    over, up = controller._com(s, reference.at(0.0), support, float(s.com[2]), 0.0)
     a = np.append(over.rows(s).b, up.rows(s).b) + s.com_drift
-    force = a + [0.0, 0.0, 9.81]
-    assert 0.2 * 9.81 - 1e-6 <= force[2] <= 1.8 * 9.81
+    force = a + [0.0, 0.0, human.gravity]
+    assert 0.2 * human.gravity - 1e-6 <= force[2] <= 1.8 * human.gravity
     assert np.hypot(force[0], force[1]) <= 0.9 * 0.8 * force[2] + 1e-9
 
 

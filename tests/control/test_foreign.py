@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.measure.pushes import ankle_limit, survival
+from counterpoise.measure.push_survival import ankle_limit, survival
 
 WALKER = """<mujoco model="walker">
   <default><geom density="1000" contype="1" conaffinity="1"/><motor gear="1"/></default>

@@ -11,15 +11,12 @@ from scipy.optimize import lsq_linear
 
 import counterpoise as cp
 from counterpoise.character import Character
-from counterpoise.control import macchietto_laws as laws
-from counterpoise.control.macchietto_program import (
-    SOFT,
-    bounded_forces,
-    floating_inverse_dynamics,
-    solve_accelerations,
-)
-from counterpoise.control.macchietto_reference import plan_reference
+from counterpoise.control import momentum_laws as laws
+from counterpoise.control.floating_dynamics import FORCE_SOFTNESS, bounded_forces, floating_inverse_dynamics
 from counterpoise.control.momentum_balance import MomentumBalance, MomentumTuning
+from counterpoise.control.momentum_program import solve_accelerations
+from counterpoise.control.reference import prepare_reference
+from counterpoise.control.support import clamp_force, moment_about, pivot_distance, pressure_centre
 from counterpoise.errors import BadValue, MissingRole, UnknownName
 from counterpoise.measure.balance import fell, foot_slip
 from counterpoise.motion import Motion
@@ -55,8 +52,8 @@ def test_forces_in_the_cone_are_the_bounded_least_squares(rng: np.random.Generat
         for _ in range(10):
             A, y = rng.normal(size=(6, 40)), scale * rng.normal(size=6)
             limit = rng.choice([0.0, 1.0], 40, p=[0.2, 0.8])
-            forces, z, _ = bounded_forces(A, y, limit, SOFT, np.zeros(6))
-            rows, rhs = np.vstack([A, np.sqrt(SOFT) * np.eye(40)]), np.concatenate([y, np.zeros(40)])
+            forces, z, _ = bounded_forces(A, y, limit, FORCE_SOFTNESS, np.zeros(6))
+            rows, rhs = np.vstack([A, np.sqrt(FORCE_SOFTNESS) * np.eye(40)]), np.concatenate([y, np.zeros(40)])
             free = limit > 0.0
             best = np.zeros(40)
             best[free] = lsq_linear(rows[:, free], rhs, (0.0, 1.0), method="bvls", tol=1e-14).x
@@ -72,7 +69,7 @@ def test_torques_give_the_joint_accelerations_that_were_asked_for(human: Charact
         stance = take_stance(s, Footing(reach=0.2, leave=0.3))
         a = size * rng.normal(size=human.nv)
         torque, multipliers, _, missing = floating_inverse_dynamics(
-            s.M, s.h, a, 6, stance.G, stance.force_limit, human.mass, 9.81 * human.mass, np.zeros(0)
+            s.M, s.h, a, 6, stance.G, stance.force_limit, human.mass, human.weight, np.zeros(0)
         )
         assert (multipliers >= 0.0).all() and (multipliers <= stance.force_limit + 1e-9).all()
         assert np.array_equal(torque[:6], np.zeros(6))
@@ -93,9 +90,9 @@ def test_pressure_centre_and_moment_are_each_others_inverse(rng: np.random.Gener
     for _ in range(20):
         com, place = rng.normal(size=3) + [0, 0, 2.0], np.append(rng.normal(size=2), -0.1)
         force = np.append(rng.normal(0, 50, 2), rng.uniform(100, 900))
-        moment = laws.moment_of(place, com, force)
+        moment = moment_about(com, place, force)
         assert np.allclose(moment, np.cross(place - com, force))
-        assert np.allclose(laws.pressure_centre(com, force, moment, -0.1), place)
+        assert np.allclose(pressure_centre(com, force, moment, -0.1), place)
 
 
 def test_clamped_forces_are_in_the_cone_and_good_ones_are_left_alone(rng: np.random.Generator) -> None:
@@ -103,11 +100,11 @@ def test_clamped_forces_are_in_the_cone_and_good_ones_are_left_alone(rng: np.ran
     normal /= np.linalg.norm(normal)
     for _ in range(50):
         force = rng.normal(0.0, 800.0, 3)
-        kept = laws.clamp_force(force, normal, 700.0, 0.2, 1.8, 0.5)
+        kept = clamp_force(force, normal, 700.0, 0.2, 1.8, 0.5)
         N = kept @ normal
         assert 0.2 * 700 - 1e-6 <= N <= 1.8 * 700 + 1e-6
         assert np.linalg.norm(kept - N * normal) <= 0.5 * N + 1e-6
-        assert np.allclose(laws.clamp_force(kept, normal, 700.0, 0.2, 1.8, 0.5 + 1e-9), kept)
+        assert np.allclose(clamp_force(kept, normal, 700.0, 0.2, 1.8, 0.5 + 1e-9), kept)
 
 
 def test_a_reached_reference_asks_for_nothing(standing: Character) -> None:
@@ -142,7 +139,7 @@ def test_joints_past_their_limits_stiffen(human: Character) -> None:
     q[knee.qpos] = human.limits.range_high[row] + 0.1
     shoulder = human.joint("shoulder_left")
     q[shoulder.qpos] = cp.spatial.exp(np.array([0.0, 0.0, 2.8]))
-    values, _, columns = human.limits._evaluate(q)
+    values, _, columns = human.limits.evaluate(q)
     beyond = laws.beyond_limits(values, columns, human.nv, 0.0)
     assert beyond[knee.dofs][0] == pytest.approx(0.1)
     assert (beyond[shoulder.dofs] > 0.1).all()
@@ -158,7 +155,7 @@ def test_the_thesis_weighs_by_the_distance_from_pressure_to_pivot(human: Charact
     stance = take_stance(s, Footing())
     multipliers = np.zeros(len(stance.force_limit))
     multipliers[:4] = 100.0  # all weight on one point: a force straight up
-    distance = laws.pivot_distance(s, stance, multipliers)
+    distance = pivot_distance(s, stance, multipliers)
     assert distance == pytest.approx(float(np.linalg.norm((stance.goal[0] - s.com)[:2])), rel=1e-6)
 
 
@@ -167,15 +164,15 @@ def test_the_thesis_weighs_by_the_distance_from_pressure_to_pivot(human: Charact
 
 def test_feet_that_the_reference_lifts_do_not_bear(human: Character) -> None:
     kick = cp.reference_motion("side_kick", human)
-    plan = plan_reference(human, kick, Footing(), "test")
-    middle = plan.at(0.5 * kick.duration)
+    reference = prepare_reference(human, kick, cp.Surface(), "test")
+    middle = reference.at(0.5 * kick.duration)
     assert middle.lifted == ("foot_right",)
-    assert plan.at(0.0).lifted == () and plan.at(kick.end + 1.0).lifted == ()
+    assert reference.at(0.0).lifted == () and reference.at(kick.end + 1.0).lifted == ()
     com = human.snapshot(human.state(kick.sample(1.0).q)).com
-    assert np.abs(plan.at(1.0).com - com).max() < 1e-4
+    assert np.abs(reference.at(1.0).com - com).max() < 1e-4
     step = 1e-4
-    rate = (plan.at(1.0 + step).com - plan.at(1.0 - step).com) / (2 * step)
-    assert np.abs(plan.at(1.0).com_velocity - rate).max() < 1e-5
+    rate = (reference.at(1.0 + step).com - reference.at(1.0 - step).com) / (2 * step)
+    assert np.abs(reference.at(1.0).com_velocity - rate).max() < 1e-5
 
 
 def test_bad_input_is_refused_with_the_cure(human: Character) -> None:
@@ -286,7 +283,7 @@ def test_every_figure_takes_a_push_without_retuning(standing: Character) -> None
     body = "thorax" if "thorax" in standing.segments else standing.root
     reach = s.contact_position[:, 0].max() - s.com[0]
     height, pushed = s.com[2], s.body_com[standing.body_id(body)][2]
-    impulse = 0.9 * standing.mass * np.sqrt(9.81 / height) * reach * height / pushed
+    impulse = 0.9 * standing.mass * np.sqrt(standing.gravity / height) * reach * height / pushed
     push = cp.Push(body, (10.0 * impulse, 0.0, 0.0), 0.3, 0.1)
     rec = cp.simulate(standing, MomentumBalance(), 2.5, disturbances=[push], world=FAST)
     assert not fell(rec)

@@ -21,8 +21,8 @@ def standing(com, reference=None) -> list[list[cp.Objective]]:
 def test_a_human_takes_a_push_and_stays_up(human):
     controller = cp.WholeBody(standing(human.snapshot().com))
     rec = cp.simulate(human, controller, 2.5, disturbances=[cp.Push("thorax", (150, 0, 0), 0.3, 0.1)])
-    told = measure.summary(rec)
-    assert not told.fall.fell and max(told.slip.values()) < 0.01 and told.clamped == 0
+    found = measure.summary(rec)
+    assert not found.fall.fell and max(found.slip.values()) < 0.01 and found.clamped == 0
     assert np.linalg.norm(measure.com(rec)[-1] - measure.com(rec)[0]) < 0.01 and np.abs(rec.qvel[-1]).max() < 0.1
     assert set(rec.notes["status"]) == {"solved"}
     assert {"residual contact", "residual centre of mass", "residual posture", "limits"} <= set(rec.notes)
@@ -47,11 +47,11 @@ def test_a_squat_is_followed(human):
 
 @pytest.mark.parametrize("name", ["chicken", "ostrich", "insectoid"])
 def test_other_bodies_stand_and_take_a_push_for_their_size(name: str):
-    who = cp.character(name)
-    push = cp.Push("thorax", (1.2 * who.mass, 0, 0), 0.2, 0.1)  # 0.12 m/s for the whole body
-    rec = cp.simulate(who, cp.WholeBody(standing(who.snapshot().com)), 1.5, disturbances=[push])
-    told = measure.summary(rec)
-    assert not told.fall.fell and max(told.slip.values()) < 0.01 * who.height
+    character = cp.character(name)
+    push = cp.Push("thorax", (1.2 * character.mass, 0, 0), 0.2, 0.1)  # 0.12 m/s for the whole body
+    rec = cp.simulate(character, cp.WholeBody(standing(character.snapshot().com)), 1.5, disturbances=[push])
+    found = measure.summary(rec)
+    assert not found.fall.fell and max(found.slip.values()) < 0.01 * character.height
     assert set(rec.notes["status"]) == {"solved"}
 
 

@@ -16,29 +16,29 @@ from counterpoise.objectives import Footing, SmallForces
 GENERAL, FAST = WholeBodyTuning(path="general"), WholeBodyTuning(path="fast")
 
 
-def standing(who: cp.Character, stops: bool = True, **posture) -> list[list[cp.Objective]]:
+def standing(character: cp.Character, stops: bool = True, **posture) -> list[list[cp.Objective]]:
     """Contact and stops / CoM / angular momentum and posture: de Lasa's table 4.1."""
     first: list[cp.Objective] = [cp.Contact(), cp.JointStops()] if stops else [cp.Contact()]
-    com = cp.Setpoint(ComPosition(), who.snapshot().com, stiffness=60.0, limit=7.0)
+    com = cp.Setpoint(ComPosition(), character.snapshot().com, stiffness=60.0, limit=7.0)
     return [first, [com], [cp.Momentum("angular", gain=20.0, weight=20.0), cp.TrackPose(stiffness=100.0, **posture)]]
 
 
-def states(who: cp.Character, speed: float, count: int, seed: int = 0, spread: float = 0.02) -> list[cp.Snapshot]:
+def states(character: cp.Character, speed: float, count: int, seed: int = 0, spread: float = 0.02) -> list[cp.Snapshot]:
     rng = np.random.default_rng(seed)
     out = []
     for k in range(count):
-        q = who.integrate(who.neutral, spread * rng.standard_normal(who.nv))
-        q[who.joints[0].qpos] = who.neutral[who.joints[0].qpos]
-        out.append(who.snapshot(who.state(q, speed * rng.standard_normal(who.nv), 0.002 * k)))
+        q = character.integrate(character.neutral, spread * rng.standard_normal(character.nv))
+        q[character.joints[0].qpos] = character.neutral[character.joints[0].qpos]
+        out.append(character.snapshot(character.state(q, speed * rng.standard_normal(character.nv), 0.002 * k)))
     return out
 
 
 # -- two ways, one answer ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("body", ["human", "chicken", "planar_biped"])
 def test_the_fast_solver_agrees_with_the_general_one(body: str):
-    who = cp.character(body)
-    levels, memory = standing(who), None
-    for snapshot in states(who, 0.1, 6):
+    character = cp.character(body)
+    levels, memory = standing(character), None
+    for snapshot in states(character, 0.1, 6):
         fast = solve_whole_body(snapshot, levels, Footing(), FAST, memory)
         slow = solve_whole_body(snapshot, levels, Footing(), GENERAL, memory and replace(memory, warm=None))
         memory = fast.memory
@@ -54,9 +54,9 @@ def test_the_fast_solver_agrees_with_the_general_one(body: str):
 def test_known_residuals_are_those_of_the_rows(human):
     for snapshot in states(human, 0.5, 4, seed=3):
         solution = solve_whole_body(snapshot, standing(human), Footing(), FAST)
-        told = solution.problem.residuals(solution.acceleration, solution.multipliers, solution.torque)
-        assert solution.residuals.keys() == told.keys()
-        for name, size in told.items():
+        found = solution.problem.residuals(solution.acceleration, solution.multipliers, solution.torque)
+        assert solution.residuals.keys() == found.keys()
+        for name, size in found.items():
             assert solution.residuals[name] == pytest.approx(size, rel=1e-9, abs=1e-9)
 
 

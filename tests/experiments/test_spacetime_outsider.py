@@ -11,26 +11,13 @@ from scipy.optimize import lsq_linear
 
 import counterpoise as cp
 from counterpoise.experiments import find_experiment, run_experiment
-from counterpoise.experiments.dismount import Settings as DismountSettings
-from counterpoise.experiments.dismount import dismount_stunt
-from counterpoise.experiments.staging import (
-    ballistic,
-    bent,
-    com_of,
-    course_of,
-    first_guess_of,
-    flat_footed,
-    hanging,
-    middle,
-    rows_of,
-    solve,
-    standing_at,
-    take_with,
-)
-from counterpoise.experiments.standing_jump import Settings as JumpSettings
-from counterpoise.experiments.standing_jump import jump_stunt
-from counterpoise.measure import outsider
+from counterpoise.experiments.dismount import DismountSettings, dismount_stunt
+from counterpoise.experiments.key_poses import ballistic, bent, com_of, flat_footed, hanging, middle, standing_at
+from counterpoise.experiments.scenery import rows_of, take_with
+from counterpoise.experiments.staging import course_of, first_guess_of, solve
+from counterpoise.experiments.standing_jump import StandingJumpSettings, jump_stunt
 from counterpoise.measure.outsider import judge_motion, judge_torques
+from counterpoise.measure.outsider_mechanics import bounded_residual, lowest
 
 FEET = ("foot_left", "foot_right")
 
@@ -42,7 +29,7 @@ def human():
 
 @pytest.fixture(scope="module")
 def jump(human):
-    stunt = dataclasses.replace(jump_stunt(human, JumpSettings(distance=0.5, flight=0.4)), rate=15.0)
+    stunt = dataclasses.replace(jump_stunt(human, StandingJumpSettings(distance=0.5, flight=0.4)), rate=15.0)
     return stunt, solve(stunt)
 
 
@@ -68,7 +55,7 @@ def test_contact_forces_are_what_carries_the_body(human, jump):
 
 
 def test_limits_on_torque_hold_to_the_outsider(human):
-    stunt = dataclasses.replace(jump_stunt(human, JumpSettings(distance=0.5, flight=0.4)), rate=15.0)
+    stunt = dataclasses.replace(jump_stunt(human, StandingJumpSettings(distance=0.5, flight=0.4)), rate=15.0)
     joints = [j.name for j in human.joints if j.kind != "free"]
     free = judge_torques(solve(stunt))
     share = round(0.7 * free.worst[1], 2)
@@ -118,7 +105,7 @@ def test_the_small_program_agrees_with_another_solver():
         low = np.array([-np.inf] * 2 + [0.0] * 4 + [-0.1] * 4)
         high = np.array([np.inf] * 6 + [0.1] * 4)
         other = lsq_linear(A, b, (low, high), method="bvls", max_iter=1000)
-        assert outsider._least(A, b, low, high) == pytest.approx(np.sqrt(2.0 * other.cost), abs=1e-4)
+        assert bounded_residual(A, b, low, high) == pytest.approx(np.sqrt(2.0 * other.cost), abs=1e-4)
 
 
 def test_the_lowest_point_of_every_shape_is_where_mujoco_finds_it():
@@ -134,7 +121,7 @@ def test_the_lowest_point_of_every_shape_is_where_mujoco_finds_it():
     mujoco.mj_forward(model, data)
     for geom in range(1, model.ngeom):
         gap = mujoco.mj_geomDistance(model, data, geom, 0, 5.0, None)
-        assert outsider.lowest(model, data, geom) == pytest.approx(gap, abs=2e-3), kinds[geom - 1]
+        assert lowest(model, data, geom) == pytest.approx(gap, abs=2e-3), kinds[geom - 1]
 
 
 # -------------------------------------------------------------------------------------------------------------- poses
@@ -174,7 +161,7 @@ def test_a_course_knows_momentum_and_inertia(human):
     t, w = np.linspace(0.0, 0.1, 21), 3.0
     base = standing_at(human, np.asarray(human.neutral), 0.0)
     com = com_of(human, base)
-    from counterpoise.experiments.staging import moved
+    from counterpoise.experiments.key_poses import moved
 
     poses = np.array([moved(human, base, com, com, (0.0, w * k, 0.0)) for k in t])
     c = course_of(human, t, poses)

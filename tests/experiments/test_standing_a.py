@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
 import counterpoise as cp
 from counterpoise import measure
+from counterpoise.control.basic import Action
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadValue, CounterpoiseError
 from counterpoise.experiments import experiments, run_experiment
-from counterpoise.experiments.endurance import GoingOn, least_near
-from counterpoise.experiments.push_map import Fresh, polar
-from counterpoise.experiments.squat_height import Settings as HeightSettings
-from counterpoise.experiments.squat_height import bend_height
-from counterpoise.experiments.upright import InTurn, blow, joint_errors, trunk_of
-from counterpoise.measure import Bar, PushLimit, ankle_limit, push_limit, push_map, survival
+from counterpoise.experiments.endurance import ContinuedStand, least_near
+from counterpoise.experiments.push_map import NamedController, polar
+from counterpoise.experiments.squat_height import SquatHeightSettings, bend_height
+from counterpoise.experiments.upright import blow, joint_errors, trunk_of
+from counterpoise.measure import Bar, PushLimit, Survival, ankle_limit, push_limit, push_map, survival
 from counterpoise.simulate.disturbances import Push
 
 NAMES = ("grapple", "platform", "ice", "morphologies", "windmill", "squat-height", "push-map")
@@ -113,9 +116,9 @@ def test_bad_pushes_are_greeted(human):
     with pytest.raises(BadValue, match="direction"):
         ankle_limit(human, "thorax", float("nan"))
     with pytest.raises(BadValue, match="lowest"):
-        push_limit(human, Fresh("stand"), "thorax", 0.0, lowest=2.0, highest=1.0)
+        push_limit(human, NamedController("stand"), "thorax", 0.0, lowest=2.0, highest=1.0)
     with pytest.raises(BadValue, match="workers"):
-        push_map(human, Fresh("stand"), ["thorax"], workers=0)
+        push_map(human, NamedController("stand"), ["thorax"], workers=0)
     with pytest.raises(BadValue, match=r"Bar\.foot"):
         Bar(foot=-1.0)
 
@@ -149,15 +152,15 @@ def test_the_search_finds_the_border(human, monkeypatch):
         rho = np.linalg.norm(push.force) * push.duration / ankle_limit(human, "thorax", 90.0).impulse
         assert end == pytest.approx(push.start + push.duration)
         fine = bool(rho < 1.37)
-        return pushes.Survival(fine, "" if fine else "fell", None, 0, 0, 0, 0, 0, 0, 0)  # type: ignore[arg-type]
+        return Survival(fine, "" if fine else "fell", None, 0, 0, 0, 0, 0, 0, 0)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Push, "status", "finished", raising=False)
     monkeypatch.setattr(pushes, "simulate", pretend)
     monkeypatch.setattr(pushes, "survival", verdict)
-    found = push_limit(human, Fresh("stand"), "thorax", 90.0, tolerance=0.05)
+    found = push_limit(human, NamedController("stand"), "thorax", 90.0, tolerance=0.05)
     assert 1.37 - 0.05 <= found.rho < 1.37 and found.why == "fell" and found.force * 0.1 == pytest.approx(found.impulse)
-    assert push_limit(human, Fresh("stand"), "thorax", 90.0, lowest=1.5).rho == 0.0
-    above = push_limit(human, Fresh("stand"), "thorax", 90.0, highest=1.2, tolerance=0.02)
+    assert push_limit(human, NamedController("stand"), "thorax", 90.0, lowest=1.5).rho == 0.0
+    above = push_limit(human, NamedController("stand"), "thorax", 90.0, highest=1.2, tolerance=0.02)
     assert above.rho > 1.17 and above.why == ""
 
 
@@ -183,6 +186,24 @@ def test_they_are_listed_with_their_sources():
             run_experiment(name, settings={"whoo": "human"})
 
 
+@dataclass(frozen=True, eq=False)
+class InTurn:
+    """Stand, changed while it stands: each part takes over at its time, with the memory of the one before."""
+
+    parts: Sequence[tuple[float, Stand]]  # from when [s], what; the first is there from the start
+
+    @property
+    def rate(self) -> float:
+        return self.parts[0][1].rate
+
+    def begin(self, character: cp.Character) -> Any:
+        return self.parts[0][1].begin(character)
+
+    def act(self, snapshot: cp.Snapshot, memory: Any) -> Action:
+        now = [stand for start, stand in self.parts if snapshot.time >= start - 1e-9] or [self.parts[0][1]]
+        return now[-1].act(snapshot, memory)
+
+
 def test_controllers_in_turn_keep_their_memory(human):
     """The second part takes over where the first's memory is: as one controller all along, when both are the same."""
     one = cp.simulate(human, Stand(), 0.3, disturbances=[Push("thorax", (150, 0, 0), 0.05, 0.1)])
@@ -198,7 +219,7 @@ def test_minutes_one_after_another_are_one_run(human):
     """State, time and memory go on: two halves, the push across their border, are the whole."""
     pushes = [Push("thorax", (200, 0, 0), 0.1, 0.1)]
     whole = cp.simulate(human, Stand(), 0.3, disturbances=pushes)
-    stand = GoingOn(Stand())
+    stand = ContinuedStand(Stand())
     first = cp.simulate(human, stand, 0.15, disturbances=pushes)
     state = human.state(first.positions()[-1], first.velocities()[-1], float(first.time[-1]))
     second = cp.simulate(human, stand, 0.15, disturbances=pushes, start=state)
@@ -234,7 +255,7 @@ def test_small_helpers(human):
     push = blow("thorax", 90.0, 200.0, 1.0)
     assert np.allclose(push.force, (0.0, 200.0, 0.0)) and push.duration == 0.1
     assert trunk_of(human) == "thorax" and trunk_of(stranger()) == "torso"
-    height = bend_height(HeightSettings(depth=0.6, period=2.0, bends=2), 1.0)
+    height = bend_height(SquatHeightSettings(depth=0.6, period=2.0, bends=2), 1.0)
     assert height(0.0) == pytest.approx(1.0) and height(1.0) == pytest.approx(0.6) and height(9.0) == pytest.approx(1.0)
 
 
@@ -251,7 +272,7 @@ def test_somebody_elses_biped_stands_and_takes_pushes():
     who = stranger()
     still = cp.simulate(who, Stand(), 3.0)
     assert not measure.fell(still).fell and joint_errors(still)[-1] < 0.05
-    found = push_map(who, Fresh("stand"), [trunk_of(who)], (0.0, 90.0, 225.0), tolerance=0.2, workers=2)
+    found = push_map(who, NamedController("stand"), [trunk_of(who)], (0.0, 90.0, 225.0), tolerance=0.2, workers=2)
     assert min(limit.rho for limit in found.values()) >= 0.9
 
 
@@ -270,9 +291,9 @@ def test_every_figure_takes_a_push_from_anywhere(name):
 @pytest.mark.slow
 def test_the_map_in_processes_is_the_map_in_one(human):
     search = {"tolerance": 0.4, "highest": 1.6}
-    alone = push_map(human, Fresh("stand"), ["thorax"], (0.0, 90.0), **search)
+    alone = push_map(human, NamedController("stand"), ["thorax"], (0.0, 90.0), **search)
     told: list[tuple[int, int]] = []
-    together = push_map(human, Fresh("stand"), ["thorax"], (0.0, 90.0), workers=2,
+    together = push_map(human, NamedController("stand"), ["thorax"], (0.0, 90.0), workers=2,
                         progress=lambda done, of: told.append((done, of)), **search)  # fmt: skip
     assert alone == together and told == [(1, 2), (2, 2)]
 

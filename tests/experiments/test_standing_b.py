@@ -9,10 +9,8 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.experiments import combinations as of
-from counterpoise.experiments import run_experiment
-from counterpoise.experiments.cup import HAND, UP, cup_axis, kick_with_cup, tilt_of, with_cup
-from counterpoise.experiments.cup import Settings as CupSettings
+from counterpoise.experiments import captured, run_experiment, tracking
+from counterpoise.experiments.cup import HAND, UP, CupSettings, cup_axis, kick_with_cup, tilt_of, with_cup
 from counterpoise.experiments.exercise import jab
 from counterpoise.experiments.kicks import leg_swing
 from counterpoise.simulate import Recording
@@ -55,9 +53,9 @@ def test_worth_tells_a_fall_from_a_deep_squat(human):
     poses = squat.sample(times).q
     followed = replace(rec, qpos=poses)
     clock = replace(squat, times=squat.times * 1.2 / squat.duration)
-    one = of.worth(followed, clock)
-    assert one.median < 0.05 and of.joint_angles(followed, clock).max() < 0.01
-    limp = of.worth(cp.simulate(human, cp.Passive(), 1.6), None)
+    one = tracking.track_report(followed, clock)
+    assert one.median < 0.05 and tracking.joint_angles(followed, clock).max() < 0.01
+    limp = tracking.track_report(cp.simulate(human, cp.Passive(), 1.6), None)
     assert limp.fell is not None and 0.3 < limp.fell < 1.6 and not limp.stood
 
 
@@ -67,7 +65,7 @@ def test_joint_angles_are_the_angles_between_frames(human):
     q = np.tile(human.neutral, (len(rec), 1))
     shoulder = human.joint("shoulder_left")
     q[20:, shoulder.qpos] = spatial.multiply(q[20:, shoulder.qpos], spatial.exp(np.array([0.2, -0.1, 0.2])))
-    angles = of.joint_angles(replace(rec, qpos=q))
+    angles = tracking.joint_angles(replace(rec, qpos=q))
     names = [j.name for j in human.joints if j.name != "root"]
     assert angles.shape == (60, len(names)) and angles[:20].max() < 1e-9
     assert angles[20:, names.index("shoulder_left")] == pytest.approx(np.full(40, 0.3), abs=1e-9)
@@ -100,9 +98,9 @@ def test_a_short_impact_has_its_claims_plots_and_film(tmp_path):
 
 
 def test_clips_elsewhere_or_nowhere(tmp_path):
-    assert of.clip_folder(str(tmp_path)) == tmp_path
+    assert captured.clip_folder(str(tmp_path)) == tmp_path
     with pytest.raises(cp.CounterpoiseError, match="no folder"):
-        of.clip_folder(str(tmp_path / "nothing"))
+        captured.clip_folder(str(tmp_path / "nothing"))
 
 
 @pytest.mark.slow

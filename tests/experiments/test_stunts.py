@@ -10,8 +10,10 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.experiments import stunts
-from counterpoise.experiments.staging import Stunt, moved, solve
-from counterpoise.measure.outsider import judge_motion, lowest
+from counterpoise.experiments.key_poses import moved
+from counterpoise.experiments.staging import StagedStunt, solve
+from counterpoise.measure.outsider import judge_motion
+from counterpoise.measure.outsider_mechanics import lowest
 
 FEET = ("foot_left", "foot_right")
 
@@ -44,16 +46,16 @@ def test_what_stands_in_the_way_is_measured(human):
     keys = (cp.Key(0.0, human.neutral, rest=True), cp.Key(0.3, human.neutral, rest=True))
     touches = tuple(cp.Touch(f, 0.0, 0.3) for f in FEET)
     plate = {"box": ((0.0, 0.0, -0.1), (1.0, 1.0, 0.108))}
-    stunt = Stunt(human, keys, touches, 0.3, scenery=(plate,))
+    stunt = StagedStunt(human, keys, touches, 0.3, scenery=(plate,))
     deep, which = stunts.into_scenery(stunt, solve(stunt))
     assert deep == pytest.approx(0.008, abs=3e-4) and ("foot" in which or "toes" in which)
-    away = Stunt(human, keys, touches, 0.3, scenery=({"box": ((3.0, 0.0, 0.5), (0.5, 0.5, 0.5))},))
+    away = StagedStunt(human, keys, touches, 0.3, scenery=({"box": ((3.0, 0.0, 0.5), (0.5, 0.5, 0.5))},))
     assert stunts.into_scenery(away, solve(away)) == (0.0, "")
 
 
 @pytest.mark.slow
 def test_the_vault_goes_over_the_box_and_not_through_it(human):
-    stunt = stunts.vault(human, stunts.Settings())
+    stunt = stunts.vault(human, stunts.StuntsSettings())
     result = solve(stunt)
     judged = judge_motion(result)
     assert result.ok and max(result.between.values()) < 0.01 and judged.fine and judged.sink < 2e-3, judged.report()
@@ -71,7 +73,7 @@ def test_the_vault_goes_over_the_box_and_not_through_it(human):
     ],
 )
 def test_limbs_that_cross_keep_apart(human, name: str, pairs: list[tuple[str, str]]):
-    result = solve(stunts.build(human, name, stunts.Settings()))
+    result = solve(stunts.build(human, name, stunts.StuntsSettings()))
     judged = judge_motion(result)
     assert result.ok and judged.fine and judged.sink < 2e-3, judged.report()
     m, d = human.model, mujoco.MjData(human.model)

@@ -8,7 +8,7 @@ import pytest
 import counterpoise as cp
 from counterpoise import spatial
 from counterpoise.experiments import Lab, run_experiment
-from counterpoise.experiments.biped_squat import Settings, nailed_biped, start_pose
+from counterpoise.experiments.biped_squat import BipedSquatSettings, nailed_biped, start_pose
 from counterpoise.experiments.biped_squat import run as squat
 from counterpoise.experiments.chain_eight import eight, strong_chain
 
@@ -67,7 +67,7 @@ def test_by_weights_the_two_objectives_of_the_chain_fight():
 
 
 def test_a_quick_squat_is_tracked_and_its_forces_are_predicted():
-    outcome = squat(Settings(period=1.5, squats=1, weighted=False), Lab())
+    outcome = squat(BipedSquatSettings(period=1.5, squats=1, weighted=False), Lab())
     assert outcome.holds, [claim for claim in outcome.claims if not claim.holds]
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
+from counterpoise import spatial
 from counterpoise.character import Character
-from counterpoise.character.kinematics import BatchKinematics, body_frames, dof_lists, forward_kinematics, tree_of
+from counterpoise.character.kinematics import (
+    BatchKinematics,
+    body_frames,
+    dof_lists,
+    forward_kinematics,
+    local_frames,
+    tree_of,
+)
 from counterpoise.character.snapshot import take_kinematics
 
 
@@ -48,6 +56,27 @@ def test_many_poses_at_once_are_one_snapshot_each(cast: Character):
         assert np.allclose(many.angular_jacobian(body)[i], one.angular_jacobian(body), atol=1e-12)
         assert np.allclose(many.com[i], one.com, atol=1e-12)
         assert np.allclose(many.com_jacobian[i], one.com_jacobian, atol=1e-11)
+
+
+def test_several_points_at_once_are_each_point(cast: Character):
+    poses, rng = random_poses(cast, 3), np.random.default_rng(1)
+    many, bodies = BatchKinematics(cast, poses), rng.integers(1, cast.model.nbody, 5)
+    points = rng.normal(size=(5, 3))
+    places = many.points(bodies, points)
+    jacobians = many.point_jacobians(bodies, places)
+    for k, b in enumerate(bodies):
+        body = cast.segments[b - 1]
+        assert np.allclose(places[:, k], many.position(body, points[k]), atol=1e-12)
+        assert np.allclose(jacobians[:, k], many.jacobian(body, points[k]), atol=1e-12)
+
+
+def test_frames_in_the_parents_compose_to_frames_in_the_world(cast: Character):
+    poses, parents = random_poses(cast, 3), cast.model.body_parentid
+    (places, turns), (local_places, local_turns) = body_frames(cast, poses), local_frames(cast, poses)
+    for b in range(1, cast.model.nbody):
+        p = int(parents[b])
+        place, turn = spatial.compose((places[:, p], turns[:, p]), (local_places[:, b], local_turns[:, b]))
+        assert np.allclose(place, places[:, b], atol=1e-12) and np.allclose(turn, turns[:, b], atol=1e-12)
 
 
 def test_lists_of_dofs_lead_from_the_root_to_the_body(human: Character):

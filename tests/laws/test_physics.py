@@ -9,7 +9,7 @@ import pytest
 
 from counterpoise.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import follow
+from counterpoise.character.track import follow
 from counterpoise.control import Action, HoldPose, Passive
 from counterpoise.simulate import Push, World, simulate
 from counterpoise.simulate.world import build_stage

@@ -14,7 +14,7 @@ import pytest
 
 from counterpoise.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import follow
+from counterpoise.character.track import follow
 from counterpoise.control import Action, HoldPose, Passive
 from counterpoise.simulate import Platform, Push, Recording, Sine, World, random_pushes, replay, simulate
 

@@ -12,7 +12,8 @@ from random_states import random_state
 from counterpoise import spatial
 from counterpoise.character import Character, State
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import follow, point_path, take_contact_places
+from counterpoise.character.snapshot import take_contact_places
+from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue, UnknownName
 
 SOME = ["human", "ostrich", "chain", "planar_biped", "insectoid"]

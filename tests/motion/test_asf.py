@@ -152,7 +152,9 @@ def test_radians_mean_the_same(tmp_path):
 def test_the_skeleton_is_found_or_told(tmp_path):
     path = take(tmp_path)
     motion = read_motion(path)
-    assert any("07.asf" in line for line in motion.source.told) and any("120" in line for line in motion.source.told)
+    assert any("07.asf" in line for line in motion.source.remarks) and any(
+        "120" in line for line in motion.source.remarks
+    )
     assert motion.rate == pytest.approx(120.0) and read_motion(path, rate=60).rate == pytest.approx(60.0)
     (tmp_path / "07.asf").rename(tmp_path / "other.asf")
     assert len(read_motion(path)) == 2  # the only one there
@@ -166,7 +168,7 @@ def test_the_skeleton_is_found_or_told(tmp_path):
 
 def test_units_that_make_nobodys_size_are_not_believed(tmp_path):
     clip = read_clip(take(tmp_path, skeleton=SKELETON.replace("length 0.45", "length 0.0045")))
-    assert clip.notes["scale"] == pytest.approx(0.0254 / 0.45) and any("would make" in t for t in clip.notes["told"])
+    assert clip.notes["scale"] == pytest.approx(0.0254 / 0.45) and any("would make" in t for t in clip.notes["remarks"])
     assert read_clip(tmp_path / "07_03.amc", units="cm").notes["scale"] == 0.01
 
 
@@ -214,20 +216,20 @@ HOSTILE = {
     "bone without end": (SKELETON[: SKELETON.index("    dof rx rz")], MOTION, "'spine' has no end"),
     "bone twice": (SKELETON.replace("name head", "name spine"), MOTION, "line 32: bone 'spine'"),
     "unknown child": (SKELETON.replace("spine head", "spine haed"), MOTION, "did you mean 'head'"),
-    "loop": (SKELETON.replace("ltibia lfoot", "ltibia lfemur"), MOTION, "'lfemur' hangs in two places"),
-    "loose bone": (SKELETON.replace("    spine head\n", ""), MOTION, "line 26: bone 'head' hangs nowhere"),
+    "loop": (SKELETON.replace("ltibia lfoot", "ltibia lfemur"), MOTION, "'lfemur' is in two places"),
+    "loose bone": (SKELETON.replace("    spine head\n", ""), MOTION, "line 26: bone 'head' is not in the hierarchy"),
     "length of bones": (SKELETON.replace("dof rx\n", "dof rx l\n"), MOTION, "dof l"),
-    "unknown dof": (SKELETON.replace("dof rx rz", "dof rx rw"), MOTION, "'rw' is no degree"),
-    "axis order": (SKELETON.replace("ZXY", "ZXX"), MOTION, "'ZXX' is no order"),
+    "unknown dof": (SKELETON.replace("dof rx rz", "dof rx rw"), MOTION, "'rw' is not a degree"),
+    "axis order": (SKELETON.replace("ZXY", "ZXX"), MOTION, "'ZXX' is not an order"),
     "nan direction": (SKELETON.replace("direction 0 1 0", "direction 0 nan 0"), MOTION, "line 19: 'nan'"),
     "unit zero": (SKELETON.replace("length 0.45", "length 0"), MOTION, "line 6: a length unit"),
     "no frames": (SKELETON, MOTION[: MOTION.index("1\nroot")], "no frames"),
-    "bone before frames": (SKELETON, MOTION.replace(":DEGREES\n1\n", ":DEGREES\n"), "line 4: .*stands before"),
+    "bone before frames": (SKELETON, MOTION.replace(":DEGREES\n1\n", ":DEGREES\n"), "line 4: .*is there before"),
     "unknown bone": (SKELETON, MOTION.replace("lfoot -5 ", "lfoof -5 "), "line 15: no bone 'lfoof'.*'lfoot'"),
     "too few values": (SKELETON, MOTION.replace("spine 6 -8", "spine 6"), "line 12: 1 values of bone 'spine'"),
     "nan value": (SKELETON, MOTION.replace("spine 6 -8", "spine nan -8"), "line 12: 'nan'"),
     "no dof": (SKELETON, MOTION.replace("ltibia 34", "head 34"), "line 14: 1 values of bone 'head'"),
-    "bone twice in a frame": (SKELETON, MOTION.replace("ltibia 34", "lfemur 1 2 3"), "line 14: .* stands twice"),
+    "bone twice in a frame": (SKELETON, MOTION.replace("ltibia 34", "lfemur 1 2 3"), "line 14: .* is there twice"),
     "cut short": (SKELETON, MOTION[: MOTION.index("ltibia 34")], "leaves out bone 'ltibia'"),
     "frame numbers": (SKELETON, MOTION.replace("\n2\n", "\n7\n"), "line 10: frame 7 follows frame 1"),
     "long line": (SKELETON, MOTION.replace("spine 6", "spine " + "6" * 9000), "line 12: a line of"),

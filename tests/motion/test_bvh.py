@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from counterpoise import read_motion
 from counterpoise.character.library import character
 from counterpoise.errors import BadFile, BadValue, UnknownName
 from counterpoise.motion import Motion, reference_motion
+from counterpoise.motion.files.axes import UNITS
 from counterpoise.motion.files.bvh import read_clip, write_clip
 from counterpoise.motion.skeleton import Clip
 
@@ -204,10 +206,43 @@ def test_units_are_guessed_from_the_figures_size_and_told(unit, scale, tmp_path)
     motion.write(path, units=unit, rate=10)
     clip = read_clip(path)
     assert clip.notes["scale"] == pytest.approx(scale)
-    assert any(f"units guessed: {unit}" in line for line in clip.notes["told"])
+    assert any(f"units guessed: {unit}" in line for line in clip.notes["remarks"])
     told = read_clip(path, units=scale)
-    assert not any("units" in line for line in told.notes["told"])
+    assert not any("units" in line for line in told.notes["remarks"])
     np.testing.assert_allclose(clip.world()[0], told.world()[0])
+
+
+def small_person(path: Path, units: str, cmu_names: bool) -> Path:
+    """A person whose joints span 1.2 m, smaller than the sizes that units are guessed for."""
+    reference_motion("squat", character("human", height=1.2)).write(path, units=units, rate=10)
+    if cmu_names:
+        text = path.read_text()
+        for ours, theirs in (("thigh_left", "LHipJoint"), ("thigh_right", "RHipJoint"), ("abdomen", "LowerBack")):
+            assert ours in text
+            text = text.replace(ours, theirs)
+        path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("unit", ["cmu", "cm", "m"])
+def test_cmu_skeletons_are_recognised_by_name_where_that_gives_a_person(unit, tmp_path):
+    clip = read_clip(small_person(tmp_path / "small.bvh", unit, cmu_names=True))
+    assert clip.notes["scale"] == pytest.approx(UNITS[unit])
+    assert any("units by joint names: cmu" in line for line in clip.notes["remarks"]) == (unit == "cmu")
+
+
+def test_a_person_of_a_doubtful_size_is_a_warning(tmp_path):
+    path = small_person(tmp_path / "small.bvh", "cmu", cmu_names=False)
+    with pytest.warns(UserWarning, match=r"person 0\.2.* m tall, which is doubtful.*units=\.\.\..*--units"):
+        motion = read_motion(path)
+    assert any(line.startswith("warning: the figure is read as a person 0.2") for line in motion.source.remarks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        told = read_motion(path, units="cmu")
+        small_person(path, "cmu", cmu_names=True)
+        named = read_motion(path)
+    np.testing.assert_allclose(named.poses[:, :3], told.poses[:, :3])
+    assert not any("doubtful" in line for line in (*told.source.remarks, *named.source.remarks))
 
 
 @pytest.mark.parametrize("up, forward", [("y", "z"), ("z", "x"), ("z", "-y"), ("y", "-x"), ("x", "y")])
@@ -227,7 +262,7 @@ def test_positions_near_zero_are_added_to_the_offset(tmp_path, rng):
     rows[:, 10:13] -= [18.0, 15.0, 0.0]
     added = read_clip(written(tmp_path / "b.bvh", TREE, rows))
     np.testing.assert_allclose(added.world()[0], there.world()[0], atol=1e-7)
-    assert any("added" in line for line in added.notes["told"]) and added.notes["positions"] == "added"
+    assert any("added" in line for line in added.notes["remarks"]) and added.notes["positions"] == "added"
     write_clip(tmp_path / "c.bvh", added, source=read_motion(tmp_path / "b.bvh").source)
     np.testing.assert_allclose(read_clip(tmp_path / "c.bvh").world()[0], there.world()[0], atol=1e-7)
 
@@ -340,7 +375,7 @@ def test_nothing_is_left_where_writing_fails(tmp_path):
         motion.write(tmp_path / "missing" / "a.bvh")
     with pytest.raises(UnknownName, match="did you mean 'foot_left'"):
         motion.write(tmp_path / "a.bvh", bodies=["left_foot"])
-    with pytest.raises(BadValue, match="knows no option animation"):
+    with pytest.raises(BadValue, match="has no option animation"):
         motion.write(tmp_path / "a.bvh", animation=1)
     assert list(tmp_path.iterdir()) == []
 
@@ -372,7 +407,9 @@ def test_a_pose_put_before_the_movement_is_noticed():
     kept = read_motion(MOCAP / "02_01.bvh")
     left_out = read_motion(MOCAP / "02_01.bvh", skip_rest_frame=True)
     assert (len(kept), len(left_out)) == (344, 343)
-    assert left_out.start == pytest.approx(1 / 120) and any("frame 0 left out" in line for line in left_out.source.told)
+    assert left_out.start == pytest.approx(1 / 120) and any(
+        "frame 0 left out" in line for line in left_out.source.remarks
+    )
     part = read_motion(MOCAP / "02_01.bvh", frames=(1, 343), skip_rest_frame=True)
     assert len(part) == 343
 

@@ -15,7 +15,8 @@ from counterpoise.character.library import character
 from counterpoise.character.rescale import segment_groups
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.motion import Motion, reference_motion
-from counterpoise.motion.files.c3d import Markers, gaps, read_markers
+from counterpoise.motion.files.c3d import read_markers
+from counterpoise.motion.files.markers import Markers, gaps
 from counterpoise.pose.marker_labels import place_of, placements
 from counterpoise.pose.marker_size import Calibration
 from counterpoise.pose.markers import fit_markers
@@ -86,7 +87,7 @@ def test_units_and_axes_are_the_files_own(tmp_path: Path, units: str, up: str, s
     assert np.allclose(turn @ axis, [0, 0, 1]) and np.linalg.det(turn) == pytest.approx(1.0)
     given = read_markers(path, units="mm", up="z")
     assert np.nanmax(np.abs(given.places - 0.001 * places)) < 1e-5
-    assert any("in the file" in word for word in found.notes["told"])
+    assert any("in the file" in word for word in found.notes["remarks"])
 
 
 def handmade(order: int, whole: bool, places: np.ndarray, told: bool = False) -> bytes:
@@ -152,7 +153,7 @@ def test_short_gaps_are_bridged_and_told():
     bridged = Markers(("A", "B"), 100.0, holed).bridged(0.2)
     assert np.abs(bridged.places[50:65, 0] - places[50:65, 0]).max() < 1e-3
     assert gaps(bridged.seen[:, 0]) == [(100, 140)] and gaps(bridged.seen[:, 1]) == [(0, 10)]
-    assert bridged.notes["told"] == (
+    assert bridged.notes["remarks"] == (
         "15 unseen marker frames bridged (A 15)",
         "50 unseen marker frames left open (A 40, B 10)",
     )

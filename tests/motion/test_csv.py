@@ -88,14 +88,14 @@ def cell(path, line: int, column: int, value: str) -> None:
     "line, column, value, why",
     [
         (3, 4, "nan", r"line 3: column 4 \(root.z \[m\]\): 'nan'"),
-        (3, 4, "", r"line 3: column 4 .* '' is no finite number"),
+        (3, 4, "", r"line 3: column 4 .* '' is not a finite number"),
         (5, 2, "1e999", "line 5: column 2"),
         (5, 2, "1_0", "line 5: column 2"),
         (4, 2, "1,2", r"line 4: \d+ cells for \d+ columns"),
         (1, 2, "root.a [m]", "line 1: column 2 is 'root.a'; did you mean 'root"),
-        (1, 2, "root.y [m]", "line 1: column 3: 'root.y' stands twice"),
-        (1, 2, "root.x [ell]", "line 1: column 2: 'root.x' is told in m, cm, mm"),
-        (1, 5, "root.qw [m]", "'root.qw' is told in no unit"),
+        (1, 2, "root.y [m]", "line 1: column 3: 'root.y' is there twice"),
+        (1, 2, "root.x [ell]", "line 1: column 2: 'ell' is not a unit of 'root.x': m, cm, mm"),
+        (1, 5, "root.qw [m]", "'m' is not a unit of 'root.qw', which has none"),
         (3, 1, "0.0", "times must increase"),
         (3, 1, "-5", "times must increase"),
     ],
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_named(table, squat, line, column, value, why):
 
 
 def test_tables_that_are_none(table, squat, tmp_path, rng):
-    with pytest.raises(BadValue, match=r"does not hold a body; say read_motion\(path, character\)"):
+    with pytest.raises(BadValue, match=r"does not contain a character; use read_motion\(path, character\)"):
         read_motion(table)
     with pytest.raises(BadFile, match=r"line 1: (column \d+ is '|\d+ columns of 'ostrich')"):
         read_motion(table, "ostrich")

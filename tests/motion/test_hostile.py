@@ -252,11 +252,11 @@ BAD_ASF: dict[str, tuple[str | Callable[[], str], str]] = {
     "no bones": (TOP, "no :bonedata"),
     "ten thousand bones": (lambda: chain(10_000), "more than 1000 bones"),
     "five hundred deep": (lambda: chain(500), "more than 200 deep"),
-    "a circle": (swapped(ASF, "b0 b1\n", "b0 b1\nb1 b0\n"), "hangs in two places"),
-    "its own parent": (swapped(ASF, "b0 b1\n", "b0 b0\n"), "hangs in two places"),
-    "a loose bone": (swapped(ASF, "b0 b1\n", ""), "'b1' hangs nowhere"),
+    "a circle": (swapped(ASF, "b0 b1\n", "b0 b1\nb1 b0\n"), "is in two places"),
+    "its own parent": (swapped(ASF, "b0 b1\n", "b0 b0\n"), "is in two places"),
+    "a loose bone": (swapped(ASF, "b0 b1\n", ""), "'b1' is not in the hierarchy"),
     "a strange bone": (swapped(ASF, "b0 b1\n", "b0 b7\n"), "no bone 'b7'; did you mean"),
-    "a name twice": (swapped(ASF, "name b1", "name b0"), "was there before"),
+    "a name twice": (swapped(ASF, "name b1", "name b0"), "the name of another bone"),
     "no name": (swapped(ASF, "name b1\n", ""), "has no name"),
     "begin in a bone": (swapped(ASF, "name b1", "begin"), "has no end"),
     "length NaN": (swapped(ASF, "length 1\naxis", "length nan\naxis"), "'nan' where length"),
@@ -266,8 +266,8 @@ BAD_ASF: dict[str, tuple[str | Callable[[], str], str]] = {
         lambda: ASF.replace("length 1\naxis", "length 1e9\naxis").replace("0 -1 0", "0 -1e9 0"),
         "bone 'b0' is 1e.09 times",
     ),
-    "axis order": (swapped(ASF, "axis 0 0 0 XYZ", "axis 0 0 0 XXZ"), "'XXZ' is no order"),
-    "freedom": (swapped(ASF, "dof rx ry rz", "dof rx rx"), "'rx' is no degree of freedom"),
+    "axis order": (swapped(ASF, "axis 0 0 0 XYZ", "axis 0 0 0 XXZ"), "'XXZ' is not an order"),
+    "freedom": (swapped(ASF, "dof rx ry rz", "dof rx rx"), "'rx' is not a degree of freedom"),
     "freedom of length": (swapped(ASF, "dof rx ry rz", "dof rx l"), "length changes"),
     "unit zero": (swapped(ASF, "length 1", "length 0"), "a length unit of 0"),
     "unit text": (swapped(ASF, "length 1", "length inch"), "'inch' where length"),
@@ -280,8 +280,8 @@ BAD_AMC: dict[str, tuple[str | Callable[[], str], str]] = {
     "cut after a number": (AMC[: AMC.rindex("root")], "leaves out bone 'root'"),
     "frames jump": (swapped(AMC, "\n2\n", "\n7\n"), "line 8: frame 7 follows frame 1"),
     "frames go back": (swapped(AMC, "\n2\n", "\n1\n"), "line 8: frame 1 follows frame 1"),
-    "a bone twice": (swapped(AMC, "b0 1 2 3\n", "b0 1 2 3\nb0 1 2 3\n"), "line 7: bone 'b0' stands twice"),
-    "before the first": (swapped(AMC, "\n1\n", "\n"), "line 4: bone 'root' stands before"),
+    "a bone twice": (swapped(AMC, "b0 1 2 3\n", "b0 1 2 3\nb0 1 2 3\n"), "line 7: bone 'b0' is there twice"),
+    "before the first": (swapped(AMC, "\n1\n", "\n"), "line 4: bone 'root' is there before"),
     "a strange bone": (swapped(AMC, "b0 1", "b8 1"), "line 6: no bone 'b8' in the skeleton; did you mean"),
     "too many values": (swapped(AMC, "b0 1 2 3", "b0 1 2 3 4"), "line 6: 4 values of bone 'b0', which has 3"),
     "ten thousand values": (swapped(AMC, "b0 1 2 3", "b0 " + "1 " * 2000), "line 6: 2000 values"),
@@ -339,10 +339,13 @@ BAD_CSV: dict[str, tuple[Callable[[str], str], str]] = {
     "a cell too many": (lambda t: cell(t, 2, 5, "1,1"), "line 3: 51 cells for 50 columns"),
     "a million columns": (lambda t: "time [s]" + ",x" * 1_000_000, "line 1: a header of 2000008 bytes"),
     "a strange column": (lambda t: cell(t, 0, 3, "rot.z [m]"), "line 1: column 4 is 'rot.z'; did you mean"),
-    "a column twice": (lambda t: cell(t, 0, 3, "root.x [m]"), "line 1: column 4: 'root.x' stands twice"),
+    "a column twice": (lambda t: cell(t, 0, 3, "root.x [m]"), "line 1: column 4: 'root.x' is there twice"),
     "a column less": (lambda t: "\n".join(row.rpartition(",")[0] for row in t.splitlines()), "1 columns of 'human'"),
-    "a strange unit": (lambda t: cell(t, 0, 1, "root.x [furlong]"), "line 1: column 2: 'root.x' is told in m, cm, mm"),
-    "NaN": (lambda t: cell(t, 2, 9, "nan"), r"line 3: column 10 \(.*\): 'nan' is no finite number"),
+    "a strange unit": (
+        lambda t: cell(t, 0, 1, "root.x [furlong]"),
+        "line 1: column 2: 'furlong' is not a unit of 'root.x': m, cm, mm",
+    ),
+    "NaN": (lambda t: cell(t, 2, 9, "nan"), r"line 3: column 10 \(.*\): 'nan' is not a finite number"),
     "infinity": (lambda t: cell(t, 2, 9, "inf"), "line 3: column 10"),
     "1e308": (lambda t: cell(t, 2, 9, "1e308"), "line 3: column 10"),
     "nothing": (lambda t: cell(t, 2, 9, ""), "line 3: column 10"),
@@ -457,7 +460,7 @@ BAD_SOURCES: dict[str, Callable[[dict], object]] = {
     "notes nested": lambda m: m["source"]["notes"].update(x=json.loads("[" * 400 + "]" * 400)),
     "rate negative": lambda m: m["source"]["notes"].update(rate=-1),
     "rate text": lambda m: m["source"]["notes"].update(rate="fast"),
-    "told no texts": lambda m: m["source"]["notes"].update(told=[1]),
+    "remarks no texts": lambda m: m["source"]["notes"].update(remarks=[1]),
     "channels none": lambda m: m["source"]["notes"].pop("channels"),
     "channels strange": lambda m: m["source"]["notes"].update(channels=[["Wrotation"], []]),
     "channels short": lambda m: m["source"]["notes"].update(channels=[["Xrotation"]]),
@@ -489,6 +492,15 @@ def test_old_archives_have_no_source(tmp_path, archive):
     motion.write(tmp_path / "old.bvh")  # and is written as any other motion
 
 
+def test_old_archives_call_remarks_told(tmp_path, archive):
+    def old(meta: dict) -> None:
+        meta["source"]["notes"]["told"] = ["up axis guessed: y"]
+        meta["source"]["notes"].pop("remarks")
+
+    motion = cp.read_motion(packed(tmp_path / "old.npz", changed(archive, old)))
+    assert motion.source is not None and motion.source.remarks == ("up axis guessed: y",)
+
+
 def test_bvh_through_npz_keeps_its_wording(tmp_path):
     words = BVH.replace("OFFSET 0 -0.9 0", "OFFSET 0.000 -9.0E-1 +0").replace("leg", "left leg").replace("  ", "\t")
     (tmp_path / "a.bvh").write_text(words.replace("Zrotation Yrotation Xrotation", "Yrotation Zrotation Xrotation"))
@@ -497,7 +509,7 @@ def test_bvh_through_npz_keeps_its_wording(tmp_path):
     first.write(tmp_path / "a.npz")
     again = cp.read_motion(tmp_path / "a.npz")
     again.write(tmp_path / "c.bvh")
-    assert again.source is not None and again.source.told == first.source.told
+    assert again.source is not None and again.source.remarks == first.source.remarks
     assert (tmp_path / "c.bvh").read_bytes() == (tmp_path / "b.bvh").read_bytes()
     assert "OFFSET 0.000 -9.0E-1 +0" in (tmp_path / "c.bvh").read_text()
 

@@ -12,7 +12,7 @@ import pytest
 import counterpoise as cp
 from counterpoise import spatial
 from counterpoise.character.skeletal.build import character_from_skeleton
-from counterpoise.character.skeletal.parts import named_sides, read_anatomy
+from counterpoise.character.skeletal.parts import named_sides, read_parts
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.clips import clip_of_motion, motion_of_clip
@@ -21,6 +21,8 @@ from counterpoise.motion.skeleton import Clip, Skeleton
 
 MOCAP = Path(__file__).resolve().parents[3] / "shared" / "mocap"
 CLIPS = sorted([*MOCAP.glob("*.bvh"), *MOCAP.glob("*.amc")])
+LOST_THORAX = 0.1167 / 1.585  # the BVH files lost this bone: its length in 02_01.amc by the height of 02_01.bvh
+RISING = ("111_10", "139_16")  # begin on a chair and on the ground: they stand in the end
 real = pytest.mark.skipif(not CLIPS, reason="no folder ../shared/mocap with real clips beside the repository")
 
 
@@ -181,8 +183,8 @@ def person():
 
 def test_parts_are_found_by_a_few_names_and_the_tree():
     names, parents, offsets = person()
-    found = read_anatomy(names, parents, offsets)
-    part = {name.removeprefix("mixamorig:"): p for name, p in zip(names, found.parts, strict=True)}
+    found = read_parts(names, parents, offsets)
+    part = {name.removeprefix("mixamorig:"): p for name, p in zip(names, found.by_joint, strict=True)}
     assert found.humanoid
     assert (part["LeftUpLeg"], part["LeftLeg"], part["LeftFoot"], part["LeftToeBase"]) == (
         "thigh",
@@ -280,9 +282,13 @@ def test_a_figure_that_rests_along_one_axis_stands_as_it_moves(tmp_path):
 def test_real_clips_have_sensible_bodies(path):
     motion = cp.read_motion(path, frames=(0, 120))
     body = motion.character
-    assert 1.45 < body.height < 1.9 and 50.0 < body.mass < 90.0
+    lost = LOST_THORAX * body.height if path.suffix == ".bvh" else 0.0
+    assert 1.45 < body.height + lost < 1.9 and 50.0 < body.mass < 90.0
     assert [foot.side for foot in body.feet] == ["left", "right"] and len(body.hands) == 2
-    assert len(body.segments) == 31 and any("units" in line or "unit is" in line for line in motion.source.told)
+    assert len(body.segments) == 31 and any("units" in line or "unit is" in line for line in motion.source.remarks)
+    if path.stem in RISING:
+        whole = cp.read_motion(path)
+        motion = whole.slice(whole.end - 1.0, whole.end)
     places, _ = clip_of_motion(motion).world()
     assert 0.6 < np.median(places[:, 0, 2]) < 1.6 or path.stem == "43_02"  # the root is above the floor
 
@@ -295,12 +301,12 @@ def test_every_format_is_what_it_says():
         assert suffix == suffix.lower() and entry.title and (entry.reader or entry.writer)
         assert bool(entry.needs) == bool(entry.extra)
         for name in filter(None, (entry.reader, entry.writer)):
-            assert callable(hub._function(entry, name, f"x{suffix}"))
+            assert callable(hub.function_of(entry, name, f"x{suffix}"))
 
 
 def test_suffixes(tmp_path, human):
     squat = reference_motion("squat", human)
-    with pytest.raises(BadFile, match=r"no motion format is called '.xyz'; the suffix may be .bvh, .*\.npz"):
+    with pytest.raises(BadFile, match=r"no motion format has the suffix '.xyz'; the suffix may be .bvh, .*\.npz"):
         squat.write(tmp_path / "a.xyz")
     with pytest.raises(BadFile, match=r"the suffix may be \.bvh"):
         cp.read_motion(tmp_path / "a")
@@ -325,7 +331,7 @@ def test_the_houses_own_format_goes_through_the_same_door(tmp_path, human):
     assert (part.start, part.end) == (pytest.approx(0.5, abs=0.02), pytest.approx(1.0, abs=0.02))
     with pytest.raises(BadValue, match=r"up means nothing to a \.npz file"):
         cp.read_motion(tmp_path / "squat.npz", up="z")
-    with pytest.raises(BadValue, match="knows no option colour"):
+    with pytest.raises(BadValue, match="has no option colour"):
         cp.read_motion(tmp_path / "squat.npz", colour="red")
 
 

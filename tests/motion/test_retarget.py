@@ -11,11 +11,13 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.character.anatomy import anatomy_of, read_name
+from counterpoise.character.anatomy import anatomy_of
+from counterpoise.character.anatomy_by_name import read_name
 from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
 from counterpoise.motion.contacts import ContactWindow, find_contacts
 from counterpoise.motion.retarget import RetargetTuning
-from counterpoise.motion.retarget.fit import _assemble, smooth_poses
+from counterpoise.motion.retarget.cost import frame_cost
+from counterpoise.motion.retarget.tangents import smooth_poses
 
 CLIPS = Path(__file__).resolve().parents[3] / "shared" / "mocap"
 CAST = ("child", "asymmetric", "insectoid", "chicken", "ostrich", "dinosaur")
@@ -135,12 +137,12 @@ def test_the_gradient_of_a_frame_agrees_with_differences(human):
         xpos, xmat, xquat = np.zeros((n, 3)), np.zeros((n, 9)), np.zeros((n, 4))
         xmat[0, 0] = xmat[0, 4] = xmat[0, 8] = xquat[0, 0] = 1.0
         H, g = np.zeros((nv, nv)), np.zeros(nv)
-        walls = (np.zeros(rows), np.zeros((rows, 3)), np.zeros(rows, np.int64))
-        value = _assemble(
+        limits = (np.zeros(rows), np.zeros((rows, 3)), np.zeros(rows, np.int64))
+        value = frame_cost(
             pose, tree, above, aims, wanted, points, aside, np.array([2.0, 1.0, 0.0]), np.full(nv, 0.3), human.neutral,
-            everything, (5.0, 0.01), xpos, xmat, xquat, np.zeros((nv, 6)), np.zeros(nv), walls, full, H, g,
+            everything, (5.0, 0.01), (xpos, xmat, xquat, np.zeros((nv, 6))), np.zeros(nv), limits, full, H, g,
         )  # fmt: skip
-        for over, slope, dof in zip(*walls, strict=True):  # walls are left to the step; their slopes are checked here
+        for over, slope, dof in zip(*limits, strict=True):  # the step adds these; their slopes are checked here
             g[dof : dof + 3] += 25.0 * max(over, 0.0) * slope
         return value, g
 

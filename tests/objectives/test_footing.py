@@ -1,4 +1,4 @@
-"""Footing: who may push, how hard, and where feet belong, on still, tilted and moving ground."""
+"""Footing: which points may push, how hard, and where feet belong, on still, tilted and moving ground."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from counterpoise import spatial
 from counterpoise.objectives import LEVEL, Footing, moving_surface, take_stance
 
 
-def lifted_by(who: cp.Character, height: float, time: float) -> cp.Snapshot:
-    q = who.neutral.copy()
+def lifted_by(character: cp.Character, height: float, time: float) -> cp.Snapshot:
+    q = character.neutral.copy()
     q[2] += height
-    return who.snapshot(who.state(q, time=time))
+    return character.snapshot(character.state(q, time=time))
 
 
 def test_forces_lie_on_the_friction_cone(human):
@@ -155,16 +155,19 @@ def test_a_foot_that_slid_away_is_planted_anew(human):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda who: Footing(friction=-1.0), "friction"),
-        (lambda who: Footing(reach=0.05, leave=0.02), "leave >= reach"),
-        (lambda who: take_stance(who.snapshot(), Footing(lifted=("foot_lft",))), "did you mean 'foot_left'"),
-        (lambda who: take_stance(who.snapshot(), Footing({"paw": LEVEL})), "no foot 'paw'"),
-        (lambda who: take_stance(who.snapshot(), Footing(lambda t: 3.0)), "Surface"),
-        (lambda who: cp.Surface(rotation=np.ones((3, 3))), "rotation"),
-        (lambda who: cp.Surface.tilted((0, 0, -1)), "straight down"),
-        (lambda who: cp.Surface(origin=(0, 0)), "3 finite"),
+        (lambda character: Footing(friction=-1.0), "friction"),
+        (lambda character: Footing(reach=0.05, leave=0.02), "leave >= reach"),
+        (
+            lambda character: take_stance(character.snapshot(), Footing(lifted=("foot_lft",))),
+            "did you mean 'foot_left'",
+        ),
+        (lambda character: take_stance(character.snapshot(), Footing({"paw": LEVEL})), "no foot 'paw'"),
+        (lambda character: take_stance(character.snapshot(), Footing(lambda t: 3.0)), "Surface"),
+        (lambda character: cp.Surface(rotation=np.ones((3, 3))), "rotation"),
+        (lambda character: cp.Surface.tilted((0, 0, -1)), "straight down"),
+        (lambda character: cp.Surface(origin=(0, 0)), "3 finite"),
     ],
 )
-def test_mistakes_are_told_with_the_cure(human, make, says: str):
+def test_mistakes_are_refused_with_the_cure(human, make, says: str):
     with pytest.raises(cp.CounterpoiseError, match=says):
         make(human)

@@ -17,16 +17,18 @@ from counterpoise.objectives.target import arrival
 BODIES = ["human", "chicken", "planar_biped"]
 
 
-def moving(who: cp.Character, seed: int, speed: float = 1.0) -> cp.Snapshot:
+def moving(character: cp.Character, seed: int, speed: float = 1.0) -> cp.Snapshot:
     rng = np.random.default_rng(seed)
-    q = who.integrate(who.neutral, 0.2 * rng.standard_normal(who.nv))
-    return who.snapshot(who.state(q, speed * rng.standard_normal(who.nv)))
+    q = character.integrate(character.neutral, 0.2 * rng.standard_normal(character.nv))
+    return character.snapshot(character.state(q, speed * rng.standard_normal(character.nv)))
 
 
 def ahead(here: cp.Snapshot, a: np.ndarray, h: float) -> cp.Snapshot:
     """The body a moment h later (or earlier) when it accelerates by a."""
-    who = here.character
-    return who.snapshot(who.state(who.integrate(here.q, h * here.v + 0.5 * h * h * a), here.v + h * a, h))
+    character = here.character
+    return character.snapshot(
+        character.state(character.integrate(here.q, h * here.v + 0.5 * h * h * a), here.v + h * a, h)
+    )
 
 
 def second_derivative(feature: Feature, here: cp.Snapshot, a: np.ndarray, h: float = 2e-4) -> np.ndarray:
@@ -45,9 +47,9 @@ def obeying(rows) -> np.ndarray:
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_is_written_is_what_the_rows_say(name: str, body: str):
-    who = cp.character(body)
-    objective = EXAMPLES[name](who)
-    here = moving(who, 1)
+    character = cp.character(body)
+    objective = EXAMPLES[name](character)
+    here = moving(character, 1)
     stance = take_stance(here, Footing(reach=1.0, leave=1.0))
     rows = objective.rows(here, stance)
     again = objective.rows(here, stance)
@@ -55,12 +57,12 @@ def test_what_is_written_is_what_the_rows_say(name: str, body: str):
     assert rows.on == objective.on and rows.at_most == objective.at_most
     if rows.on != "acceleration":
         return
-    A, b = np.full((400, who.nv), 7.0), np.full(400, 7.0)
+    A, b = np.full((400, character.nv), 7.0), np.full(400, 7.0)
     count = objective.write(here, stance, A, b, 3, 2.0)
     assert count == len(rows)
     assert np.allclose(A[3 : 3 + count], 2.0 * rows.A, atol=1e-12) and np.allclose(b[3 : 3 + count], 2.0 * rows.b)
     assert (A[:3] == 7.0).all() and (A[3 + count :] == 7.0).all()
-    a = np.random.default_rng(2).standard_normal(who.nv)
+    a = np.random.default_rng(2).standard_normal(character.nv)
     left = rows.A @ a - rows.b
     expected = np.maximum(left, 0.0) if rows.at_most else left
     assert rows.size(a) == pytest.approx(np.linalg.norm(expected), rel=1e-12)
@@ -71,13 +73,13 @@ def test_what_is_written_is_what_the_rows_say(name: str, body: str):
 @pytest.mark.parametrize("which", ["com", "point", "orientation"])
 def test_a_setpoint_asks_for_a_spring_and_a_damper(which: str, body: str):
     """The feature's own second derivative, by differences of its values, is k_p e + k_v e' + y_r''."""
-    who = cp.character(body)
-    end = who.segments[-1]
+    character = cp.character(body)
+    end = character.segments[-1]
     feature = {"com": ComPosition(), "point": PointPosition(end, (0.1, 0.0, 0.2)), "orientation": BodyOrientation(end)}[
         which
     ]
-    here = moving(who, 3)
-    there = feature.value(moving(who, 4))
+    here = moving(character, 3)
+    there = feature.value(moving(character, 4))
     axes = (1,) if which == "orientation" and body == "planar_biped" else "xz" if body == "planar_biped" else None
     wanted = cp.Setpoint(feature, there, velocity=0.3, acceleration=0.7, stiffness=30.0, axes=axes)
     bend = second_derivative(feature, here, obeying(wanted.rows(here)))
@@ -122,15 +124,15 @@ def test_a_reached_goal_at_rest_commands_rest(human):
 @pytest.mark.parametrize("kind", ["angular", "linear"])
 @pytest.mark.parametrize("body", ["human", "ostrich"])
 def test_momentum_changes_as_asked(kind: str, body: str):
-    who = cp.character(body)
-    here = moving(who, 5)
+    character = cp.character(body)
+    here = moving(character, 5)
     goal, rate = np.array([1.0, -2.0, 0.5]), np.array([0.0, 3.0, 0.0])
     a = obeying(cp.Momentum(kind, goal, rate, gain=4.0).rows(here))
     part = slice(0, 3) if kind == "angular" else slice(3, 6)
     h = 1e-5
     change = (ahead(here, a, h).momentum[part] - ahead(here, a, -h).momentum[part]) / (2 * h)
     asked = 4.0 * (goal - here.momentum[part]) + rate
-    assert np.allclose(change, asked, atol=1e-5 * (1 + np.abs(asked).max()) * momentum_scale(who, kind))
+    assert np.allclose(change, asked, atol=1e-5 * (1 + np.abs(asked).max()) * momentum_scale(character, kind))
 
 
 def test_axes_pick_from_whole_references_as_from_picked_ones(human):
@@ -168,11 +170,11 @@ def test_an_objective_aimed_anew_is_one_made_anew(human):
         (cp.Setpoint(ComPosition(), (0.0, 0.0, 1.0), axes="xy"), {"value": goal, "velocity": rate, "stiffness": 30.0}),
         (cp.Momentum("angular", gain=4.0), {"value": goal, "rate": rate}),
     ]
-    for objective, told in old:
+    for objective, references in old:
         A, b = np.zeros((2, 3, human.nv)), np.zeros((2, 3))
         objective.write(here, None, A[0], b[0], 0, 1.0)  # what it keeps of its first references must not stay
-        count = objective.aimed(**told).write(here, None, A[0], b[0], 0, 1.0)
-        replace(objective, **told).write(here, None, A[1], b[1], 0, 1.0)
+        count = objective.aimed(**references).write(here, None, A[0], b[0], 0, 1.0)
+        replace(objective, **references).write(here, None, A[1], b[1], 0, 1.0)
         assert np.array_equal(A[0, :count], A[1, :count]) and np.array_equal(b[0, :count], b[1, :count])
 
 
@@ -245,14 +247,14 @@ def test_gains_by_the_beginning_of_a_joints_name(human):
 
 
 # -- joint stops ---------------------------------------------------------------------------------------------------
-def swing(who: cp.Character, joint: str, v: np.ndarray, deceleration: float, seconds: float = 0.6):
+def swing(character: cp.Character, joint: str, v: np.ndarray, deceleration: float, seconds: float = 0.6):
     """Let one joint run freely into its limits, braked only as far as the stops ask; (largest g, largest braking)."""
     stops = cp.JointStops(deceleration=deceleration, top_speed=None)
-    q, speed, dt = who.neutral.copy(), v.copy(), 5e-4
+    q, speed, dt = character.neutral.copy(), v.copy(), 5e-4
     worst, braking = -np.inf, 0.0
     for _ in range(int(seconds / dt)):
-        rows = stops.rows(who.snapshot(who.state(q, speed)))
-        a = np.zeros(who.nv)
+        rows = stops.rows(character.snapshot(character.state(q, speed)))
+        a = np.zeros(character.nv)
         for _ in range(3):  # the least that obeys the rows
             over = np.maximum(rows.A @ a - rows.b, 0.0)
             if not len(over) or over.max() < 1e-9:
@@ -261,8 +263,8 @@ def swing(who: cp.Character, joint: str, v: np.ndarray, deceleration: float, sec
             a += np.linalg.lstsq(rows.A[held], (rows.b - rows.A @ a)[held], rcond=None)[0]
         braking = max(braking, float(np.abs(a).max()))
         speed = speed + dt * a
-        q = who.integrate(q, dt * speed)
-        worst = max(worst, float(who.limits.values(q).max()))
+        q = character.integrate(q, dt * speed)
+        worst = max(worst, float(character.limits.values(q).max()))
     return worst, braking
 
 
@@ -311,11 +313,11 @@ def test_far_from_every_limit_there_is_nothing_to_stop(human):
     assert len(cp.JointStops().rows(human.snapshot(human.state(_bent(human))))) == 0
 
 
-def _bent(who: cp.Character) -> np.ndarray:
-    q = who.neutral.copy()
+def _bent(character: cp.Character) -> np.ndarray:
+    q = character.neutral.copy()
     for side in ("left", "right"):
-        q[who.joint(f"knee_{side}").qpos] = 0.8
-        q[who.joint(f"elbow_{side}").qpos] = 0.8
+        q[character.joint(f"knee_{side}").qpos] = 0.8
+        q[character.joint(f"elbow_{side}").qpos] = 0.8
     return q
 
 

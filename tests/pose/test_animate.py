@@ -9,10 +9,11 @@ import pytest
 
 from counterpoise.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import follow, point_path
+from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue, UnknownName
 from counterpoise.motion import Keyframe, Motion, keyframed, reference_motion
-from counterpoise.motion.references import REFERENCES, _support
+from counterpoise.motion.reference_keys import REFERENCES
+from counterpoise.motion.references import support_at
 from counterpoise.pose import Balanced, Lock, Pin, Reach, solve_pose
 from counterpoise.pose.animate import animate, animate_with_report
 from counterpoise.pose.keys import animate_keys, animate_keys_with_report
@@ -250,11 +251,11 @@ def test_the_support_feet_of_reference_motions_are_flat_level_and_still(figure):
     """At 1 kHz, between the frames: every contact point within 0.1 mm of where it was set down, and of the ground."""
     who = character(figure)
     for reference in REFERENCES:
-        motion, stances = reference_motion(reference.name, who), reference.stances(who)
+        motion, keys = reference_motion(reference.name, who), reference.keys(who)
         times = np.linspace(motion.start, motion.end, round(1000 * motion.duration) + 1)
         track = follow(who, motion.sample(times).q)
         for foot in who.feet:
-            on = np.array([_support(stances, float(t)) in ("both", foot.side) for t in times])
+            on = np.array([support_at(keys, float(t)) in ("both", foot.side) for t in times])
             points = np.array([point_path(who, track, p.body, p.position) for p in foot.points])  # (m, n, 3)
             for phase in np.split(np.arange(len(times)), np.flatnonzero(np.diff(on)) + 1):
                 if on[phase[0]]:

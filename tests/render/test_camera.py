@@ -7,7 +7,7 @@ import pytest
 from figure import figure, walking
 
 from counterpoise.errors import BadValue
-from counterpoise.render import Camera, Operator, Stage, Take, frame_points
+from counterpoise.render import Camera, CameraPath, DrawnStage, Take, frame_points
 from counterpoise.render.camera import smoothed
 
 
@@ -43,15 +43,15 @@ def test_azimuth_zero_looks_a_figure_in_the_face() -> None:
 def test_tracking_keeps_the_whole_motion_inside_without_bobbing() -> None:
     model = figure()
     times, qpos = walking(model)
-    stage = Stage(Take(model, times, qpos))
-    operator = Operator(stage, "track", 4 / 3)
-    cameras = [operator.camera(t) for t in times]
+    stage = DrawnStage(Take(model, times, qpos))
+    camera_path = CameraPath(stage, "track", 4 / 3)
+    cameras = [camera_path.camera(t) for t in times]
     heights = [c.eye[2] for c in cameras]
     assert np.ptp(heights) < 1e-12
     speed = np.diff([c.eye[0] for c in cameras]) * 60
     assert speed == pytest.approx(np.full(len(speed), 1.2), abs=0.15)
     for t in times[::20]:
-        seen = operator.camera(t).project(stage.corners(t), (400, 300))
+        seen = camera_path.camera(t).project(stage.corners(t), (400, 300))
         assert (seen[:, :2] >= 0).all()
         assert (seen[:, :2] <= (400, 300)).all()
 
@@ -59,10 +59,10 @@ def test_tracking_keeps_the_whole_motion_inside_without_bobbing() -> None:
 def test_fixed_camera_frames_the_whole_motion() -> None:
     model = figure()
     times, qpos = walking(model)
-    stage = Stage(Take(model, times, qpos))
-    operator = Operator(stage, "fixed", 4 / 3)
-    assert np.array_equal(operator.camera(0.0).eye, operator.camera(2.0).eye)
-    seen = operator.camera(0).project(np.concatenate([stage.corners(t) for t in times]), (400, 300))
+    stage = DrawnStage(Take(model, times, qpos))
+    camera_path = CameraPath(stage, "fixed", 4 / 3)
+    assert np.array_equal(camera_path.camera(0.0).eye, camera_path.camera(2.0).eye)
+    seen = camera_path.camera(0).project(np.concatenate([stage.corners(t) for t in times]), (400, 300))
     assert (seen[:, :2] >= 0).all()
     assert (seen[:, :2] <= (400, 300)).all()
 
@@ -77,7 +77,7 @@ def test_poses_between_rows_turn_the_short_way() -> None:
     model = figure()
     pose = np.tile(model.qpos0, (2, 1))
     pose[1, 3:7] = [-np.cos(0.2), 0, 0, -np.sin(0.2)]  # the same turn of 0.4 rad, quaternion negated
-    middle = Stage(Take(model, [0.0, 1.0], pose)).pose(0.5)
+    middle = DrawnStage(Take(model, [0.0, 1.0], pose)).pose(0.5)
     assert abs(middle[3:7] @ [np.cos(0.1), 0, 0, np.sin(0.1)]) == pytest.approx(1)
 
 
@@ -88,4 +88,4 @@ def test_bad_cameras_say_why() -> None:
         Camera.orbit((0, 0, 0), 1, 0, 90)
     with pytest.raises(BadValue, match="'track', 'fixed' or a Camera"):
         model = figure()
-        Operator(Stage(Take(model, [0.0], [model.qpos0])), "follow")
+        CameraPath(DrawnStage(Take(model, [0.0], [model.qpos0])), "follow")

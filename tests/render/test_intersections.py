@@ -8,17 +8,8 @@ import pytest
 from figure import figure, rich_assets
 
 from counterpoise.render import meshes
-from counterpoise.render.raycast import (
-    BOX,
-    CAPSULE,
-    CONE,
-    CYLINDER,
-    ELLIPSOID,
-    FAR,
-    SPHERE,
-    hit_mesh,
-    hit_solid,
-)
+from counterpoise.render.raycast.intersections import hit_mesh, hit_solid
+from counterpoise.render.raycast.tables import BOX, CAPSULE, CONE, CYLINDER, ELLIPSOID, FAR, SPHERE
 
 GEOMS = mujoco.mjtGeom
 SOLIDS = {

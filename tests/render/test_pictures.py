@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -14,9 +15,9 @@ from counterpoise.errors import BadFile, BadValue
 from counterpoise.render import (
     Camera,
     Look,
+    ModelSolids,
     Scene,
     Take,
-    Wardrobe,
     arrow,
     draw,
     filmstrip,
@@ -27,8 +28,8 @@ from counterpoise.render import (
     still,
     trail,
 )
+from counterpoise.render.model_solids import geom_colour, side_of
 from counterpoise.render.raycast import BOX, SPHERE
-from counterpoise.render.scene import geom_colour, side_of
 
 PLAIN = Look(ground_dark=palette.GROUND, light=(0.0, 0.0, 1.0))
 FROM_ABOVE = Camera((0.0, -4.0, 4.0), (0.0, 0.0, 0.0))
@@ -36,7 +37,7 @@ SIZE = (120, 90)
 
 
 def brightness(scene: Scene, point: tuple[float, float, float], camera: Camera = FROM_ABOVE) -> float:
-    picture = draw(scene.with_look(PLAIN).with_default_ground(), camera, SIZE, samples=0)
+    picture = draw(replace(scene, look=PLAIN).with_default_ground(), camera, SIZE, samples=0)
     column, row, _ = camera.project(point, SIZE)[0]
     return float(picture[int(row), int(column)].mean())
 
@@ -58,7 +59,7 @@ def test_ground_under_a_box_is_dark_and_beside_it_in_front_of_the_light_is_not(
     size: tuple[float, float, float],
 ) -> None:
     slanted = Look(ground_dark=palette.GROUND, light=(1.0, 0.0, 1.0))
-    box = solid(BOX, size, (0.0, 0.0, size[2])).with_look(slanted).with_default_ground()
+    box = replace(solid(BOX, size, (0.0, 0.0, size[2])), look=slanted).with_default_ground()
     bare = Scene(look=slanted).with_default_ground()
 
     def at(scene: Scene, x: float) -> float:
@@ -72,7 +73,7 @@ def test_ground_under_a_box_is_dark_and_beside_it_in_front_of_the_light_is_not(
 def test_a_floor_of_one_large_box_carries_shadows_and_hides_the_plane_flush_with_it() -> None:
     floor = solid(BOX, (30.0, 30.0, 0.5), (0.0, 0.0, -0.5), rgba=(0.2, 0.5, 0.2, 1.0))
     ball = solid(SPHERE, 0.3, (0.0, 0.0, 1.5))
-    scene = (floor + ball).with_look(PLAIN).with_default_ground()
+    scene = replace(floor + ball, look=PLAIN).with_default_ground()
     picture = draw(scene, FROM_ABOVE, SIZE, samples=0).astype(int)
     lit, shaded = (FROM_ABOVE.project(p, SIZE)[0].astype(int) for p in ((1.2, 0, 0), (0.0, 0, 0)))
     assert picture[shaded[1], shaded[0]].sum() < 0.75 * picture[lit[1], lit[0]].sum()
@@ -92,7 +93,7 @@ def test_ghosts_markers_and_trails_cast_no_shadow() -> None:
 
 def test_edges_are_smoothed() -> None:
     look = Look(key=0.0, ambient=1.0, rim=0.0, shine=0.0, zenith=palette.HORIZON)
-    scene = solid(SPHERE, 0.5, (0, 0, 0), rgba=(0.0, 0.0, 0.0, 1.0)).with_look(look)
+    scene = replace(solid(SPHERE, 0.5, (0, 0, 0), rgba=(0.0, 0.0, 0.0, 1.0)), look=look)
     camera = Camera((0, -4, 0), (0, 0, 0))
     sharp = np.asarray(draw(scene, camera, SIZE, samples=0, dither=False)[45, :, 1], dtype=int)
     smooth = np.asarray(draw(scene, camera, SIZE, samples=16, dither=False)[45, :, 1], dtype=int)
@@ -147,8 +148,8 @@ def test_hidden_geoms_are_skipped_unless_there_is_nothing_else() -> None:
     xml = '<mujoco><worldbody><body><freejoint/><geom size=".1" group="3"/>{}</body></worldbody></mujoco>'
     only = mujoco.MjModel.from_xml_string(xml.format(""))
     both = mujoco.MjModel.from_xml_string(xml.format('<geom size=".2"/><geom size=".3" rgba="1 1 1 0"/>'))
-    assert list(Wardrobe.of(only).geoms) == [0]
-    assert list(Wardrobe.of(both).geoms) == [1]
+    assert list(ModelSolids.of(only).geoms) == [0]
+    assert list(ModelSolids.of(both).geoms) == [1]
 
 
 def test_a_tilted_plane_is_the_ground() -> None:
@@ -156,7 +157,7 @@ def test_a_tilted_plane_is_the_ground() -> None:
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    scene = Wardrobe.of(model).dress(data.geom_xpos, data.geom_xmat)
+    scene = ModelSolids.of(model).placed(data.geom_xpos, data.geom_xmat)
     assert scene.with_default_ground() is scene
     assert scene.planes[0, 3] == pytest.approx([np.sin(np.radians(20)), 0, np.cos(np.radians(20))])
 
@@ -165,7 +166,7 @@ def test_a_height_field_without_a_plane_is_not_drowned() -> None:
     model = figure(world='<geom type="hfield" hfield="bumps" pos="0 0 -0.2"/>', assets=rich_assets())
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    scene = Wardrobe.of(model).dress(data.geom_xpos, data.geom_xmat).with_default_ground()
+    scene = ModelSolids.of(model).placed(data.geom_xpos, data.geom_xmat).with_default_ground()
     assert scene.planes[0, 0, 2] == pytest.approx(-0.25)
 
 
@@ -173,7 +174,7 @@ def test_hundreds_of_solids() -> None:
     model = figure(copies=10)
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    scene = Wardrobe.of(model).dress(data.geom_xpos, data.geom_xmat)
+    scene = ModelSolids.of(model).placed(data.geom_xpos, data.geom_xmat)
     assert len(scene) > 200
     camera = Camera.orbit((0, 4.5, 1), 14, -20, 20)
     assert len(np.unique(draw(scene, camera, (160, 90)).reshape(-1, 3), axis=0)) > 200

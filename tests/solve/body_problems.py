@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.library import character
+from counterpoise.character.library import character as library_character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, build_body_problem, solve_body
 from counterpoise.solve.body.rows import StandardGains, friction_edges, standard_problem
 
-Array = NDArray[np.float64]
-GRAVITY = 9.81
 EIGHT = (0, 1, 2, 3, 6, 7, 8, 9)  # heels and balls of both feet
 TWELVE = tuple(range(12))
 
@@ -40,14 +38,14 @@ class Recipe:
     limit: float = np.inf  # of every multiplier [N]
 
 
-def bent(who: Character, knee: float) -> Array:
+def bent(character: Character, knee: float) -> Array:
     """The neutral pose with both knees at `knee` and the trunk upright over the feet."""
-    q = who.neutral.copy()
+    q = character.neutral.copy()
     for side in ("left", "right"):
         half = 0.25 * knee
-        q[who.joint(f"hip_{side}").qpos] = [np.cos(half), 0.0, -np.sin(half), 0.0]
-        q[who.joint(f"knee_{side}").qpos] = knee
-        q[who.joint(f"ankle_{side}").qpos.start] = -0.5 * knee
+        q[character.joint(f"hip_{side}").qpos] = [np.cos(half), 0.0, -np.sin(half), 0.0]
+        q[character.joint(f"knee_{side}").qpos] = knee
+        q[character.joint(f"ankle_{side}").qpos.start] = -0.5 * knee
     return q
 
 
@@ -75,21 +73,21 @@ def standing(snapshot: Snapshot, recipe: Recipe) -> Array:
 
 def make(recipe: Recipe, name: str = "human") -> BodyProblem:
     """The problem of a controller: contacts, then CoM, then angular momentum beside posture."""
-    who = character(name)
+    character = library_character(name)
     rng = np.random.default_rng(recipe.seed)
-    rest = bent(who, recipe.knee)
-    shift = recipe.spread * rng.standard_normal(who.nv)
+    rest = bent(character, recipe.knee)
+    shift = recipe.spread * rng.standard_normal(character.nv)
     shift[:6] = 0.0
-    q = who.integrate(rest, shift)
-    v = 0.3 * recipe.push * rng.standard_normal(who.nv)
+    q = character.integrate(rest, shift)
+    v = 0.3 * recipe.push * rng.standard_normal(character.nv)
     v[:3] = recipe.push * rng.standard_normal(3)
-    snapshot = take_snapshot(who, who.state(q, v))
+    snapshot = take_snapshot(character, character.state(q, v))
     return from_snapshot(snapshot, rest, recipe)
 
 
 def from_snapshot(s: Snapshot, rest: Array, recipe: Recipe, com_goal: Array | None = None) -> BodyProblem:
     """Rows as a balance controller writes them; `rest` is the posture wanted."""
-    who, n = s.character, s.character.nv
+    character, n = s.character, s.character.nv
     points, on = list(recipe.points), standing(s, recipe)
     J = s.contact_jacobian[points]  # (p, 3, n)
     edges = cone_edges(0.8)
@@ -108,15 +106,15 @@ def from_snapshot(s: Snapshot, rest: Array, recipe: Recipe, com_goal: Array | No
     extra = []
     (levels if recipe.com_strict else extra).append((A2, b2) if recipe.com_strict else (10.0 * A2, 10.0 * b2))
     (levels if recipe.momentum_strict else extra).append((A3, b3))
-    wanted = 60.0 * who.difference(s.q, rest) - 14.0 * s.v
+    wanted = 60.0 * character.difference(s.q, rest) - 14.0 * s.v
     weight = np.ones(n)
     weight[:6], wanted[:6] = 1e-6, 0.0
-    torque = recipe.torque * who.torque_limit[6:]
+    torque = recipe.torque * character.torque_limit[6:]
     more = (np.vstack([A for A, _ in extra]), np.concatenate([b for _, b in extra])) if extra else None
     return build_body_problem(
         s.M, s.h, root=6, G=G, force_limit=limit, torque_low=-torque, torque_high=torque, levels=levels, weight=weight,
         posture=wanted, extra=more,
-        force_weight=0.5, force_unit=who.mass * GRAVITY,
+        force_weight=0.5, force_unit=character.weight,
     )  # fmt: skip
 
 
@@ -173,13 +171,13 @@ class Stand:
     keep: list[tuple[Snapshot, BodyProblem]] | None = None  # what was met, for whoever wants it
     clamp: float = 7.0  # [m/s^2] largest horizontal acceleration asked of the CoM
 
-    def begin(self, who: Character) -> tuple[BodyMemory | None, Array, float]:
-        start = upright(who)
-        return None, start.q, float(take_snapshot(who, start).com[2])
+    def begin(self, character: Character) -> tuple[BodyMemory | None, Array, float]:
+        start = upright(character)
+        return None, start.q, float(take_snapshot(character, start).com[2])
 
     def problem(self, s: Snapshot, rest: Array, height: float) -> BodyProblem:
-        who = s.character
-        points, edges, anchors, limit = fixtures(who, self.points, self.torque)
+        character = s.character
+        points, edges, anchors, limit = fixtures(character, self.points, self.torque)
         place = s.contact_position[points]
         near = place[:, 2] < 0.02
         x, y, _ = place.sum(axis=0) / len(points)
@@ -189,8 +187,8 @@ class Stand:
             M=s.M, h=s.h, contact_position=s.contact_position, contact_velocity=s.contact_velocity,
             contact_jacobian=s.contact_jacobian, contact_drift=s.contact_drift, com=s.com, momentum=s.momentum,
             momentum_matrix=s.momentum_matrix, momentum_drift=s.momentum_drift, velocity=s.v,
-            posture_error=who.difference(s.q, rest), mass=who.mass, points=points, hold=near, anchors=anchors,
-            edges=edges, force_limit=(near * 1e4).repeat(4), torque_low=-limit, torque_high=limit,
+            posture_error=character.difference(s.q, rest), mass=character.mass, points=points, hold=near,
+            anchors=anchors, edges=edges, force_limit=(near * 1e4).repeat(4), torque_low=-limit, torque_high=limit,
             com_goal=np.array([s.com[0] + part * ahead, s.com[1] + part * aside, height]), com_push=anchors[0],
             gains=self.gains,
         )  # fmt: skip
@@ -211,14 +209,14 @@ class Stand:
 
 
 @cache
-def fixtures(who: Character, points: tuple[int, ...], torque: float) -> tuple[Array, Array, Array, Array]:
+def fixtures(character: Character, points: tuple[int, ...], torque: float) -> tuple[Array, Array, Array, Array]:
     """Points, their cones, no anchors, torque limits: what does not change from tick to tick."""
     edges = friction_edges(np.tile([0.0, 0.0, 1.0], (len(points), 1)), 0.8)
-    return np.array(points), edges, np.zeros((len(points), 3)), torque * who.torque_limit[6:]
+    return np.array(points), edges, np.zeros((len(points), 3)), torque * character.torque_limit[6:]
 
 
-def upright(who: Character, knee: float = 0.5) -> State:
+def upright(character: Character, knee: float = 0.5) -> State:
     """Standing with bent knees, soles on the ground."""
-    q = bent(who, knee)
-    q[2] -= take_snapshot(who, who.state(q)).contact_position[:, 2].min()
-    return who.state(q)
+    q = bent(character, knee)
+    q[2] -= take_snapshot(character, character.state(q)).contact_position[:, 2].min()
+    return character.state(q)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from counterpoise.arrays import Array
+
 KINDS = ("full", "deficient", "pairs", "vertex", "saturated", "redundant", "integer", "equal", "free", "thin")
 
 

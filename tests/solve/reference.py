@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-Array = NDArray[np.float64]
+from counterpoise.arrays import Array
+
 TOLERANCE = 1e-9
 
 

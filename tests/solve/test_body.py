@@ -7,15 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from body_problems import EIGHT, FAMILIES, TWELVE, Recipe, Stand, bent, family, from_snapshot, make, upright
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 import counterpoise as cp
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import take_snapshot
+from counterpoise.defaults import GRAVITY
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Push
 from counterpoise.solve import Level, solve_hierarchy
 from counterpoise.solve.body import program
+from counterpoise.solve.body.layout import scratch_size
 from counterpoise.solve.body.program import (
     BodyProblem,
     BodySolution,
@@ -25,8 +27,6 @@ from counterpoise.solve.body.program import (
     stack_levels,
 )
 from counterpoise.solve.body.rows import StandardGains, friction_edges
-
-Array = NDArray[np.float64]
 
 
 # -- judges -----------------------------------------------------------------------------------------------------------
@@ -225,6 +225,23 @@ def test_nothing_is_left_behind_in_the_workspace():
     assert (solve_body(small).values == first).all()
 
 
+def test_the_workspace_is_as_large_as_stated():
+    """No kernel writes beyond the numbers and integers of `scratch_size`."""
+    for shape in SHAPES:
+        n, root, k, sizes, e = shape
+        p = random_problem(0, n, root, k, sizes, e)
+        numbers, integers = scratch_size(n, k, sum(sizes), e, len(sizes))
+        work, whole = np.full(numbers + 100, 1.5), np.full(integers + 100, 7, np.int64)
+        first = solve_body(p).values
+        kept = program._local.kept
+        try:
+            program._local.kept = work[:numbers], whole[:integers]
+            assert (solve_body(p).values == first).all()
+        finally:
+            program._local.kept = kept
+        assert (work[numbers:] == 1.5).all() and (whole[integers:] == 7).all()
+
+
 def test_without_limits_it_is_the_cascade_of_pseudo_inverses():
     """Algorithm 1 of de Lasa 2011, on the levels and then the last one, with contacts that may pull."""
     p = make(Recipe(3, push=0.5))
@@ -248,30 +265,30 @@ def test_without_limits_it_is_the_cascade_of_pseudo_inverses():
 
 
 def test_flight_obeys_ballistics():
-    who = cp.character("human")
+    character = cp.character("human")
     rng = np.random.default_rng(5)
-    s = take_snapshot(who, who.state(bent(who, 0.4), 0.5 * rng.standard_normal(who.nv)))
-    p = from_snapshot(s, bent(who, 0.5), Recipe(stance=(False, False)))
+    s = take_snapshot(character, character.state(bent(character, 0.4), 0.5 * rng.standard_normal(character.nv)))
+    p = from_snapshot(s, bent(character, 0.5), Recipe(stance=(False, False)))
     found = solve_body(p)
     com = s.com_jacobian @ found.acceleration + s.com_drift
-    assert np.allclose(com, [0.0, 0.0, -9.81], atol=1e-8)
+    assert np.allclose(com, [0.0, 0.0, -GRAVITY], atol=1e-8)
     assert not found.multipliers.any()
 
 
 def test_the_com_moves_as_predicted():
     """Finite differences of the CoM's velocity along the accelerations found, and friction cones from the forces."""
-    who = cp.character("human")
+    character = cp.character("human")
     rng = np.random.default_rng(7)
-    start = who.state(upright(who).q, 0.1 * rng.standard_normal(who.nv))
-    s = take_snapshot(who, start)
-    p = Stand().problem(s, bent(who, 0.5), float(s.com[2]) + 0.02)
+    start = character.state(upright(character).q, 0.1 * rng.standard_normal(character.nv))
+    s = take_snapshot(character, start)
+    p = Stand().problem(s, bent(character, 0.5), float(s.com[2]) + 0.02)
     found = solve_body(p)
     step = 1e-5
 
     def at(sign: float) -> Array:
         v = start.v + sign * step * found.acceleration
-        q = who.integrate(start.q, sign * step * (start.v + v) / 2)
-        return take_snapshot(who, who.state(q, v)).com_velocity
+        q = character.integrate(start.q, sign * step * (start.v + v) / 2)
+        return take_snapshot(character, character.state(q, v)).com_velocity
 
     numeric = (at(1.0) - at(-1.0)) / (2 * step)
     middle = s.contact_position[list(EIGHT)].mean(axis=0)
@@ -282,7 +299,7 @@ def test_the_com_moves_as_predicted():
         "pe,pec->pc", found.multipliers.reshape(-1, 4), friction_edges(np.tile([0, 0, 1.0], (8, 1)), 0.8)
     )
     assert (np.hypot(forces[:, 0], forces[:, 1]) <= 0.8 * forces[:, 2] + 1e-9).all()
-    assert np.allclose(forces.sum(axis=0) / who.mass, numeric + [0, 0, 9.81], atol=1e-4)  # Newton
+    assert np.allclose(forces.sum(axis=0) / character.mass, numeric + [0, 0, GRAVITY], atol=1e-4)  # Newton
 
 
 # -- other bodies, other sizes ----------------------------------------------------------------------------------------
@@ -360,7 +377,7 @@ def test_bad_problems_say_what_is_wrong():
         build_body_problem(M, [0.0, np.nan, 0.0, 0.0])
     with pytest.raises(BadValue, match="weights are positive"):
         build_body_problem(M, h, weight=np.zeros(4), root=0)
-    with pytest.raises(BadValue, match="joint dof 1 leave nothing"):
+    with pytest.raises(BadValue, match="joint dof 1 leave no torque"):
         build_body_problem(M, h, root=2, torque_low=[0.0, 1.0], torque_high=[0.0, -1.0])
     with pytest.raises(BadValue, match="force_limit is 0"):
         build_body_problem(M, h, root=2, G=np.ones((4, 1)), force_limit=[-1.0])
@@ -377,9 +394,9 @@ def test_bad_problems_say_what_is_wrong():
 
 # -- closed loop ------------------------------------------------------------------------------------------------------
 def run(controller: Stand, force: tuple[float, float, float], seconds: float) -> cp.Recording:
-    who = cp.character("human")
+    character = cp.character("human")
     pushes = [Push("thorax", force, t, 0.1) for t in np.arange(0.3, seconds, 1.2)]
-    record = cp.simulate(who, controller, seconds, disturbances=pushes, start=upright(who))
+    record = cp.simulate(character, controller, seconds, disturbances=pushes, start=upright(character))
     assert not record.notes["status"].any()
     assert record.notes["over"].max() <= 0.0 and record.notes["pull"].max() <= 0.0
     return record

@@ -42,7 +42,7 @@ def assert_as_reference(case: Case, residuals: np.ndarray) -> bool:
 
 # -- the contract -----------------------------------------------------------------------------------------------------
 def test_levels_are_obeyed_in_their_order():
-    """Two wishes that contradict each other, and a wall: the first wins, the second gets what is left."""
+    """Two levels that contradict each other, and a bound: the first is met, the second as far as that leaves room."""
     want_one, want_two = Level([[1.0, 0.0]], [1.0], name="one"), Level([[1.0, 1.0]], [5.0], name="two")
     done = solve_hierarchy([want_one, want_two], bounds=(None, [np.inf, 3.0]))
     assert done.status == "solved" and bool(done)
@@ -393,15 +393,15 @@ GOOD = Level(np.eye(2), [0.0, 0.0], name="good")
         (lambda: solve_hierarchy([GOOD], bounds=([0.0], None)), [r"\(1,\)", r"\(2,\)"]),
         (lambda: solve_hierarchy([GOOD], bounds=(np.inf, None)), ["lower", "inf"]),
         (lambda: solve_hierarchy([GOOD], near=[1.0]), ["near", r"\(1,\)"]),
-        (lambda: solve_hierarchy([]), ["how many variables"]),
+        (lambda: solve_hierarchy([]), ["number of variables"]),
         (lambda: solve_hierarchy([GOOD], method="weighted", importance=[1.0, 2.0]), ["1 weights"]),
     ],
 )  # fmt: skip
-def test_bad_input_is_told_what_is_wrong(make, words):
-    with pytest.raises(BadValue) as told:
+def test_an_error_names_what_is_wrong(make, words):
+    with pytest.raises(BadValue) as error:
         make()
     for word in words:
-        assert re.search(word, str(told.value)), (word, str(told.value))
+        assert re.search(word, str(error.value)), (word, str(error.value))
 
 
 def test_an_unknown_method_offers_the_nearest():

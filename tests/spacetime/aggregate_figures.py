@@ -47,8 +47,8 @@ def figure(name: str) -> Character:
     return odd() if name == "odd" else character(name)
 
 
-def frames(who: Character, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def frames(body: Character, n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Poses all over the manifold, velocities and accelerations: (n, nq), (n, nv), (n, nv)."""
     rng = np.random.default_rng(seed)
-    q = who.integrate(np.array(who.model.qpos0), 0.8 * rng.normal(size=(n, who.nv)))
-    return q, 1.5 * rng.normal(size=(n, who.nv)), 4.0 * rng.normal(size=(n, who.nv))
+    q = body.integrate(np.array(body.model.qpos0), 0.8 * rng.normal(size=(n, body.nv)))
+    return q, 1.5 * rng.normal(size=(n, body.nv)), 4.0 * rng.normal(size=(n, body.nv))

@@ -30,10 +30,10 @@ def close(got: np.ndarray, wanted: np.ndarray, tolerance: float = 1e-10) -> None
     assert np.abs(got - wanted).max() <= tolerance * scale, np.abs(got - wanted).max() / scale
 
 
-def complex_steps(f: Callable[..., np.ndarray], who: Character, q: np.ndarray, *rates: np.ndarray) -> list[np.ndarray]:
+def complex_steps(f: Callable[..., np.ndarray], body: Character, q: np.ndarray, *rates: np.ndarray) -> list[np.ndarray]:
     """Derivatives (len(f), nv) by q (in the tangent space) and by each of the rates."""
-    steps = 1j * TINY * np.eye(who.nv)
-    out = [np.array([f(step_pose(who.model, q, d), *rates).imag / TINY for d in steps]).T]
+    steps = 1j * TINY * np.eye(body.nv)
+    out = [np.array([f(step_pose(body.model, q, d), *rates).imag / TINY for d in steps]).T]
     for i in range(len(rates)):
         moved = [[r + d if i == k else r for k, r in enumerate(rates)] for d in steps]
         out.append(np.array([f(q, *r).imag / TINY for r in moved]).T)
@@ -43,38 +43,38 @@ def complex_steps(f: Callable[..., np.ndarray], who: Character, q: np.ndarray, *
 # -- the definition -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", NAMES)
 def test_force_and_momentum_are_what_they_are_defined_to_be(name: str):
-    who = figure(name)
-    q, v, a = frames(who, 3)
+    body = figure(name)
+    q, v, a = frames(body, 3)
     for at in (None, "com", np.array([0.4, -1.2, 0.7])):
-        force, moment = aggregate_force(who, q, v, a, at), momentum(who, q, v, at)
+        force, moment = aggregate_force(body, q, v, a, at), momentum(body, q, v, at)
         for t in range(3):
-            point = plain_com(who.model, q[t]) if isinstance(at, str) else at
-            close(force[t], plain_force(who.model, q[t], v[t], a[t], point), 1e-12)
-            close(moment[t], plain_momentum(who.model, q[t], v[t], point), 1e-12)
+            point = plain_com(body.model, q[t]) if isinstance(at, str) else at
+            close(force[t], plain_force(body.model, q[t], v[t], a[t], point), 1e-12)
+            close(moment[t], plain_momentum(body.model, q[t], v[t], point), 1e-12)
 
 
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("at", ["origin", "point", "com"])
 def test_force_derivatives_agree_with_complex_steps(name: str, at: str):
-    who = figure(name)
-    q, v, a = (x[0] for x in frames(who, 1, seed=3))
+    body = figure(name)
+    q, v, a = (x[0] for x in frames(body, 1, seed=3))
     point = np.array([0.4, -1.2, 0.7]) if at == "point" else None
 
     def force(q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-        return plain_force(who.model, q, v, a, plain_com(who.model, q) if at == "com" else point)
+        return plain_force(body.model, q, v, a, plain_com(body.model, q) if at == "com" else point)
 
-    got = aggregate_force_derivatives(who, q, v, a, "com" if at == "com" else point)
+    got = aggregate_force_derivatives(body, q, v, a, "com" if at == "com" else point)
     close(got.force, force(q, v, a), 1e-12)
-    for mine, stepped in zip(got[1:], complex_steps(force, who, q, v, a), strict=True):
+    for mine, stepped in zip(got[1:], complex_steps(force, body, q, v, a), strict=True):
         close(mine, stepped, 1e-12)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in FEW])
 def test_force_derivatives_agree_with_complex_steps_for_the_whole_cast(name: str):
-    who = figure(name)
-    q, v, a = (x[0] for x in frames(who, 1, seed=4))
-    got = aggregate_force_derivatives(who, q, v, a)
-    stepped = complex_steps(lambda *frame: plain_force(who.model, *frame), who, q, v, a)
+    body = figure(name)
+    q, v, a = (x[0] for x in frames(body, 1, seed=4))
+    got = aggregate_force_derivatives(body, q, v, a)
+    stepped = complex_steps(lambda *frame: plain_force(body.model, *frame), body, q, v, a)
     for mine, other in zip(got[1:], stepped, strict=True):
         close(mine, other, 1e-12)
 
@@ -82,14 +82,14 @@ def test_force_derivatives_agree_with_complex_steps_for_the_whole_cast(name: str
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("at", ["origin", "com"])
 def test_momentum_derivatives_agree_with_complex_steps(name: str, at: str):
-    who = figure(name)
-    q, v, _ = (x[0] for x in frames(who, 1, seed=5))
+    body = figure(name)
+    q, v, _ = (x[0] for x in frames(body, 1, seed=5))
 
     def total(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return plain_momentum(who.model, q, v, plain_com(who.model, q) if at == "com" else None)
+        return plain_momentum(body.model, q, v, plain_com(body.model, q) if at == "com" else None)
 
-    got = momentum_derivatives(who, q, v, "com" if at == "com" else None)
-    for mine, stepped in zip(got[1:], complex_steps(total, who, q, v), strict=True):
+    got = momentum_derivatives(body, q, v, "com" if at == "com" else None)
+    for mine, stepped in zip(got[1:], complex_steps(total, body, q, v), strict=True):
         close(mine, stepped, 1e-12)
 
 
@@ -97,9 +97,9 @@ def test_momentum_derivatives_agree_with_complex_steps(name: str, at: str):
 @pytest.mark.parametrize("name", NAMES)
 def test_mujoco_finds_the_same_momentum_and_its_rate(name: str):
     """mj_subtreeVel's momentum, and its rate along the motion plus the weight carried."""
-    who = figure(name)
-    m = who.model
-    q, v, a = (x[0] for x in frames(who, 1, seed=6))
+    body = figure(name)
+    m = body.model
+    q, v, a = (x[0] for x in frames(body, 1, seed=6))
 
     def measured(time: float) -> tuple[np.ndarray, np.ndarray]:
         """[angular about the CoM; linear] momentum and CoM, `time` from now on a path with these v and a."""
@@ -109,28 +109,28 @@ def test_mujoco_finds_the_same_momentum_and_its_rate(name: str):
         d.qvel[:] = v + a * time
         mujoco.mj_forward(m, d)
         mujoco.mj_subtreeVel(m, d)
-        return np.concatenate([d.subtree_angmom[0], who.mass * d.subtree_linvel[0]]), d.subtree_com[0].copy()
+        return np.concatenate([d.subtree_angmom[0], body.mass * d.subtree_linvel[0]]), d.subtree_com[0].copy()
 
     here, com = measured(0.0)
-    close(momentum(who, q, v, "com"), here, 1e-12)
+    close(momentum(body, q, v, "com"), here, 1e-12)
     step = 1e-5
     rate = (measured(step)[0] - measured(-step)[0]) / (2.0 * step)
-    rate[3:] -= who.mass * m.opt.gravity
-    close(aggregate_force(who, q, v, a, "com"), rate, 1e-7)
-    close(aggregate_force(who, q, v, a, com), rate, 1e-7)
+    rate[3:] -= body.mass * m.opt.gravity
+    close(aggregate_force(body, q, v, a, "com"), rate, 1e-7)
+    close(aggregate_force(body, q, v, a, com), rate, 1e-7)
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "odd"])
 def test_mujocos_inverse_dynamics_asks_the_same_of_the_root(name: str):
     """A free root's six rows are force and torque about it, the torque in the root's own axes."""
-    who = figure(name)
-    if who.joints[0].kind != "free":
+    body = figure(name)
+    if body.joints[0].kind != "free":
         pytest.skip("no free root: no six rows to compare")
-    m, d = who.model, mujoco.MjData(who.model)
-    q, v, a = (x[0] for x in frames(who, 1, seed=7))
+    m, d = body.model, mujoco.MjData(body.model)
+    q, v, a = (x[0] for x in frames(body, 1, seed=7))
     d.qpos[:], d.qvel[:], d.qacc[:] = q, v, a
     mujoco.mj_inverse(m, d)
-    F = aggregate_force(who, q, v, a, q[:3])
+    F = aggregate_force(body, q, v, a, q[:3])
     close(np.concatenate([F[3:], d.xmat[1].reshape(3, 3).T @ F[:3]]), d.qfrc_inverse[:6] + d.qfrc_passive[:6], 1e-10)
 
 
@@ -140,14 +140,14 @@ def test_pinocchio_agrees(name: str):
     pin = pytest.importorskip("pinocchio")
     from pinocchio_twin import Twin
 
-    who = figure(name)
-    m = who.model
+    body = figure(name)
+    m = body.model
     if name == "odd":
         pytest.skip("a free root after a fixed one: the twin knows it only when it comes first")
     twin = Twin(m)
-    q, v, a = (x[0] for x in frames(who, 1, seed=8))
+    q, v, a = (x[0] for x in frames(body, 1, seed=8))
     T = twin.T(q)
-    free = who.joints[0].kind == "free"
+    free = body.joints[0].kind == "free"
     q_, v_ = twin.q(q), T @ v
     a_ = T @ a + twin.drift_acceleration(v_)
     by_q, rate_by_q, rate_by_v, rate_by_a = pin.computeCentroidalDynamicsDerivatives(twin.model, twin.data, q_, v_, a_)
@@ -159,11 +159,11 @@ def test_pinocchio_agrees(name: str):
         a_by_q[:3, 3:6] = skew(T[:3, :3] @ a[:3]) - skew(w) @ skew(lin)
         a_by_v[:3, :3], a_by_v[:3, 3:6] = -skew(w) @ T[:3, :3], skew(lin)
     swap = np.r_[3:6, 0:3]  # Pinocchio writes [linear; angular]
-    got = aggregate_force_derivatives(who, q, v, a, "com")
+    got = aggregate_force_derivatives(body, q, v, a, "com")
     close(got.by_a, (rate_by_a @ T)[swap])
     close(got.by_v, (rate_by_v @ T + rate_by_a @ a_by_v)[swap])
     close(got.by_q, (rate_by_q @ T + rate_by_v @ v_by_q + rate_by_a @ a_by_q)[swap])
-    mine = momentum_derivatives(who, q, v, "com")
+    mine = momentum_derivatives(body, q, v, "com")
     close(mine.by_v, (rate_by_a @ T)[swap])
     close(mine.by_q, (by_q @ T + rate_by_a @ v_by_q)[swap])
     close(mine.momentum[3:], twin.data.hg.linear)
@@ -176,90 +176,90 @@ def skew(v: np.ndarray) -> np.ndarray:
 
 # -- laws -----------------------------------------------------------------------------------------------------------
 def test_standing_still_asks_for_the_weight_under_the_centre_of_mass():
-    who = character("human")
-    F = aggregate_force(who, who.neutral, np.zeros(who.nv), np.zeros(who.nv))
-    com = plain_com(who.model, who.neutral)
-    weight = who.mass * 9.81
+    body = character("human")
+    F = aggregate_force(body, body.neutral, np.zeros(body.nv), np.zeros(body.nv))
+    com = plain_com(body.model, body.neutral)
+    weight = body.mass * 9.81
     np.testing.assert_allclose(F, [com[1] * weight, -com[0] * weight, 0, 0, 0, weight], atol=1e-9)
 
 
 def test_free_fall_asks_for_nothing():
     """MuJoCo lets a limp human fall and tumble: its own accelerations need no force from the world."""
-    who = character("human")
-    m, d = who.model, mujoco.MjData(who.model)
-    v = frames(who, 1, seed=9)[1][0]
-    d.qpos[:], d.qvel[:] = who.integrate(who.neutral, 0.1 * v), v
+    body = character("human")
+    m, d = body.model, mujoco.MjData(body.model)
+    v = frames(body, 1, seed=9)[1][0]
+    d.qpos[:], d.qvel[:] = body.integrate(body.neutral, 0.1 * v), v
     d.qpos[2] += 5.0
     mujoco.mj_forward(m, d)
-    F = aggregate_force(who, d.qpos, d.qvel, d.qacc, "com")
-    assert np.abs(F).max() < 1e-8 * who.mass * 9.81
+    F = aggregate_force(body, d.qpos, d.qvel, d.qacc, "com")
+    assert np.abs(F).max() < 1e-8 * body.mass * 9.81
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 8, 9, 16, 21])
 def test_a_batch_is_its_frames_one_by_one(count: int):
-    who = character("human")
-    q, v, a = frames(who, count)
-    whole = aggregate_force_derivatives(who, q, v, a, "com")
-    moved = momentum_derivatives(who, q, v)
-    only = aggregate_force(who, q, v, a, "com")
+    body = character("human")
+    q, v, a = frames(body, count)
+    whole = aggregate_force_derivatives(body, q, v, a, "com")
+    moved = momentum_derivatives(body, q, v)
+    only = aggregate_force(body, q, v, a, "com")
     close(only, whole.force, 1e-13)
     for t in range(count):
-        for batch, one in zip(whole, aggregate_force_derivatives(who, q[t], v[t], a[t], "com"), strict=True):
+        for batch, one in zip(whole, aggregate_force_derivatives(body, q[t], v[t], a[t], "com"), strict=True):
             close(batch[t], one, 1e-13)
-        for batch, one in zip(moved, momentum_derivatives(who, q[t], v[t]), strict=True):
+        for batch, one in zip(moved, momentum_derivatives(body, q[t], v[t]), strict=True):
             close(batch[t], one, 1e-13)
 
 
 def test_no_frames_are_no_trouble():
-    who = character("human")
-    got = aggregate_force_derivatives(who, np.zeros((0, who.nq)), np.zeros((0, who.nv)), np.zeros((0, who.nv)))
-    assert got.force.shape == (0, 6) and got.by_q.shape == (0, 6, who.nv)
+    body = character("human")
+    got = aggregate_force_derivatives(body, np.zeros((0, body.nq)), np.zeros((0, body.nv)), np.zeros((0, body.nv)))
+    assert got.force.shape == (0, 6) and got.by_q.shape == (0, 6, body.nv)
 
 
 def test_about_another_point_the_torque_changes_by_the_lever():
-    who = character("human")
-    q, v, a = frames(who, 9)
+    body = character("human")
+    q, v, a = frames(body, 9)
     points = np.random.default_rng(1).normal(size=(9, 3))
-    origin, there = aggregate_force_derivatives(who, q, v, a), aggregate_force_derivatives(who, q, v, a, points)
+    origin, there = aggregate_force_derivatives(body, q, v, a), aggregate_force_derivatives(body, q, v, a, points)
     close(there.force[:, :3], origin.force[:, :3] - np.cross(points, origin.force[:, 3:]))
     for mine, other in zip(there[1:], origin[1:], strict=True):
         close(mine[:, 3:], other[:, 3:], 1e-12)
         close(mine[:, :3], other[:, :3] - np.cross(points[:, :, None], other[:, 3:], axis=1))
-    fixed = aggregate_force_derivatives(who, q, v, a, points[2])
+    fixed = aggregate_force_derivatives(body, q, v, a, points[2])
     close(fixed.by_q[2], there.by_q[2], 1e-12)
 
 
 def test_far_from_the_origin_the_centre_of_mass_is_as_exact_as_near_it():
-    who = character("human")
-    q, v, a = frames(who, 8)
+    body = character("human")
+    q, v, a = frames(body, 8)
     far = q.copy()
     far[:, :3] += [30_000.0, -20_000.0, 100.0]
     for near, other in zip(
-        aggregate_force_derivatives(who, q, v, a, "com"),
-        aggregate_force_derivatives(who, far, v, a, "com"),
+        aggregate_force_derivatives(body, q, v, a, "com"),
+        aggregate_force_derivatives(body, far, v, a, "com"),
         strict=True,
     ):
         close(other, near, 1e-9)
 
 
 def test_long_quaternions_are_read_as_their_direction():
-    who = character("human")
-    q, v, a = frames(who, 2)
+    body = character("human")
+    q, v, a = frames(body, 2)
     longer = q.copy()
     longer[:, 3:7] *= 3.0
-    close(aggregate_force(who, longer, v, a), aggregate_force(who, q, v, a), 1e-12)
+    close(aggregate_force(body, longer, v, a), aggregate_force(body, q, v, a), 1e-12)
 
 
 def test_asking_changes_nothing_and_answers_stay_still():
-    who = character("human")
-    q, v, a = frames(who, 4)
+    body = character("human")
+    q, v, a = frames(body, 4)
     kept = q.copy(), v.copy(), a.copy()
     q.flags.writeable = False
-    first = aggregate_force_derivatives(who, q, v, a)
+    first = aggregate_force_derivatives(body, q, v, a)
     assert all(np.array_equal(x, y) for x, y in zip(kept, (q, v, a), strict=True))
     with pytest.raises(ValueError, match="read-only"):
         first.by_q[0] = 0.0
-    for x, y in zip(first, aggregate_force_derivatives(who, q, v, a), strict=True):
+    for x, y in zip(first, aggregate_force_derivatives(body, q, v, a), strict=True):
         assert np.array_equal(x, y)
 
 
@@ -280,7 +280,7 @@ def test_asking_changes_nothing_and_answers_stay_still():
     ],
 )
 def test_bad_input_is_told_what_is_wanted(change: dict[str, object], says: str):
-    who = character("human")
-    given: dict[str, object] = {"q": who.neutral, "v": np.zeros(41), "a": np.zeros(41), **change}
+    body = character("human")
+    given: dict[str, object] = {"q": body.neutral, "v": np.zeros(41), "a": np.zeros(41), **change}
     with pytest.raises(BadValue, match=says):
-        aggregate_force_derivatives(who, **given)  # type: ignore[arg-type]
+        aggregate_force_derivatives(body, **given)  # type: ignore[arg-type]

@@ -8,10 +8,11 @@ import scipy.sparse as sp
 from scipy.optimize import lsq_linear
 
 import counterpoise as cp
+from counterpoise.character.shapes import main_rod
 from counterpoise.errors import BadValue
 from counterpoise.measure.outsider import judge_overlap
 from counterpoise.spacetime.optimize.program import MotionProgram
-from counterpoise.spacetime.optimize.rods import main_rod, nearest_on_lines, rod_pairs
+from counterpoise.spacetime.optimize.rods import nearest_on_lines, rod_pairs
 
 FEET = ("foot_left", "foot_right")
 

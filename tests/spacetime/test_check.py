@@ -22,10 +22,11 @@ from counterpoise.motion.contacts import ContactWindow
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.simulate import Recording
 from counterpoise.simulate.loop import simulate
-from counterpoise.spacetime.check import CheckTuning, check_motion
-from counterpoise.spacetime.check.forces import find_forces, least_squares_above_zero, weight_of
+from counterpoise.spacetime.check import CheckTuning, HeldBody, check_motion
+from counterpoise.spacetime.check.forces import find_forces
 from counterpoise.spacetime.check.frames import com_of, fit_locally, frames_of_motion
-from counterpoise.spacetime.check.support import Hold, find_support
+from counterpoise.spacetime.check.nonnegative import nonnegative_least_squares
+from counterpoise.spacetime.check.support import find_support
 
 MOCAP = Path(__file__).resolve().parents[2].parent / "shared" / "mocap"
 needs_clips = pytest.mark.skipif(not MOCAP.is_dir(), reason="the captured clips are not on this machine")
@@ -47,12 +48,12 @@ def squat() -> Motion:
 @lru_cache
 def projectile(seconds: float = 0.6, gravity: float = -9.81) -> Motion:
     """A tumbling human with moving limbs, thrown in plain MuJoCo, 3 m above any ground."""
-    who = character("human")
-    model = mujoco.MjModel.from_xml_string(who.to_mjcf())
+    body = character("human")
+    model = mujoco.MjModel.from_xml_string(body.to_mjcf())
     model.opt.timestep, model.opt.gravity[:] = 5e-4, (0.0, 0.0, gravity)
     model.opt.integrator = int(mujoco.mjtIntegrator.mjINT_RK4)
     data = mujoco.MjData(model)
-    data.qpos[:] = who.neutral
+    data.qpos[:] = body.neutral
     data.qpos[2] += 3.0
     data.qvel[:] = 0.8 * np.random.default_rng(3).standard_normal(model.nv)
     data.qvel[:6] = (1.0, 0.3, 2.0, 0.5, 4.0, 0.3)
@@ -62,13 +63,13 @@ def projectile(seconds: float = 0.6, gravity: float = -9.81) -> Motion:
             times.append(data.time)
             poses.append(np.array(data.qpos))
         mujoco.mj_step(model, data)
-    return Motion(who, np.array(times), np.array(poses), name="thrown")
+    return Motion(body, np.array(times), np.array(poses), name="thrown")
 
 
 @lru_cache
 def standing() -> Recording:
-    who = character("human")
-    return simulate(who, Stand(squat()), 2.5, start=Stand(squat()).ready(who))
+    body = character("human")
+    return simulate(body, Stand(squat()), 2.5, start=Stand(squat()).ready(body))
 
 
 # ------------------------------------------------------------------------------------------------- good motions
@@ -88,38 +89,38 @@ def test_what_was_simulated_passes_and_its_ground_force_is_found():
     report = check_motion(rec.motion)
     assert report.ok, report.verdict
     assert report.violation < 0.01
-    weight = weight_of(rec.character)
+    weight = rec.character.weight
     t = report.frames.times[report.frames.judged]
     found = weight * report.frames.needed[report.frames.judged, 3:]
     measured = measure.ground_force(rec)[:-1]
     width = round(0.02 / rec.timestep)  # what the check smooths by
     kernel = np.exp(-0.5 * (np.arange(-4 * width, 4 * width + 1) / width) ** 2)
     calm = np.stack([np.convolve(measured[:, k], kernel / kernel.sum(), "same") for k in range(3)], axis=1)
-    told = np.stack([np.interp(t, rec.time[:-1], calm[:, k]) for k in range(3)], axis=1)
+    expected = np.stack([np.interp(t, rec.time[:-1], calm[:, k]) for k in range(3)], axis=1)
     inside = (t > 0.15) & (t < rec.time[-1] - 0.15)
-    assert np.abs(found - told)[inside].max() < 0.02 * weight
+    assert np.abs(found - expected)[inside].max() < 0.02 * weight
 
 
 def test_contact_forces_add_up_and_split_between_the_feet_as_the_ground_says():
     rec = standing()
     frames = frames_of_motion(rec.motion, 0.02)
-    support = find_support(rec.motion, frames, None, (), 0.0, 0.025, 0.6, 0.1, 0.04)
-    forces = find_forces(frames, support, 0.8)
+    support = find_support(rec.motion, frames, None, (), CheckTuning())
+    forces = find_forces(frames, support, CheckTuning())
     inside = np.flatnonzero((frames.times > 0.3) & (frames.times < 2.2))
     total = forces.contact[inside].sum(axis=1)
     assert np.abs(total - forces.wrench[inside, 3:]).max() < 2e-3
-    weight = weight_of(rec.character)
-    for k, (name, told) in enumerate(measure.foot_forces(rec).items()):
+    weight = rec.character.weight
+    for k, (name, expected) in enumerate(measure.foot_forces(rec).items()):
         assert rec.character.feet[k].name == name
         mine = forces.contact[inside][:, support.foot == k, 2].sum(axis=1).mean()
-        there = told[(rec.time > 0.3) & (rec.time < 2.2), 2].mean() / weight
+        there = expected[(rec.time > 0.3) & (rec.time < 2.2), 2].mean() / weight
         assert mine == pytest.approx(there, abs=0.05)
 
 
 def test_no_force_pulls_or_leaves_its_friction_cone():
     frames = frames_of_motion(squat(), 0.02)
-    support = find_support(squat(), frames, None, (), 0.0, 0.025, 0.6, 0.1, 0.04)
-    contact = find_forces(frames, support, 0.5).contact
+    support = find_support(squat(), frames, None, (), CheckTuning())
+    contact = find_forces(frames, support, CheckTuning(friction=0.5)).contact
     assert contact[..., 2].min() >= 0.0
     assert np.all(np.hypot(contact[..., 0], contact[..., 1]) <= 0.5 * contact[..., 2] + 1e-12)
 
@@ -175,7 +176,7 @@ def test_a_body_that_turns_about_itself_out_of_nothing_is_caught(human: Characte
     mujoco.mj_fwdPosition(human.model, data)
     mujoco.mj_fwdVelocity(human.model, data)
     mujoco.mj_subtreeVel(human.model, data)
-    expected = data.subtree_angmom[0, 2] * 24.0 / (weight_of(human) * human.height)
+    expected = data.subtree_angmom[0, 2] * 24.0 / (human.weight * human.height)
     assert report.frames.missing[20:40, 2] == pytest.approx(expected, rel=0.01)
     assert not report.finding("spin").ok
 
@@ -192,9 +193,9 @@ def test_who_holds_a_bar_need_not_fall(human: Character):
     pose = np.array(human.neutral)
     pose[2] += 1.0
     motion = Motion(human, np.linspace(0.0, 1.0, 61), np.tile(pose, (61, 1)))
-    held = check_motion(motion, holds=["hand_left", Hold("hand_right")])
+    held = check_motion(motion, holds=["hand_left", HeldBody("hand_right")])
     assert np.linalg.norm(held.frames.missing[:, 3:], axis=1).max() < 0.05
-    half = check_motion(motion, holds=[Hold("hand_left", 0.0, 0.5), Hold("hand_right", 0.0, 0.5)])
+    half = check_motion(motion, holds=[HeldBody("hand_left", 0.0, 0.5), HeldBody("hand_right", 0.0, 0.5)])
     assert half.frames.violation[half.frames.times < 0.5].max() < 0.2
     assert half.frames.violation[half.frames.times > 0.6].min() == pytest.approx(1.0, abs=1e-9)
 
@@ -249,13 +250,13 @@ def test_a_leaning_tower_falls(human: Character):
     assert report.violation == pytest.approx(least, rel=0.01)
 
 
-def _soles(who: Character, pose: np.ndarray) -> list[np.ndarray]:
-    data = mujoco.MjData(who.model)
+def _soles(body: Character, pose: np.ndarray) -> list[np.ndarray]:
+    data = mujoco.MjData(body.model)
     data.qpos[:] = pose
-    mujoco.mj_kinematics(who.model, data)
+    mujoco.mj_kinematics(body.model, data)
     return [
         data.body(p.body).xpos + data.body(p.body).xmat.reshape(3, 3) @ np.array(p.position)
-        for foot in who.feet
+        for foot in body.feet
         for p in foot.points
     ]
 
@@ -276,10 +277,10 @@ def test_accelerated_on_ice_it_needs_friction_that_is_not_there():
 
 
 def test_a_knee_bent_backwards_is_named():
-    who = character("human")
+    body = character("human")
     poses = np.array(squat().poses)
-    knee = who.joint("knee_left")
-    low = who.limits.range_low[list(who.limits.range_qpos).index(knee.qpos.start)]
+    knee = body.joint("knee_left")
+    low = body.limits.range_low[list(body.limits.range_qpos).index(knee.qpos.start)]
     poses[:, knee.qpos.start] = low - np.radians(12.0)
     report = check_motion(replace(squat(), poses=poses))
     assert report.limits[0].joint == "knee_left"
@@ -343,11 +344,11 @@ def test_least_squares_agrees_with_scipy():
         rows, columns = int(rng.integers(3, 20)), int(rng.integers(1, 40))
         A, b = rng.standard_normal((rows, columns)), rng.standard_normal(rows)
         ridge = 1e-3
-        found = least_squares_above_zero(A.T @ A + ridge**2 * np.eye(columns), A.T @ b)
+        found = nonnegative_least_squares(A.T @ A + ridge**2 * np.eye(columns), A.T @ b)
         wide = np.vstack([A, ridge * np.eye(columns)])
-        told, _ = nnls(wide, np.concatenate([b, np.zeros(columns)]))
+        expected, _ = nnls(wide, np.concatenate([b, np.zeros(columns)]))
         assert found.min() >= 0.0
-        np.testing.assert_allclose(found, told, atol=1e-6)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_smoothing_leaves_parabolas_and_steady_turns_alone(human: Character):
@@ -391,10 +392,10 @@ def test_a_loop_is_judged_across_its_seam(human: Character):
 
 
 def test_json_is_plain_and_whole():
-    told = json.loads(json.dumps(check_motion(squat()).to_json(frames=True), allow_nan=False))
-    assert told["ok"] is True and told["violation"] < 0.01
-    assert {f["name"] for f in told["findings"]} >= {"skate", "penetration", "float", "limits", "force", "strength"}
-    assert len(told["by_frame"]["violation"]) == told["frame_count"] == len(squat())
+    data = json.loads(json.dumps(check_motion(squat()).to_json(frames=True), allow_nan=False))
+    assert data["ok"] is True and data["violation"] < 0.01
+    assert {f["name"] for f in data["findings"]} >= {"skate", "penetration", "float", "limits", "force", "strength"}
+    assert len(data["by_frame"]["violation"]) == data["frame_count"] == len(squat())
 
 
 def test_thresholds_decide(human: Character):

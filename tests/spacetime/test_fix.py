@@ -23,10 +23,10 @@ from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime.check import CheckTuning, check_motion
 from counterpoise.spacetime.check.frames import fit_locally
 from counterpoise.spacetime.fix import FixResult, FixTuning, fix_motion
-from counterpoise.spacetime.fix import mend as fixing
+from counterpoise.spacetime.fix import windows as fixing
 from counterpoise.spacetime.fix.basis import basis_of
-from counterpoise.spacetime.fix.feet import bridge_leaps, find_leaps
-from counterpoise.spacetime.fix.kernels import add_spread, add_square, split_wrenches
+from counterpoise.spacetime.fix.kernels import add_square, add_to_rows, split_wrenches
+from counterpoise.spacetime.fix.leaps import bridge_leaps, find_leaps
 
 MOCAP = Path(__file__).resolve().parents[2].parent / "shared" / "mocap"
 needs_clips = pytest.mark.skipif(not MOCAP.is_dir(), reason="the captured clips are not on this machine")
@@ -75,12 +75,12 @@ def clip(name: str, start: float | None = None, end: float | None = None) -> Mot
 @lru_cache
 def thrown(gravity: float) -> Motion:
     """A tumbling human with moving limbs in plain MuJoCo, high above the ground, under a gravity of its own."""
-    who = character("human")
-    model = mujoco.MjModel.from_xml_string(who.to_mjcf())
+    body = character("human")
+    model = mujoco.MjModel.from_xml_string(body.to_mjcf())
     model.opt.timestep, model.opt.gravity[:] = 1.0 / 1200.0, (0.0, 0.0, -gravity)
     model.opt.integrator = int(mujoco.mjtIntegrator.mjINT_RK4)
     data = mujoco.MjData(model)
-    data.qpos[:] = who.neutral
+    data.qpos[:] = body.neutral
     data.qpos[2] += 3.0
     data.qvel[:] = 0.5 * np.random.default_rng(3).standard_normal(model.nv)
     data.qvel[:6] = (1.0, 0.3, 2.0, 0.5, 3.0, 0.3)
@@ -89,7 +89,7 @@ def thrown(gravity: float) -> Motion:
         if k % 10 == 0:
             poses.append(data.qpos.copy())
         mujoco.mj_step(model, data)
-    return Motion(who, np.arange(len(poses)) / 120.0, np.array(poses), name="thrown")
+    return Motion(body, np.arange(len(poses)) / 120.0, np.array(poses), name="thrown")
 
 
 # --------------------------------------------------------------------------------------------------------- pieces
@@ -105,13 +105,13 @@ def test_deviations_are_scipys_splines_and_seen_as_a_check_sees_them():
     t = np.arange(97) * step
     np.testing.assert_allclose(d, spline(t), atol=1e-12)
     np.testing.assert_allclose(basis.bending(x, slice(0, 97)), spline.derivative(2)(t), rtol=1e-9, atol=1e-7)
-    who = character("human")
-    poses = np.repeat(who.neutral[None], 97, axis=0)
+    body = character("human")
+    poses = np.repeat(body.neutral[None], 97, axis=0)
     poses[:, :2] += d  # places are seen as numbers are
-    q, v, a = fit_locally(who, poses, step, 0.02, 8)
-    for seen, told in zip(basis.seen, (q[:, :2] - who.neutral[:2], v[:, :2], a[:, :2]), strict=True):
+    q, v, a = fit_locally(body, poses, step, 0.02, 8)
+    for seen, expected in zip(basis.seen, (q[:, :2] - body.neutral[:2], v[:, :2], a[:, :2]), strict=True):
         mine = sum(seen[:, k, None] * x[basis.first + k] for k in range(basis.width))
-        np.testing.assert_allclose(mine, told, rtol=1e-9, atol=1e-8)
+        np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-8)
 
 
 def test_what_contacts_cannot_give_is_what_nonnegative_least_squares_leaves():
@@ -147,7 +147,7 @@ def test_sums_into_a_band():
     add_square(G, 3, band)
     full[3:7, 3:7] += G
     rows = np.array([0, 2, 3, 4])
-    add_spread(G, rows, 1, band)
+    add_to_rows(G, rows, 1, band)
     full[np.ix_(rows + 1, rows + 1)] += G
     for r in range(9):
         for c in range(r, min(9, r + 5)):
@@ -157,20 +157,20 @@ def test_sums_into_a_band():
 @pytest.mark.parametrize("holds", [(), ("hand_left",)], ids=["on its feet", "holding on"])
 def test_the_gradient_of_a_window_is_its_cost_by_differences(monkeypatch, holds: tuple[str, ...]):
     seen = {}
-    solve = fixing._solve_window
-    monkeypatch.setattr(fixing, "_solve_window", lambda task, x, *rest: seen.update(task=task) or solve(task, x, *rest))
+    solve = fixing.solve_window
+    monkeypatch.setattr(fixing, "solve_window", lambda task, x, *rest: seen.update(task=task) or solve(task, x, *rest))
     fix_motion(hung() if holds else slid(), holds=holds, tuning=FixTuning(steps=1))
     task, rng = seen["task"], np.random.default_rng(3)
     x = 1e-4 * rng.standard_normal((task.basis.coefficients, len(task.free)))
     window = fixing.Window(task, x, 10, 20, *np.ones((2, len(task.motion))))
-    _, g = window.normal(window.look(x))
-    slopes, told, e = [], [], 1e-6
+    _, g = window.normal_equations(window.evaluate(x))
+    slopes, expected, e = [], [], 1e-6
     for _ in range(8):
         way = np.zeros_like(x)
         way[10:20] = rng.standard_normal((10, x.shape[1]))
-        slopes.append((window.look(x + e * way).cost - window.look(x - e * way).cost) / (2.0 * e))
-        told.append(2.0 * g @ way[10:20].ravel())
-    assert np.linalg.norm(np.subtract(told, slopes)) < 0.03 * np.linalg.norm(slopes)
+        slopes.append((window.evaluate(x + e * way).cost - window.evaluate(x - e * way).cost) / (2.0 * e))
+        expected.append(2.0 * g @ way[10:20].ravel())
+    assert np.linalg.norm(np.subtract(expected, slopes)) < 0.03 * np.linalg.norm(slopes)
 
 
 def test_leaps_are_found_and_bridged():
@@ -178,9 +178,9 @@ def test_leaps_are_found_and_bridged():
     poses = np.array(motion.poses)
     poses[60:64, 0] += 0.2
     torn = replace(motion, poses=poses)
-    leaps = find_leaps(torn)
+    leaps = find_leaps(torn, FixTuning())
     assert len(leaps) == 1 and leaps[0][0] <= 60 and leaps[0][1] >= 64
-    assert not find_leaps(motion)
+    assert not find_leaps(motion, FixTuning())
     np.testing.assert_allclose(bridge_leaps(torn, leaps)[:, :3], motion.poses[:, :3], atol=2e-3)
 
 
@@ -219,16 +219,16 @@ def test_a_good_motion_hardly_changes():
 def test_mujocos_inverse_dynamics_finds_free_flight_after_the_fix():
     motion = thrown(0.8 * 9.81)
     result = fix_motion(motion)
-    who = motion.character
-    model = mujoco.MjModel.from_xml_string(who.to_mjcf())
+    body = motion.character
+    model = mujoco.MjModel.from_xml_string(body.to_mjcf())
     data, forces = mujoco.MjData(model), []
     for one in (motion, result.motion):
-        q, v, a = fit_locally(who, one.poses, 1.0 / 120.0, 0.02, 8)
+        q, v, a = fit_locally(body, one.poses, 1.0 / 120.0, 0.02, 8)
         found = []
         for k in range(6, len(one) - 6):
             data.qpos[:], data.qvel[:], data.qacc[:] = q[k], v[k], a[k]
             mujoco.mj_inverse(model, data)
-            found.append(np.linalg.norm(data.qfrc_inverse[:3]) / (who.mass * 9.81))
+            found.append(np.linalg.norm(data.qfrc_inverse[:3]) / (body.mass * 9.81))
         forces.append(float(np.sqrt(np.mean(np.square(found)))))
     assert forces[0] == pytest.approx(0.2, abs=0.01) and forces[1] < 0.01
     assert result.after.flights[0].gravity == pytest.approx(9.81, rel=0.01)
@@ -253,7 +253,7 @@ def test_other_rates_come_back_at_their_own():
 
 def test_stopped_half_way_the_rest_is_as_it_was(monkeypatch):
     done = []
-    solve = fixing._solve_window
+    solve = fixing.solve_window
 
     def interrupted(*arguments):
         if done:
@@ -261,7 +261,7 @@ def test_stopped_half_way_the_rest_is_as_it_was(monkeypatch):
         done.append(True)
         return solve(*arguments)
 
-    monkeypatch.setattr(fixing, "_solve_window", interrupted)
+    monkeypatch.setattr(fixing, "solve_window", interrupted)
     motion = slid()
     result = fix_motion(motion, tuning=FixTuning(window=0.5, overlap=0.4))
     assert result.stopped and len(result.windows) == 1 and "Stopped" in result.summary
@@ -284,13 +284,13 @@ def test_what_hangs_on_nothing_is_left_alone_and_said():
 def test_what_cannot_be_mended_is_given_up_and_said():
     """Stiff as a board it leans forward by 40 degrees and back: its CoM would have to be far from where it is."""
     motion = squat()
-    t, who = motion.times, motion.character
+    t, body = motion.times, motion.character
     turn = spatial.from_axis_angle(np.array([0.0, 1.0, 0.0]), 0.7 * np.sin(np.pi * t / t[-1]) ** 4)
-    poses = np.tile(who.neutral, (len(t), 1))
-    poses[:, :3] = spatial.rotate(turn, who.neutral[:3])  # about the ankles' shadow
-    poses[:, 3:7] = spatial.multiply(turn, who.neutral[3:7])
+    poses = np.tile(body.neutral, (len(t), 1))
+    poses[:, :3] = spatial.rotate(turn, body.neutral[:3])  # about the ankles' shadow
+    poses[:, 3:7] = spatial.multiply(turn, body.neutral[3:7])
     result = fix_motion(replace(motion, poses=poses))
-    assert result.left and "Not made valid" in result.summary
+    assert result.left and "Not made possible" in result.summary
     assert 0.2 < result.left[0].start < result.left[-1].end < 1.3
     assert result.change < 0.1
 
@@ -304,8 +304,8 @@ def test_told_contacts_are_the_contacts():
 
 
 def test_the_report_is_plain_json():
-    told = json.loads(json.dumps(fixed().to_json(), allow_nan=False))
-    assert told["before"]["violation"] > told["after"]["violation"] and told["windows"][0]["steps"] >= 1
+    data = json.loads(json.dumps(fixed().to_json(), allow_nan=False))
+    assert data["before"]["violation"] > data["after"]["violation"] and data["windows"][0]["steps"] >= 1
 
 
 def test_mistakes_are_named():

@@ -27,8 +27,8 @@ WAYS = [[0.8 * np.cos(a), 0.8 * np.sin(a), 1.0] for a in np.arange(8) * np.pi / 
 
 def from_nowhere(motion: Motion) -> np.ndarray:
     """What level ground under the soles cannot give of the wrench MuJoCo says a frame needs [body weights]."""
-    who = motion.character
-    model = mujoco.MjModel.from_xml_string(who.to_mjcf())
+    body = motion.character
+    model = mujoco.MjModel.from_xml_string(body.to_mjcf())
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
     data, step = mujoco.MjData(model), motion.duration / (len(motion) - 1)
     q = np.array(motion.poses)
@@ -45,7 +45,7 @@ def from_nowhere(motion: Motion) -> np.ndarray:
     for k in range(len(q) - 1):
         mujoco.mj_differentiatePos(model, halves[k], step, q[k], q[k + 1])
     v, a = 0.5 * (halves[1:] + halves[:-1]), savgol_filter(np.diff(halves, axis=0) / step, WIDE, 2, axis=0)
-    soles = [(model.body(p.body).id, np.array(p.position)) for foot in who.feet for p in foot.points]
+    soles = [(model.body(p.body).id, np.array(p.position)) for foot in body.feet for p in foot.points]
     weight = float(model.body_mass.sum()) * 9.81
     wrench, places, centre = np.zeros((len(v), 6)), np.zeros((len(v), len(soles), 3)), np.zeros((len(v), 3))
     for k in range(len(v)):
@@ -53,14 +53,14 @@ def from_nowhere(motion: Motion) -> np.ndarray:
         mujoco.mj_inverse(model, data)
         centre[k] = data.subtree_com[0]
         force, torque = data.qfrc_inverse[:3], data.xmat[1].reshape(3, 3) @ data.qfrc_inverse[3:6]
-        wrench[k, :3] = (torque + np.cross(data.xpos[1] - centre[k], force)) / (weight * who.height)
+        wrench[k, :3] = (torque + np.cross(data.xpos[1] - centre[k], force)) / (weight * body.height)
         wrench[k, 3:] = force / weight
         places[k] = [data.xpos[b] + data.xmat[b].reshape(3, 3) @ p for b, p in soles]
     low = places[:, :, 2] < 0.02
     down = np.array([low[max(0, k - REACH) : k + REACH + 1].any(axis=0) for k in range(len(low))])
     left = []
     for k in range(WIDE, len(v) - WIDE):
-        pushes = [[*(np.cross(p - centre[k], w) / who.height), *w] for p in places[k][down[k]] for w in WAYS]
+        pushes = [[*(np.cross(p - centre[k], w) / body.height), *w] for p in places[k][down[k]] for w in WAYS]
         left.append(nnls(np.array(pushes).T, wrench[k])[1] if pushes else float(np.linalg.norm(wrench[k])))
     return np.array(left)
 
@@ -110,11 +110,11 @@ def test_the_gains_survive_the_file(name: str, start: float, end: float, cut: fl
     back = written(result, tmp_path)
     assert len(back) == len(motion) and back.rate == pytest.approx(motion.rate)
     assert [j.name for j in back.character.joints] == [j.name for j in motion.character.joints]
-    told, anew = check_motion(back, contacts=result.contacts), check_motion(back)
-    for report in (told, anew):
+    same, anew = check_motion(back, contacts=result.contacts), check_motion(back)
+    for report in (same, anew):
         assert report.finding("skate").value < 0.5 and report.finding("penetration").value < 0.2
         assert report.violation < 0.1 * result.before.violation
-    assert told.violation == pytest.approx(result.after.violation, rel=0.1, abs=1e-4)
+    assert same.violation == pytest.approx(result.after.violation, rel=0.1, abs=1e-4)
     assert rms(from_nowhere(back)) < cut * rms(from_nowhere(motion))  # read with another smoothing, by another judge
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 
 import counterpoise as cp
 from counterpoise.errors import BadValue, UnknownName
-from counterpoise.measure.outsider import lowest
+from counterpoise.measure.outsider_mechanics import lowest
 
 FEET = ("foot_left", "foot_right")
 

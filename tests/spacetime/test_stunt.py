@@ -28,9 +28,9 @@ def only_key(text: str) -> np.ndarray:
     return np.array(key.pose)
 
 
-def sole(who, q):
-    shot = who.snapshot(who.state(q))
-    points = [shot.position(p.body, p.position) for p in who.contact_points]
+def sole(body, q):
+    shot = body.snapshot(body.state(q))
+    points = [shot.position(p.body, p.position) for p in body.contact_points]
     return np.mean(points, axis=0)
 
 
@@ -90,37 +90,37 @@ def test_a_figure_is_named_with_its_size_or_read_from_a_file(tmp_path):
 
 
 def test_joints_are_degrees_and_a_name_without_a_side_means_both():
-    who = character("human")
+    body = character("human")
     q = only_key("joints = { knee_left = 60, elbow = 90, hip = [10, -20, 5], wrist_right_roll = 12 }")
-    assert q[who.joint("knee_left").qpos] == pytest.approx(np.radians(60))
-    assert q[who.joint("knee_right").qpos] == pytest.approx(who.neutral[who.joint("knee_right").qpos])
-    assert q[who.joint("elbow_right").qpos] == pytest.approx(np.radians(90))
-    left, right = q[who.joint("hip_left").qpos], q[who.joint("hip_right").qpos]
+    assert q[body.joint("knee_left").qpos] == pytest.approx(np.radians(60))
+    assert q[body.joint("knee_right").qpos] == pytest.approx(body.neutral[body.joint("knee_right").qpos])
+    assert q[body.joint("elbow_right").qpos] == pytest.approx(np.radians(90))
+    left, right = q[body.joint("hip_left").qpos], q[body.joint("hip_right").qpos]
     assert np.allclose(spatial.log(left), np.radians([10, -20, 5]))
     assert np.allclose(spatial.log(right), np.radians([-10, -20, -5]))  # the mirror image
-    assert q[who.joint("wrist_right").qpos][1] == pytest.approx(np.radians(12))
+    assert q[body.joint("wrist_right").qpos][1] == pytest.approx(np.radians(12))
 
 
 def test_a_pose_is_put_where_asked():
-    who = character("human")
-    assert np.allclose(sole(who, only_key("feet = [0.7, 0.2]\npose = 'crouch'")), (0.7, 0.2, 0.0), atol=1e-3)
+    body = character("human")
+    assert np.allclose(sole(body, only_key("feet = [0.7, 0.2]\npose = 'crouch'")), (0.7, 0.2, 0.0), atol=1e-3)
     assert np.allclose(only_key("place = [1.0, 2.0, 1.5]")[:3], (1, 2, 1.5))
-    assert np.allclose(only_key("place = [1.0, 2.0]")[:3], (1, 2, who.neutral[2]))
+    assert np.allclose(only_key("place = [1.0, 2.0]")[:3], (1, 2, body.neutral[2]))
     q = only_key("com = [0.1, 0.2, 1.3]\nfacing = 90")
-    shot = who.snapshot(who.state(q))
+    shot = body.snapshot(body.state(q))
     assert np.allclose(shot.com, (0.1, 0.2, 1.3))
-    forward = shot.body_rotation[who.body_id(who.root)][:, 0]
+    forward = shot.body_rotation[body.body_id(body.root)][:, 0]
     assert forward[1] > 0.99
     q = only_key("pose = 'hang'\nturn = { axis = 'y', degrees = 90 }\nhands = [0, 0, 2.6]")
-    shot = who.snapshot(who.state(q))
+    shot = body.snapshot(body.state(q))
     assert abs(shot.position("hand_left")[2] - 2.6) < 0.05
     assert shot.position("foot_left")[0] < -1.5  # turned forward over: the feet are behind the bar
     assert np.allclose(only_key("turn = [0, 30, 0]"), only_key("turn = { axis = [0, 2, 0], degrees = 30 }"))
 
 
 def test_poses_come_from_motions_files_and_the_files_own_names(tmp_path):
-    who = character("human")
-    squat = reference_motion("squat", who)
+    body = character("human")
+    squat = reference_motion("squat", body)
     assert np.allclose(only_key("pose = 'squat@0.5'"), squat.sample(0.5 * squat.duration).q)
     squat.save(tmp_path / "m.npz")
     (tmp_path / "s.toml").write_text(START + "pose = 'm.npz@1.0'\n[[key]]\ntime = 1\npose = 'm.npz'\n")
@@ -128,7 +128,7 @@ def test_poses_come_from_motions_files_and_the_files_own_names(tmp_path):
     assert np.allclose(first.pose, squat.sample(1.0).q) and np.allclose(last.pose, squat.sample(squat.end).q)
     text = "duration = 1\n[pose.low]\nlike = 'crouch'\njoints = { elbow = 45 }\n[[key]]\ntime = 0\npose = 'low'\n"
     (key,) = read_stunt(text + "mirror = true\n").keys
-    assert np.asarray(key.pose)[who.joint("elbow_left").qpos] == pytest.approx(np.radians(45))
+    assert np.asarray(key.pose)[body.joint("elbow_left").qpos] == pytest.approx(np.radians(45))
 
 
 def test_moments_are_shared_and_contacts_fan_out():
@@ -240,12 +240,10 @@ def test_a_duration_that_leaves_no_time_is_read_and_what_it_leaves_out_is_said(d
     assert seconds(stunt.duration) == float(duration) and len(stunt.keys) == 1
     assert [type(w) for w in stunt.wishes] == [TorqueLimit, Apart]  # what names no time holds all the time
     assert [(t.part, t.start, t.end) for t in stunt.contacts] == [("foot_left", 0.0, 0.1), ("foot_right", 0.0, 0.1)]
-    said = [c.split(" (line ") for c in stunt.conflicts]
-    where = {int(rest.split(")")[0]): (head, rest) for head, rest in said}
+    messages = [c.split(" (line ") for c in stunt.conflicts]
+    where = {int(rest.split(")")[0]): (head, rest) for head, rest in messages}
     for line, (head, rest) in where.items():
-        assert rows[line - 1].startswith(head) and (
-            " s lies after the end" in rest or "after the end: it is cut" in rest
-        )
+        assert rows[line - 1].startswith(head) and (" s is after the end" in rest or "after the end: it is cut" in rest)
     cut = [line for line, (_, rest) in where.items() if rest.endswith("cut")]
     assert len(cut) == 1 and 'to = "takeoff"' in rows[cut[0] + 1]
     left_out = sum(row in ("[[key]]", "[[contact]]") or row.startswith(("[[wish]]", "[[fine]]")) for row in rows) - 4
@@ -254,22 +252,22 @@ def test_a_duration_that_leaves_no_time_is_read_and_what_it_leaves_out_is_said(d
 
 def test_two_exact_poses_where_there_is_no_time_between_are_in_conflict():
     stunt = read_stunt("duration = 0\n[[key]]\ntime = 0\n[[key]]\ntime = 0\nfeet = [1, 0]\n")
-    (said,) = stunt.conflicts
-    assert len(stunt.keys) == 1 and "line 4" in said and "line 2" in said and "both exact at 0 s" in said
+    (messages,) = stunt.conflicts
+    assert len(stunt.keys) == 1 and "line 4" in messages and "line 2" in messages and "both exact at 0 s" in messages
 
 
 def test_where_every_key_lies_after_the_end_the_first_is_brought_there():
     stunt = read_stunt("duration = 0\n[[key]]\ntime = 0.8\nfeet = [1, 0]\n[[key]]\ntime = 0.5\npose = 'crouch'\n")
     (key,) = stunt.keys
     assert key.time == 0.1 and np.allclose(key.pose, only_key("pose = 'crouch'"))
-    assert "line 5" in stunt.conflicts[0] and "0.5 s lies after the end: it is brought there" in stunt.conflicts[0]
-    assert "line 2" in stunt.conflicts[1] and "0.8 s lies after the end: it is left out" in stunt.conflicts[1]
+    assert "line 5" in stunt.conflicts[0] and "0.5 s is after the end: it is moved there" in stunt.conflicts[0]
+    assert "line 2" in stunt.conflicts[1] and "0.8 s is after the end: it is left out" in stunt.conflicts[1]
 
 
 def test_a_name_does_not_hide_the_time_of_a_key_in_conflict():
     stunt = read_stunt(START + "[[key]]\ntime = 0.4\njoints = { knee_left = -40 }\nname = 'oops'\nonly = 'knee'\n")
-    said = " ".join(stunt.problem().conflicts)
-    assert "oops" in said and "0.4 s" in said and "knee_left" in said
+    messages = " ".join(stunt.problem().conflicts)
+    assert "oops" in messages and "0.4 s" in messages and "knee_left" in messages
 
 
 # ---------------------------------------------------------------------------------------------------------- mistakes
@@ -356,9 +354,9 @@ def test_a_name_does_not_hide_the_time_of_a_key_in_conflict():
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_its_line_and_its_cure(text: str, line: int | None, cure: str):
-    with pytest.raises(BadFile) as told:
+    with pytest.raises(BadFile) as raised:
         read_stunt(text)
-    message = str(told.value)
+    message = str(raised.value)
     assert cure in message
     assert message.startswith(f"stunt:{line}: ") if line is not None else "stunt:5" in message
 

@@ -13,60 +13,60 @@ ARMED = ("human", "child", "asymmetric", "insectoid", "dinosaur")
 STANDING = ("neutral", "straight", "T", "stretch", "dip", "crouch", "load", "land", "reach")
 
 
-def seen(name: str, who):
-    return who.snapshot(who.state(named_pose(name, who)))
+def seen(name: str, body):
+    return body.snapshot(body.state(named_pose(name, body)))
 
 
-def soles(who, shot):
-    return np.array([shot.position(p.body, p.position) for p in who.contact_points])
+def soles(body, shot):
+    return np.array([shot.position(p.body, p.position) for p in body.contact_points])
 
 
 @pytest.mark.parametrize("figure", ARMED)
 def test_every_pose_keeps_the_limits(figure: str):
-    who = character(figure)
+    body = character(figure)
     for pose in named_poses():
-        row, worst = who.limits.worst(named_pose(pose.name, who))
+        row, worst = body.limits.worst(named_pose(pose.name, body))
         assert worst < 1e-6, f"{pose.name} of {figure}: {row}"
 
 
 @pytest.mark.parametrize("figure", ["human", "child", "insectoid"])
 def test_standing_poses_stand_and_an_even_figure_is_even(figure: str):
-    who = character(figure)
+    body = character(figure)
     for name in STANDING:
-        q = named_pose(name, who)
-        shot = seen(name, who)
-        assert abs(soles(who, shot)[:, 2].min()) < 2e-3, name
-        assert np.abs(who.difference(q, who.mirror_pose(q))).max() < 1e-3, name
-        middle = soles(who, shot).mean(axis=0)
+        q = named_pose(name, body)
+        shot = seen(name, body)
+        assert abs(soles(body, shot)[:, 2].min()) < 2e-3, name
+        assert np.abs(body.difference(q, body.mirror_pose(q))).max() < 1e-3, name
+        middle = soles(body, shot).mean(axis=0)
         if name != "load":
-            assert abs(shot.com[0] - middle[0]) < 0.15 * who.height, name
+            assert abs(shot.com[0] - middle[0]) < 0.15 * body.height, name
 
 
 @pytest.mark.parametrize("figure", ["human", "child"])
 def test_poses_are_what_they_are_called(figure: str):
-    who = character(figure)
-    h = who.height
-    com = {p.name: seen(p.name, who).com[2] for p in named_poses()}
+    body = character(figure)
+    h = body.height
+    com = {p.name: seen(p.name, body).com[2] for p in named_poses()}
     assert com["crouch"] < com["dip"] < com["straight"]
     for name in ("hang", "stretch"):
-        shot = seen(name, who)
-        assert min(shot.position(hand)[2] for hand in who.hands) > h
-    T = seen("T", who)
+        shot = seen(name, body)
+        assert min(shot.position(hand)[2] for hand in body.hands) > h
+    T = seen("T", body)
     assert abs(T.position("hand_left")[1] - T.position("hand_right")[1]) > 0.75 * h
-    reach = seen("reach", who)
+    reach = seen("reach", body)
     assert reach.position("hand_left")[0] - reach.position("head")[0] > 0.25 * h
-    load, land = seen("load", who), seen("land", who)
+    load, land = seen("load", body), seen("land", body)
     assert load.position("hand_left")[0] < load.position("foot_left")[0] < land.position("hand_left")[0]
-    tuck, pike = seen("tuck", who), seen("pike", who)
+    tuck, pike = seen("tuck", body), seen("pike", body)
 
     def spread(shot):
         return np.linalg.norm(shot.body_com[1:] - shot.com, axis=1).max()
 
-    assert spread(tuck) < 0.7 * spread(seen("straight", who))
-    assert abs(pike.position("foot_left")[2] - pike.position(who.root)[2]) < 0.25 * h
-    q = named_pose("pike", who)
-    assert abs(q[who.joint("knee_left").qpos][0]) < 0.2
-    assert named_pose("tuck", who)[who.joint("knee_left").qpos][0] > 1.5
+    assert spread(tuck) < 0.7 * spread(seen("straight", body))
+    assert abs(pike.position("foot_left")[2] - pike.position(body.root)[2]) < 0.25 * h
+    q = named_pose("pike", body)
+    assert abs(q[body.joint("knee_left").qpos][0]) < 0.2
+    assert named_pose("tuck", body)[body.joint("knee_left").qpos][0] > 1.5
 
 
 def test_what_is_not_there_is_said():
@@ -83,8 +83,8 @@ def test_what_is_not_there_is_said():
 @pytest.mark.parametrize("name", [p.name for p in named_poses()])
 def test_poses_of_a_symmetric_figure_are_symmetric_to_the_last_digits(name: str):
     """Left and right hands and feet mirror each other: such motions are solved in half the variables."""
-    who = character("human")
-    shot = who.snapshot(who.state(named_pose(name, who)))
+    body = character("human")
+    shot = body.snapshot(body.state(named_pose(name, body)))
     for part in ("hand", "foot", "forearm", "shank"):
         left, right = shot.position(f"{part}_left"), shot.position(f"{part}_right")
         np.testing.assert_allclose(left * (1, -1, 1), right, atol=1e-12)

@@ -33,8 +33,8 @@ G = 9.81
 
 
 def centre(result, times):
-    who = result.problem.character
-    return np.array([who.snapshot(who.state(result.sample(t).q)).com for t in times])
+    body = result.problem.character
+    return np.array([body.snapshot(body.state(result.sample(t).q)).com for t in times])
 
 
 def acceleration(result, t: float, step: float = 1e-3) -> np.ndarray:
@@ -43,11 +43,11 @@ def acceleration(result, t: float, step: float = 1e-3) -> np.ndarray:
 
 
 def contact_points(result, foot: str, times):
-    who = result.problem.character
-    points = who.foot(foot).points
+    body = result.problem.character
+    points = body.foot(foot).points
     out = []
     for t in times:
-        shot = who.snapshot(who.state(result.sample(t).q))
+        shot = body.snapshot(body.state(result.sample(t).q))
         out.append([shot.position(p.body, p.position) for p in points])
     return np.array(out)
 
@@ -102,10 +102,10 @@ def test_a_hop_that_can_be_repeated():
     falls(result, 0.47, 0.6)
     for foot in ("foot_left", "foot_right"):
         stands(result, foot, 0.13, 0.47)
-    who = result.problem.character
+    body = result.problem.character
     first, last = result.sample(0.0), result.sample(0.6)
-    moved = who.difference(first.q, last.q)
-    assert np.abs(moved - np.r_[0.25, np.zeros(who.nv - 1)]).max() < 1e-5
+    moved = body.difference(first.q, last.q)
+    assert np.abs(moved - np.r_[0.25, np.zeros(body.nv - 1)]).max() < 1e-5
     assert np.abs(first.v - last.v).max() < 1e-5
 
 
@@ -144,12 +144,12 @@ def test_one_word_stops_it_and_the_best_so_far_is_kept():
 def test_what_contradicts_itself_is_named_and_a_motion_kept(ask: str, names: tuple[str, ...]):
     result = read_stunt(STAND + ask).optimize()
     assert result.status == "infeasible" and not result.ok
-    said = " ".join(result.conflicts)
+    messages = " ".join(result.conflicts)
     for name in names:
-        assert name in said, said
+        assert name in messages, messages
     assert result.motion.duration == pytest.approx(0.8)
-    who = result.problem.character
-    assert max(who.limits.worst(q)[1] for q in result.motion.poses) < 0.02
+    body = result.problem.character
+    assert max(body.limits.worst(q)[1] for q in result.motion.poses) < 0.02
     stands(result, "foot_right", 0.0, 0.8)
 
 
@@ -158,10 +158,10 @@ def test_no_time_to_move_is_named_and_a_motion_kept(duration: str):
     text = (FOLDER / "standing_jump.toml").read_text().replace("duration = 1.6", f"duration = {duration}")
     result = read_stunt(text).optimize()
     assert result.status == "infeasible" and not result.ok
-    said = "\n".join(result.conflicts)
-    assert f"a duration of {duration} s leaves no time to move" in said
+    messages = "\n".join(result.conflicts)
+    assert f"a duration of {duration} s leaves no time to move" in messages
     for what in ("[[key]]", "1.6 s", "[[contact]]", "[[fine]]", "1 s"):
-        assert what in said, said
+        assert what in messages, messages
     assert result.motion.duration > 0.0 and np.isfinite(result.motion.poses).all()
     stands(result, "foot_left", 0.0, result.motion.duration)
 
@@ -209,8 +209,8 @@ def test_every_example_is_solved_and_an_outsider_finds_it_possible(path: Path):
         if touch.how == "flat":
             start, end = (result.times.get(getattr(t, "name", ""), t) for t in (touch.start, touch.end))
             stands(result, touch.part, float(start), float(end), float(touch.surface.origin[2]))
-    who = stunt.character
-    assert max(who.limits.worst(q)[1] for q in result.motion.poses) < 0.03
+    body = stunt.character
+    assert max(body.limits.worst(q)[1] for q in result.motion.poses) < 0.03
     if path.stem in BOXES:
         depth, which = into_a_box(result, *BOXES[path.stem])
         assert depth < 0.002, which
@@ -226,7 +226,7 @@ def test_every_example_is_solved_and_an_outsider_finds_it_possible(path: Path):
         assert gone[1][0] - gone[0][0] == pytest.approx(1.6, abs=0.03)
     if path.stem == "dismount":
         falls(result, 0.8, 1.5)
-        turned = np.unwrap([np.arctan2(*who.snapshot(who.state(q)).rotation("pelvis")[[0, 2], 2])
+        turned = np.unwrap([np.arctan2(*body.snapshot(body.state(q)).rotation("pelvis")[[0, 2], 2])
                             for q in result.motion.poses[::4]])  # fmt: skip
         assert turned[0] - turned[-1] == pytest.approx(2.0 * np.pi + np.radians(75.0), abs=0.3)
 

@@ -1,4 +1,4 @@
-"""What a body is: Character, State, Snapshot, limits, the library of figures, loading."""
+"""What a body is: Character, State, Snapshot, kinematics, shapes, limits, the library of figures, loading."""
 
 from counterpoise.character.character import Character
 from counterpoise.character.joints import Joint

@@ -35,7 +35,10 @@ HIP_HALF_WIDTH = 0.0955  # of H, to the outside of the hip
 TOES_MASS = 0.12  # of the foot's
 TOES_LENGTH = 0.28  # of the foot's
 
-# Torque limits of a strong person of 73 kg and 1.75 m [N m], and passive joint damping [N m s/rad].
+STANDARD_HEIGHT = 1.75  # [m] of the person the numbers below belong to
+STANDARD_MASS = 73.0  # [kg]
+
+# Torque limits of that person, who is strong [N m], and passive joint damping [N m s/rad].
 STRENGTH = {
     "hip": 250.0, "knee": 250.0, "ankle_pitch": 180.0, "ankle_roll": 100.0, "toe": 20.0, "waist": 250.0,
     "spine": 200.0, "neck": 50.0, "shoulder": 100.0, "elbow": 70.0, "wrist": 15.0,

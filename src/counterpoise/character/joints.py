@@ -1,4 +1,4 @@
-"""Joints as an animator names them: one `Joint` may be several MuJoCo joints (a universal is two hinges)."""
+"""Joints as an animator names them: one `Joint` may be several MuJoCo joints (a universal joint is two hinges)."""
 
 from __future__ import annotations
 
@@ -61,6 +61,18 @@ def read_joints(model: mujoco.MjModel) -> tuple[Joint, ...]:
         )
         index += count
     return tuple(found)
+
+
+def root_width(joints: tuple[Joint, ...]) -> int:
+    """Number of dofs that carry the root: six if it is free, else those of the first joints named `root...`."""
+    if joints and joints[0].kind == "free":
+        return 6
+    width = 0
+    for joint in joints:
+        if joint.body != joints[0].body or not joint.name.startswith("root"):
+            break
+        width += joint.nv
+    return width
 
 
 def joint_name(model: mujoco.MjModel, index: int) -> str:

@@ -1,4 +1,4 @@
-"""One place to remember things about a body: what a function worked out for a character stays with that character."""
+"""What a function computed for a character is kept with that character and not computed again."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MOST = 64  # answers kept of one function for one character; beyond that it begins anew
+MOST_RESULTS = 64  # kept of one function for one character; when there are more, all are dropped
 
 
 def kept_with_character(
     make: Callable[Concatenate[Character, P], T],
 ) -> Callable[Concatenate[Character, P], T]:
-    """Calls `make(character, *arguments)` once for each set of (hashable) arguments and remembers the answer.
+    """Decorator: calls `make(character, *arguments)` once for each set of (hashable) arguments and keeps the result.
 
-    Answers live as long as the character does. They are shared, so they must not be changed.
+    Results live as long as the character does. They are shared between callers and must not be changed.
     """
 
     @wraps(make)
-    def found(character: Character, *arguments: Any, **named: Any) -> Any:
-        answers: dict[Hashable, T] | None = character.kept.get(make)
-        if answers is None:
-            answers = character.kept[make] = {}
+    def kept(character: Character, *arguments: Any, **named: Any) -> Any:
+        results: dict[Hashable, T] | None = character.kept.get(make)
+        if results is None:
+            results = character.kept[make] = {}
         key = (arguments, tuple(named.items())) if named else arguments
         try:
-            return answers[key]
+            return results[key]
         except KeyError:
-            if len(answers) >= MOST:
-                answers.clear()
-            answer = answers[key] = make(character, *arguments, **named)
-            return answer
+            if len(results) >= MOST_RESULTS:
+                results.clear()
+            result = results[key] = make(character, *arguments, **named)
+            return result
 
-    return found  # type: ignore[return-value]
+    return kept  # type: ignore[return-value]

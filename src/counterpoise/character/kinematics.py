@@ -1,7 +1,7 @@
-"""Forward kinematics, written once: body frames and motion vectors of one pose or of many, compiled.
+"""Forward kinematics: body frames and motion vectors of one pose or of many, compiled.
 
-Poses and frames follow MuJoCo's conventions. A dof's motion vector s = [w; v] says how everything it carries moves per
-unit of its speed, written about the world's origin: a point p carried by it moves by v + w x p.
+Poses and frames follow MuJoCo's conventions. A dof's motion vector s = [w; v] is the motion of everything it carries
+per unit of its speed, written about the world's origin: a point p carried by it moves at v + w x p.
 
 `Kinematics` is what features read. A `Snapshot` is the case of one pose, with dynamics; `BatchKinematics` that of many.
 """
@@ -81,6 +81,19 @@ class BatchKinematics:
         moves = dofs_moving(self.character)[self.character.body_id(body)]
         return np.ascontiguousarray((self._motion[:, :, :3] * moves[:, None]).swapaxes(1, 2))
 
+    def points(self, bodies: Ints, points: Array) -> Array:
+        """World positions (n, m, 3) [m] of points (m, 3) in the frames of bodies (m,) given by number."""
+        turns = self._turn[:, bodies].reshape(len(self.q), len(bodies), 3, 3)
+        return np.asarray(self._place[:, bodies] + np.einsum("nmij,mj->nmi", turns, points))
+
+    def point_jacobians(self, bodies: Ints, places: Array) -> Array:
+        """(n, m, 3, nv) of points at world positions (n, m, 3) that move with bodies (m,) given by number."""
+        moves = dofs_moving(self.character)
+        out = np.empty((*places.shape, self.character.nv))
+        for k, body in enumerate(bodies):
+            out[:, k] = _point_jacobians(self._motion, moves[body], places[:, k])
+        return out
+
     @cached_property
     def com(self) -> Array:
         m = self.character.model
@@ -122,7 +135,7 @@ def dofs_moving(character: Character) -> Flags:
 
 @kept_with_character
 def dof_lists(character: Character) -> tuple[Ints, Ints]:
-    """For every body the dofs that move it, root first: (starts, list), those of body b from starts[b] on."""
+    """The dofs that move each body, root first: (starts, dofs), where dofs[starts[b] : starts[b + 1]] move body b."""
     moves = dofs_moving(character)
     starts = np.concatenate([[0], np.cumsum(moves.sum(axis=1))]).astype(np.int64)
     return starts, np.nonzero(moves)[1].astype(np.int64)
@@ -131,6 +144,19 @@ def dof_lists(character: Character) -> tuple[Ints, Ints]:
 def body_frames(character: Character, poses: Array) -> tuple[Array, Array]:
     """World places (n, nbody, 3) and rotations (n, nbody, 4) of all bodies in poses (n, nq)."""
     return _body_frames(np.ascontiguousarray(poses, dtype=np.float64), character.nv, tree_of(character))
+
+
+def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
+    """Places (n, nbody, 3) and rotations (n, nbody, 4) of all bodies in the frames of their parents, in poses (n, nq).
+
+    The same pass as `body_frames`, with every body's parent at the world's origin.
+    """
+    parent, *rest = tree_of(character)
+    return _body_frames(
+        np.ascontiguousarray(poses, dtype=np.float64),
+        character.nv,
+        (np.zeros_like(parent), *rest),  # type: ignore[arg-type]
+    )
 
 
 @swift_kernel

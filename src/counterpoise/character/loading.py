@@ -1,7 +1,7 @@
-"""Anyone's body: an MJCF or URDF file becomes a Character, its roles guessed from names and geometry unless told.
+"""Loading a body: an MJCF or URDF file becomes a Character. Roles that are not given are guessed from names and shapes.
 
-What was guessed is kept in `character.roles.guessed`, in words. Meshes and included files are read at once and kept
-inside the character, so that it stands alone from then on.
+`character.roles.guessed` lists the guesses in words. Meshes and included files are read at once and kept inside the
+character, so that the files are not needed again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
-from counterpoise.character.character import STRONG, Character, finish
-from counterpoise.character.figure import CONTACT_SOLIMP, CONTACT_SOLREF, TEXT_NAME, set_physics
+from counterpoise.character.character import Character
+from counterpoise.character.finish import finish
+from counterpoise.character.mjcf import TEXT_NAME
+from counterpoise.character.physics import DEFAULT_TORQUE_LIMIT, make_contact, set_physics
 from counterpoise.character.roles import Roles, guess_feet, guess_hands, roles_to_json
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.files import one_line
 
-LARGEST = 64 << 20  # [bytes]
+LARGEST_FILE = 64 << 20  # [bytes]
 
 
 def load_character(
@@ -32,17 +34,19 @@ def load_character(
     name: str | None = None,
     floating: bool | None = None,
 ) -> Character:
-    """Read an MJCF or URDF body.
+    """Reads an MJCF or URDF body.
 
-    `feet`, `hands` and `root` name bodies; what is left out is guessed. `root` also chooses among several bodies in
-    one file.
-    `floating` sets the root free (True) or keeps it as the file has it (False); by default a URDF's root is set free.
+    `feet`, `hands` and `root` name bodies; what is left out is guessed. `root` also chooses among several figures in
+    one file. `floating` gives the root a free joint (True) or keeps it as the file has it (False); by default the root
+    of a URDF becomes free.
     """
     source = Path(path)
     if not source.is_file():
         raise BadFile(f"no file {str(source)!r}", path=str(source))
-    if source.stat().st_size > LARGEST:
-        raise BadFile(f"{str(source)!r} is larger than {LARGEST >> 20} MiB: not a body description", path=str(source))
+    if source.stat().st_size > LARGEST_FILE:
+        raise BadFile(
+            f"{str(source)!r} is larger than {LARGEST_FILE >> 20} MiB: not a body description", path=str(source)
+        )
     try:
         head = source.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -53,9 +57,9 @@ def load_character(
         spec = _read_urdf(source, head, free) if urdf else mujoco.MjSpec.from_file(str(source))
     except (ValueError, RuntimeError, OSError, ElementTree.ParseError) as error:
         raise BadFile(f"{str(source)!r} is not a body MuJoCo can read: {one_line(error)}", path=str(source)) from None
-    told = any(x is not None for x in (feet, root, hands, floating))
+    given = any(x is not None for x in (feet, root, hands, floating))
     try:
-        if not told and any(text.name == TEXT_NAME for text in spec.texts):  # one of ours: its roles are written in it
+        if not given and any(text.name == TEXT_NAME for text in spec.texts):  # written by `to_mjcf`, with its roles
             return Character.from_mjcf(head)
         return character_from_spec(spec, name or spec.modelname or source.stem, feet, root, hands, free)
     except (BadValue, BadFile) as error:
@@ -63,7 +67,7 @@ def load_character(
 
 
 def _read_urdf(source: Path, text: str, free: bool) -> mujoco.MjSpec:
-    """A URDF as MuJoCo reads it; its root link hangs from the world by a floating or a fixed joint."""
+    """Reads a URDF with MuJoCo; its root link is joined to the world by a floating or a fixed joint."""
     robot = ElementTree.fromstring(text)
     links = [link.get("name", "") for link in robot.findall("link")]
     children = {child.get("link") for child in robot.iterfind("joint/child")}
@@ -81,7 +85,7 @@ def _read_urdf(source: Path, text: str, free: bool) -> mujoco.MjSpec:
         places = [source.parent / wanted, *(folder / Path(wanted).name for folder in _near(source.parent))]
         found = next((place for place in places if place.is_file()), None)
         if found is None:
-            raise OSError(f"its mesh {wanted!r} is not there")
+            raise OSError(f"its mesh {wanted!r} is missing")
         assets[Path(wanted).name] = found.read_bytes()
         mesh.set("filename", Path(wanted).name)
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"), assets=assets)
@@ -90,7 +94,7 @@ def _read_urdf(source: Path, text: str, free: bool) -> mujoco.MjSpec:
 
 
 def _near(folder: Path) -> list[Path]:
-    """Where the meshes of a URDF usually lie."""
+    """Folders where the meshes of a URDF usually are."""
     return [base / name for base in (folder, folder.parent) for name in (".", "meshes", "assets")]
 
 
@@ -102,13 +106,13 @@ def character_from_spec(
     hands: Sequence[str] | None = None,
     floating: bool = False,
 ) -> Character:
-    """Make a Character of a specification: keep one figure, take its world away, find its parts."""
+    """Makes a Character of a specification: keeps one figure, removes the world around it, finds its roles."""
     top = _keep_one_figure(spec, root)
     _name_everything(spec)
     if floating and not top.joints:
         top.add_freejoint(name="root")
     _strip_world(spec)
-    _house_physics(spec)
+    _shared_physics(spec)
     model = _compiled(spec)
     if model.nv == 0:
         raise BadValue("this body has no joints: there is nothing to move")
@@ -117,21 +121,21 @@ def character_from_spec(
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     names = [model.body(b).name for b in range(1, model.nbody)]
-    for told in [*(feet or ()), *(hands or ())]:
-        if told not in names:
-            raise unknown_name("body", told, names, name)
+    for body in [*(feet or ()), *(hands or ())]:
+        if body not in names:
+            raise unknown_name("body", body, names, name)
     found, how = guess_feet(model, data, tuple(feet) if feet is not None else None)
     guessed = [] if feet is not None else [how]
-    grips = tuple(hands) if hands is not None else guess_hands(model)
+    found_hands = tuple(hands) if hands is not None else guess_hands(model)
     if hands is None:
-        guessed.append(f"hands by name: {', '.join(grips) or 'none'}")
+        guessed.append(f"hands by name: {', '.join(found_hands) or 'none'}")
     top_name = model.body(1).name
     if root is None:
         guessed.append(f"root as the top of the tree: {top_name}")
     roles = {
         "format": 1,
         "name": name,
-        **roles_to_json(Roles(top_name, tuple(found), grips, tuple(guessed))),
+        **roles_to_json(Roles(top_name, tuple(found), found_hands, tuple(guessed))),
         "torque": _torques(model),
         "balls": {},
         "parameters": {},
@@ -141,7 +145,7 @@ def character_from_spec(
 
 
 def _keep_one_figure(spec: mujoco.MjSpec, root: str | None) -> Any:
-    """The top body of the figure; other bodies of the world are taken out."""
+    """Removes all figures but one. Returns its top body."""
     tops = list(spec.worldbody.bodies)
     if not tops:
         raise BadValue("this file holds no body")
@@ -163,7 +167,7 @@ def _joint_count(body: Any) -> int:
 
 
 def _strip_world(spec: mujoco.MjSpec) -> None:
-    """Ground, lights, motors, sensors and keyframes belong to whoever simulates, not to the body."""
+    """Removes what belongs to a simulated world and not to the body: ground, lights, motors, sensors."""
     for geom in list(spec.worldbody.geoms):
         spec.delete(geom)
     for kind in ("lights", "cameras", "actuators", "sensors", "equalities", "hfields"):
@@ -192,13 +196,14 @@ def _fresh(stem: str, taken: set[str]) -> str:
     return name
 
 
-def _house_physics(spec: mujoco.MjSpec) -> None:
+def _shared_physics(spec: mujoco.MjSpec) -> None:
+    """Replaces the file's solver and contact settings by those of all characters."""
     set_physics(spec)
     spec.compiler.inertiafromgeom = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO)
     for geom in spec.geoms:
         if geom.contype or geom.conaffinity:
             geom.contype = geom.conaffinity = 1
-            geom.solref, geom.solimp = list(CONTACT_SOLREF), list(CONTACT_SOLIMP)
+            make_contact(geom)
 
 
 def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
@@ -209,7 +214,7 @@ def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
 
 
 def _inline_meshes(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
-    """Put mesh vertices into the specification itself, so that no file is needed again."""
+    """Puts mesh vertices into the specification itself, so that no file is needed again."""
     for mesh in spec.meshes:
         if not mesh.file:
             continue
@@ -226,7 +231,7 @@ def _inline_meshes(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
 
 
 def _write_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
-    """Masses that came from shapes are written down, so that they stay when shapes change."""
+    """Writes masses that came from shapes into the specification, so that they stay when shapes change."""
     for body in spec.bodies:
         if body.name == "world":
             continue
@@ -238,17 +243,17 @@ def _write_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
 
 
 def _torques(model: mujoco.MjModel) -> dict[str, float]:
-    """Torque limits from the file's own force ranges, else a strong person's."""
+    """Torque limits [N m] by joint: from the file's force ranges, else DEFAULT_TORQUE_LIMIT."""
     out: dict[str, float] = {}
     for j in range(model.njnt):
         limited = bool(model.jnt_actfrclimited[j])
-        top = float(np.abs(model.jnt_actfrcrange[j]).max()) if limited else STRONG
-        out[model.joint(j).name] = top if top > 0.0 else STRONG
+        top = float(np.abs(model.jnt_actfrcrange[j]).max()) if limited else DEFAULT_TORQUE_LIMIT
+        out[model.joint(j).name] = top if top > 0.0 else DEFAULT_TORQUE_LIMIT
     return out
 
 
 def _keyframe(model: mujoco.MjModel) -> dict[str, Any]:
-    """The file's own first keyframe as the stance wanted, when it has one."""
+    """The first keyframe of the file as the wanted stance, by joint; empty where it has none."""
     if model.nkey == 0:
         return {}
     q = np.array(model.key_qpos[0])

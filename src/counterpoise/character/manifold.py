@@ -1,4 +1,4 @@
-"""Differences and steps of poses on the manifold, for whole batches at once (MuJoCo's conventions)."""
+"""Differences and steps of poses on the manifold, for many poses at once (MuJoCo's conventions)."""
 
 from __future__ import annotations
 
@@ -6,36 +6,35 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
+from counterpoise.character.kinematics import BALL, FREE
 from counterpoise.kernels import kernel
-
-FREE, BALL = 0, 1  # MuJoCo joint types
 
 
 def difference(layout: Ints, nv: int, start: ArrayLike, end: ArrayLike) -> Array:
     """Tangents (..., nv) from poses to poses; leading axes broadcast."""
     first, last = np.asarray(start, float), np.asarray(end, float)
     if first.ndim == 1 and first.shape == last.shape:
-        return _difference(layout, nv, np.ascontiguousarray(first)[None], np.ascontiguousarray(last)[None])[0]
+        return batch_difference(layout, nv, np.ascontiguousarray(first)[None], np.ascontiguousarray(last)[None])[0]
     a, b = np.broadcast_arrays(first, last)
     shape = a.shape[:-1]
     flat_a = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
     flat_b = np.ascontiguousarray(b).reshape(-1, b.shape[-1])
-    return _difference(layout, nv, flat_a, flat_b).reshape((*shape, nv))
+    return batch_difference(layout, nv, flat_a, flat_b).reshape((*shape, nv))
 
 
 def integrate(layout: Ints, pose: ArrayLike, tangent: ArrayLike) -> Array:
     """Poses (..., nq) reached from poses along tangents; leading axes broadcast."""
     q, v = np.asarray(pose, float), np.asarray(tangent, float)
     if q.ndim == v.ndim == 1:
-        return _integrate(layout, np.ascontiguousarray(q)[None], np.ascontiguousarray(v)[None])[0]
+        return batch_integrate(layout, np.ascontiguousarray(q)[None], np.ascontiguousarray(v)[None])[0]
     shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     flat_q = np.ascontiguousarray(np.broadcast_to(q, (*shape, q.shape[-1]))).reshape(-1, q.shape[-1])
     flat_v = np.ascontiguousarray(np.broadcast_to(v, (*shape, v.shape[-1]))).reshape(-1, v.shape[-1])
-    return _integrate(layout, flat_q, flat_v).reshape((*shape, q.shape[-1]))
+    return batch_integrate(layout, flat_q, flat_v).reshape((*shape, q.shape[-1]))
 
 
 @kernel
-def _difference(layout: Ints, nv: int, start: Array, end: Array) -> Array:
+def batch_difference(layout: Ints, nv: int, start: Array, end: Array) -> Array:
     out = np.zeros((len(start), nv))
     for n in range(len(start)):
         for j in range(len(layout)):
@@ -43,16 +42,16 @@ def _difference(layout: Ints, nv: int, start: Array, end: Array) -> Array:
             if kind == FREE:
                 for k in range(3):
                     out[n, v + k] = end[n, q + k] - start[n, q + k]
-                _turn_between(start[n, q + 3 : q + 7], end[n, q + 3 : q + 7], out[n, v + 3 : v + 6])
+                turn_between(start[n, q + 3 : q + 7], end[n, q + 3 : q + 7], out[n, v + 3 : v + 6])
             elif kind == BALL:
-                _turn_between(start[n, q : q + 4], end[n, q : q + 4], out[n, v : v + 3])
+                turn_between(start[n, q : q + 4], end[n, q : q + 4], out[n, v : v + 3])
             else:
                 out[n, v] = end[n, q] - start[n, q]
     return out
 
 
 @kernel
-def _integrate(layout: Ints, pose: Array, tangent: Array) -> Array:
+def batch_integrate(layout: Ints, pose: Array, tangent: Array) -> Array:
     out = pose.copy()
     for n in range(len(pose)):
         for j in range(len(layout)):
@@ -60,17 +59,17 @@ def _integrate(layout: Ints, pose: Array, tangent: Array) -> Array:
             if kind == FREE:
                 for k in range(3):
                     out[n, q + k] += tangent[n, v + k]
-                _turn_by(out[n, q + 3 : q + 7], tangent[n, v + 3 : v + 6])
+                turn_by(out[n, q + 3 : q + 7], tangent[n, v + 3 : v + 6])
             elif kind == BALL:
-                _turn_by(out[n, q : q + 4], tangent[n, v : v + 3])
+                turn_by(out[n, q : q + 4], tangent[n, v : v + 3])
             else:
                 out[n, q] += tangent[n, v]
     return out
 
 
 @kernel
-def _turn_between(a: Array, b: Array, out: Array) -> None:
-    """log(a^-1 b), the short way."""
+def turn_between(a: Array, b: Array, out: Array) -> None:
+    """log(a^-1 b), of the two signs of b the nearer."""
     w = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
     x = a[0] * b[1] - a[1] * b[0] - a[2] * b[3] + a[3] * b[2]
     y = a[0] * b[2] + a[1] * b[3] - a[2] * b[0] - a[3] * b[1]
@@ -83,8 +82,8 @@ def _turn_between(a: Array, b: Array, out: Array) -> None:
 
 
 @kernel
-def _turn_by(q: Array, turn: Array) -> None:
-    """q <- q exp(turn), kept on the sphere."""
+def turn_by(q: Array, turn: Array) -> None:
+    """q <- q exp(turn), normalised."""
     angle = np.sqrt(turn[0] ** 2 + turn[1] ** 2 + turn[2] ** 2)
     scale = np.sin(0.5 * angle) / angle if angle > 1e-8 else 0.5 - angle * angle / 48.0
     w, x, y, z = np.cos(0.5 * angle), scale * turn[0], scale * turn[1], scale * turn[2]

@@ -15,9 +15,9 @@ from counterpoise.character.roles import other_side
 class Mirror:
     """Signs and places that turn a pose or velocity of a figure into its mirror image.
 
-    A reflection S = diag(1, -1, 1) turns a rotation R into S R S: its vector part (x, y, z) becomes (-x, y, -z) in
-    world-aligned axes. Joint frames that are turned in the zero pose are undone first (F) and redone after (F'); a free
-    root that rests at W turns by R W^-1, so that its image is S R W^-1 S W.
+    The image of a rotation R under the reflection S = diag(1, -1, 1) is S R S: in world-aligned axes the vector part
+    (x, y, z) of its quaternion becomes (-x, y, -z). For a joint whose frame is turned by F in the zero pose this holds
+    for F R F^T. A free root with rest orientation W has turned by R W^-1, so its image is S R W^-1 S W.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: tuple[Joint, ...]) -> None:
@@ -39,6 +39,7 @@ class Mirror:
                 self._scalars(model, data, joint, source)
 
     def pose(self, q: ArrayLike) -> Array:
+        """The mirror image of poses (..., nq)."""
         given = np.asarray(q, float)
         out = given[..., self.q_from] * self.q_sign
         for target, source, _, _, turn in self.balls:
@@ -49,6 +50,7 @@ class Mirror:
         return out
 
     def velocity(self, v: ArrayLike) -> Array:
+        """The mirror image of velocities (..., nv)."""
         given = np.asarray(v, float)
         out = given[..., self.v_from] * self.v_sign
         for _, _, target, source, turn in self.balls:

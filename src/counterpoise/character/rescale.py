@@ -1,7 +1,7 @@
 """Other proportions: the same body with segments longer, shorter, heavier or lighter.
 
 A segment scaled by s in length and w in mass keeps its shape: its geometry, the places of its children and its CoM
-scale by s, its inertia by w s^2. The new body finds its own neutral pose, feet flat on the ground.
+scale by s, its inertia by w s^2. The neutral pose is computed again, feet flat on the ground.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from counterpoise.character.figure import TEXT_NAME, add_ball_limit, limit_from_json, remove_ball_limits
+from counterpoise.character.ball_tendons import add_ball_limit, remove_ball_limits
+from counterpoise.character.limits import limit_from_json
+from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.roles import roles_to_json, side_of
 from counterpoise.errors import BadValue, unknown_name
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
 
-GROUPS: dict[str, tuple[str, ...]] = {  # words that begin a segment's name
+GROUPS: dict[str, tuple[str, ...]] = {  # first words of segment names
     "arms": ("upper_arm", "forearm", "hand", "wing"),
     "legs": ("thigh", "shank", "tarsus", "foot", "toes"),
     "feet": ("foot", "toes"),
@@ -53,8 +55,8 @@ def segment_groups(character: Character) -> dict[str, tuple[str, ...]]:
 
 
 def rescaled(character: Character, lengths: Mapping[str, float], masses: Mapping[str, float]) -> Character:
-    """The body with its segments scaled by the factors given; behind `Character.rescaled`."""
-    from counterpoise.character.character import finish
+    """Returns the body with its segments scaled by the given factors; behind `Character.rescaled`."""
+    from counterpoise.character.finish import finish
 
     length, mass = _factors(character, lengths, "length"), _factors(character, masses, "mass")
     spec = character.spec()
@@ -74,7 +76,7 @@ def rescaled(character: Character, lengths: Mapping[str, float], masses: Mapping
             point["position"] = [x * length[point["body"]] for x in point["position"]]
     for name, limit in roles.get("balls", {}).items():
         add_ball_limit(spec, spec.joint(name).parent, name, limit_from_json(limit))
-    roles.pop("neutral", None)  # the new body finds its own, from the same stance
+    roles.pop("neutral", None)  # computed again from the same stance
     roles["parameters"] = {**roles.get("parameters", {}), "lengths": dict(lengths), "masses": dict(masses)}
     return finish(spec, roles)
 
@@ -101,7 +103,7 @@ def _roles(spec: mujoco.MjSpec, character: Character) -> dict[str, Any]:
 
 
 def _place(body: Any, outer: float, own: float) -> None:
-    """Keep a body's joint where it is on the scaled parent; its origin lies back from it by the scaled offset."""
+    """Keeps a body's joint where it is on the scaled parent; the offset from the joint to the body's origin scales."""
     turn = np.zeros(9)
     mujoco.mju_quat2Mat(turn, np.array(body.quat, float))
     joints = list(body.joints)

@@ -11,6 +11,8 @@ import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character.shapes.solid import Solid, drawn_in
+from counterpoise.character.shapes.spheres import undersides
 
 Side = Literal["left", "right", "middle"]
 
@@ -20,6 +22,7 @@ _SIDES = {"left": "right", "right": "left", "Left": "Right", "Right": "Left", "L
 _SPACE = re.compile(r"^.*[:|]")  # the namespace before a name: mixamorig:LeftArm
 _FOOT_WORDS = ("foot", "ankle", "sole", "paw", "hoof", "toe")
 _HAND_WORDS = ("hand", "wrist", "gripper", "palm")
+SOLE_DEPTH = 0.01  # [m] what lies within this of the lowest point belongs to the sole
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Foot:
 
 @dataclass(frozen=True)
 class Roles:
-    """Everything about a body that its MuJoCo model does not say."""
+    """What a MuJoCo model has no place for."""
 
     root: str
     feet: tuple[Foot, ...]
@@ -54,8 +57,8 @@ class Roles:
 def side_of(name: str, among: Collection[str] | None = None) -> Side:
     """`hand_left`, `LeftHand`, `l_hand`, `mixamorig:LeftHand` -> left.
 
-    `among` are the names of the whole figure: with them a name also tells its side by one letter (`lfemur`, `RThumb`)
-    or amid other words (`RigLeftHand`), provided that its partner is really there.
+    `among` are the names of the whole figure. With them a side is also read from one letter (`lfemur`, `RThumb`) or
+    from the middle of a word (`RigLeftHand`), if the partner on the other side is among them.
     """
     bare = _SPACE.sub("", name)
     if _LEFT.search(bare):
@@ -71,8 +74,8 @@ def side_of(name: str, among: Collection[str] | None = None) -> Side:
 def other_side(name: str, among: Collection[str] | None = None) -> str:
     """The name of the same part on the other side of the body (unchanged when it has no side).
 
-    With `among`, the names of the whole figure, a partner is one of them, and may differ by one letter before the word
-    (`lfemur`: `rfemur`); without a partner there the name stays as it is.
+    With `among`, the names of the whole figure, only one of them is a partner, and it may differ by its first letter
+    (`lfemur`: `rfemur`). A name without a partner is returned unchanged.
     """
     bare = _SPACE.sub("", name)
     space = name[: len(name) - len(bare)]
@@ -106,19 +109,19 @@ def left_right_pairs(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def guess_feet(model: mujoco.MjModel, data: mujoco.MjData, wanted: tuple[str, ...] | None) -> tuple[list[Foot], str]:
-    """Feet by name, else the lowest leaf segments; contact points from the lowest corners of their shapes."""
-    names = [model.body(b).name for b in range(1, model.nbody)]
+    """Returns feet and, in words, how they were found: by name, else as the lowest leaves of the tree."""
+    names, drawn = [model.body(b).name for b in range(1, model.nbody)], drawn_in(model)
     if wanted is not None:
-        chosen, how = list(wanted), "feet as told"
+        chosen, how = list(wanted), "feet as given"
     else:
         chosen = _last_of_each_limb(model, [n for n in names if any(w in n.lower() for w in _FOOT_WORDS)])
         how = f"feet by name: {', '.join(chosen)}"
         if not chosen:
-            chosen = _lowest_leaves(model, data)
+            chosen = _lowest_leaves(model, data, drawn)
             how = f"feet as the lowest leaves of the tree: {', '.join(chosen) or 'none'}"
     feet = []
     for name in chosen:
-        points = sole_points(model, data, name)
+        points = _sole_points(model, data, drawn, name)
         if points:
             feet.append(Foot(name, name, side_of(name, names), tuple(points)))
     return feet, how
@@ -129,17 +132,15 @@ def guess_hands(model: mujoco.MjModel) -> tuple[str, ...]:
     return tuple(_last_of_each_limb(model, [n for n in names if any(w in n.lower() for w in _HAND_WORDS)]))
 
 
-def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[ContactPoint]:
-    """Up to four corners of what the body (and its fixed children) would stand on, as it lies in `data`."""
-    candidates: list[Array] = []
+def _sole_points(
+    model: mujoco.MjModel, data: mujoco.MjData, drawn: Sequence[Solid], body: str
+) -> list[ContactPoint]:  # fmt: skip
+    """Up to four corners of what a body (with all that is welded to it) stands on, posed as in `data`."""
     target = model.body(body).id
-    for g in range(model.ngeom):
-        if _welded_to(model, int(model.geom_bodyid[g]), target):
-            candidates.extend(lowest_points(model, data, g))
-    if not candidates:
+    places = _undersides(data, drawn, [b for b in range(1, model.nbody) if _welded_to(model, b, target)])
+    if not len(places):
         return []
-    places = np.array(candidates)
-    low = places[places[:, 2] <= places[:, 2].min() + 0.01]
+    low = places[places[:, 2] <= places[:, 2].min() + SOLE_DEPTH]
     centre = low.mean(axis=0)
     corners: list[Array] = []
     for sx, sy in ((-1, 1), (-1, -1), (1, 1), (1, -1)):
@@ -152,43 +153,14 @@ def sole_points(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> list[C
     return [ContactPoint(f"{body}_{i}", body, (p[0], p[1], p[2])) for i, p in enumerate(local)]
 
 
-def lowest_points(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> list[Array]:
-    """The points of a geom that would touch a floor below it."""
-    kind = int(model.geom_type[geom])
-    size, p = model.geom_size[geom], data.geom_xpos[geom]
-    R = data.geom_xmat[geom].reshape(3, 3)
-    kinds = mujoco.mjtGeom
-    down = np.array([0.0, 0.0, -1.0])
-    if kind == int(kinds.mjGEOM_SPHERE):
-        return [p + size[0] * down]
-    if kind == int(kinds.mjGEOM_CAPSULE):
-        return [p + s * size[1] * R[:, 2] + size[0] * down for s in (-1.0, 1.0)]
-    if kind == int(kinds.mjGEOM_ELLIPSOID):
-        scaled = R @ (size[:, None] * R.T)
-        reach = R @ (size**2 * (R.T @ down))
-        return [p + reach / max(float(np.linalg.norm(size * (R.T @ down))), 1e-12)] if scaled.size else []
-    if kind == int(kinds.mjGEOM_BOX):
-        signs = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-        return [p + R @ (sign * size) for sign in signs]
-    if kind == int(kinds.mjGEOM_CYLINDER):
-        ring = np.linspace(0, 2 * np.pi, 8, endpoint=False)
-        return [
-            p + R @ np.array([size[0] * np.cos(a), size[0] * np.sin(a), s * size[1]]) for a in ring for s in (-1, 1)
-        ]
-    if kind == int(kinds.mjGEOM_MESH):
-        mesh = int(model.geom_dataid[geom])
-        start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-        return list(p + model.mesh_vert[start : start + count] @ R.T)
-    return []
-
-
-def highest_point(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
-    """Height of the topmost point of a geom [m]: the lowest of its image turned upside down."""
-    p = data.geom_xpos[geom][2]
-    below = lowest_points(model, data, geom)
-    if int(model.geom_type[geom]) in (int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_BOX)):
-        return float(max((point[2] for point in below), default=p))
-    return float(2 * p - min((point[2] for point in below), default=p))
+def _undersides(data: mujoco.MjData, drawn: Sequence[Solid], bodies: Collection[int]) -> Array:
+    """Points (n, 3) of bodies that would touch a floor below them: of their solids, else of what is drawn."""
+    mine = [s for s in drawn if s.body in bodies]
+    found = [np.empty((0, 3))]
+    for solid in [s for s in mine if s.collides] or mine:
+        R = data.xmat[solid.body].reshape(3, 3)
+        found.append(data.xpos[solid.body] + undersides(solid, -R[2]) @ R.T)
+    return np.concatenate(found)
 
 
 def roles_to_json(roles: Roles) -> dict[str, Any]:
@@ -227,7 +199,7 @@ def _welded_to(model: mujoco.MjModel, body: int, target: int) -> bool:
 
 
 def _last_of_each_limb(model: mujoco.MjModel, names: list[str]) -> list[str]:
-    """Of bodies in one chain (ankle_pitch, ankle_roll) keep the outermost that has a shape to touch with."""
+    """Of bodies in one chain (ankle_pitch, ankle_roll) the outermost that has a shape."""
     ids = {model.body(n).id: n for n in names if _has_shape(model, model.body(n).id)}
     covered = set()
     for b in ids:
@@ -244,16 +216,14 @@ def _has_shape(model: mujoco.MjModel, body: int) -> bool:
     )
 
 
-def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData) -> list[str]:
+def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData, drawn: Sequence[Solid]) -> list[str]:
     parents = {int(model.body_parentid[b]) for b in range(1, model.nbody)}
     leaves = [b for b in range(1, model.nbody) if b not in parents]
     bottoms = {}
     for b in leaves:
-        points = [
-            p for g in range(model.ngeom) if int(model.geom_bodyid[g]) == b for p in lowest_points(model, data, g)
-        ]
-        if points:
-            bottoms[b] = min(float(p[2]) for p in points)
+        points = _undersides(data, drawn, [b])
+        if len(points):
+            bottoms[b] = float(points[:, 2].min())
     if not bottoms:
         return []
     lowest = min(bottoms.values())

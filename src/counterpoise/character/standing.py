@@ -3,105 +3,78 @@ nearest to the stance the figure's author wanted. Damped Gauss-Newton on the man
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.character.limits import JointLimits
-from counterpoise.character.roles import Foot
+from counterpoise.character.snapshot import Snapshot, take_contact_places, take_kinematics
 
-HEIGHT, WEIGHT, ABREAST, POSTURE, ROOT_TURN = 3000.0, 12.0, 12.0, 1.0, 3.0  # weights of the rows [1/m, 1/rad]
+if TYPE_CHECKING:
+    from counterpoise.character.character import Character
+
+GROUND_WEIGHT = 3000.0  # [1/m] of contact points on the ground
+BALANCE_WEIGHT = 12.0  # [1/m] of the CoM over the middle of the support
+ABREAST_WEIGHT = 12.0  # [1/m] of no foot ahead of the others
+POSTURE_WEIGHT = 1.0  # [1/rad] of joints as in the stance
+ROOT_TURN_WEIGHT = 3.0  # [1/rad] of the root turned as in the stance
+ROOT_PLACE_WEIGHT = 0.01  # [1/m, 1/rad] of the root where the stance has it
+DAMPING = 1e-6
+LONGEST_STEP = 0.3  # [rad, m]
+ITERATIONS = 80
+CONVERGED = 1e-10  # [rad, m] a shorter step ends the search
 
 
-def standing_pose(
-    model: mujoco.MjModel,
-    wanted: Array,
-    feet: tuple[Foot, ...],
-    limits: JointLimits,
-    root_dofs: int,
-    root_free: bool,
-    iterations: int = 80,
-) -> Array:
-    """The standing pose nearest to `wanted` (nq,); `wanted` itself when the figure has no feet or no floating root."""
-    if not feet or root_dofs == 0:
-        return wanted.copy()
-    data = mujoco.MjData(model)
-    bodies = np.array([model.body(p.body).id for f in feet for p in f.points])
-    local = np.array([p.position for f in feet for p in f.points])
-    q = wanted.copy()
-    weight = np.full(model.nv, POSTURE)
+def standing_pose(character: Character) -> Array:
+    """The standing pose (nq,) nearest to `character.neutral`; that pose itself without feet or a floating root."""
+    stance = character.neutral
+    if not character.feet or not character.floating:
+        return stance.copy()
+    root_free = character.joints[0].kind == "free"
+    weight = np.full(character.nv, POSTURE_WEIGHT)
+    weight[character.root_dofs] = ROOT_PLACE_WEIGHT
     if root_free:
-        weight[:3], weight[3:6] = 0.01, ROOT_TURN
-    else:
-        weight[:root_dofs] = 0.01
-    for _ in range(iterations):
-        data.qpos[:] = q
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        rows, errors = _ground_rows(model, data, bodies, local)
-        com_rows, com_error = _com_rows(model, data, bodies, local, planar=not root_free)
-        abreast_rows, abreast = _abreast_rows(model, data, feet)
-        away = np.zeros(model.nv)
-        mujoco.mj_differentiatePos(model, away, 1.0, wanted, q)
-        J = np.vstack([HEIGHT * rows, WEIGHT * com_rows, ABREAST * abreast_rows, np.diag(weight)])
-        r = np.concatenate([HEIGHT * errors, WEIGHT * com_error, ABREAST * abreast, weight * away])
-        step = -np.linalg.solve(J.T @ J + 1e-6 * np.eye(model.nv), J.T @ r)
+        weight[3:6] = ROOT_TURN_WEIGHT
+    q = stance.copy()
+    for _ in range(ITERATIONS):
+        J, r = _standing_rows(take_kinematics(character, q), planar=not root_free)
+        J = np.vstack([J, np.diag(weight)])
+        r = np.concatenate([r, weight * character.difference(stance, q)])
+        step = -np.linalg.solve(J.T @ J + DAMPING * np.eye(character.nv), J.T @ r)
         size = float(np.abs(step).max())
-        step *= min(1.0, 0.3 / max(size, 1e-12))
-        mujoco.mj_integratePos(model, q, step, 1.0)
-        q = limits.clamp(q)
-        if size < 1e-10:
+        q = character.limits.clamp(character.integrate(q, min(1.0, LONGEST_STEP / max(size, 1e-12)) * step))
+        if size < CONVERGED:
             break
-    return _settle(model, data, q, bodies, local, root_free)
+    return _centred(character, q, root_free)
 
 
-def _ground_rows(model: mujoco.MjModel, data: mujoco.MjData, bodies: Array, local: Array) -> tuple[Array, Array]:
-    rows, heights = np.zeros((len(bodies), model.nv)), np.zeros(len(bodies))
-    jac = np.zeros((3, model.nv))
-    for i, (body, place) in enumerate(zip(bodies, local, strict=True)):
-        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ place
-        mujoco.mj_jac(model, data, jac, None, point, int(body))
-        rows[i], heights[i] = jac[2], point[2]
-    return rows, heights
+def _standing_rows(at: Snapshot, planar: bool) -> tuple[Array, Array]:
+    """Jacobian and residual, both weighted: soles on the ground, CoM over their middle, feet side by side."""
+    places, J = at.contact_position, at.contact_jacobian
+    flat = slice(0, 1) if planar else slice(0, 2)
+    feet = [foot.body for foot in at.character.feet]
+    ahead, ahead_J = (
+        np.array([at.position(foot)[0] for foot in feet]),
+        np.array([at.jacobian(foot)[0] for foot in feet]),
+    )
+    rows = [
+        GROUND_WEIGHT * J[:, 2],
+        BALANCE_WEIGHT * (at.com_jacobian - J.mean(axis=0))[flat],
+        ABREAST_WEIGHT * (ahead_J - ahead_J.mean(axis=0)),
+    ]
+    residuals = [
+        GROUND_WEIGHT * places[:, 2],
+        BALANCE_WEIGHT * (at.com - places.mean(axis=0))[flat],
+        ABREAST_WEIGHT * (ahead - ahead.mean()),
+    ]
+    return np.vstack(rows), np.concatenate(residuals)
 
 
-def _com_rows(
-    model: mujoco.MjModel, data: mujoco.MjData, bodies: Array, local: Array, planar: bool
-) -> tuple[Array, Array]:
-    """CoM over the middle of the support: rows and errors for x (and y)."""
-    jac, com_jac = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-    middle, middle_jac = np.zeros(3), np.zeros((3, model.nv))
-    for body, place in zip(bodies, local, strict=True):
-        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ place
-        mujoco.mj_jac(model, data, jac, None, point, int(body))
-        middle += point / len(bodies)
-        middle_jac += jac / len(bodies)
-    mujoco.mj_jacSubtreeCom(model, data, com_jac, 0)
-    error = data.subtree_com[0] - middle
-    keep = [0] if planar else [0, 1]
-    return (com_jac - middle_jac)[keep], error[keep]
-
-
-def _abreast_rows(model: mujoco.MjModel, data: mujoco.MjData, feet: tuple[Foot, ...]) -> tuple[Array, Array]:
-    """The feet's bodies side by side: none ahead of their mean."""
-    ids = [model.body(foot.body).id for foot in feet]
-    jac, rows = np.zeros((3, model.nv)), np.zeros((len(ids), model.nv))
-    for i, b in enumerate(ids):
-        mujoco.mj_jacBody(model, data, jac, None, b)
-        rows[i] = jac[0]
-    x = data.xpos[ids, 0]
-    return rows - rows.mean(axis=0), x - x.mean()
-
-
-def _settle(
-    model: mujoco.MjModel, data: mujoco.MjData, q: Array, bodies: Array, local: Array, root_free: bool
-) -> Array:
-    """Move the whole figure so that the middle of its support is the origin and its soles are at height zero."""
-    data.qpos[:] = q
-    mujoco.mj_kinematics(model, data)
-    points = np.array([data.xpos[b] + data.xmat[b].reshape(3, 3) @ p for b, p in zip(bodies, local, strict=True)])
-    shift = -points.mean(axis=0)
-    out = q.copy()
+def _centred(character: Character, q: Array, root_free: bool) -> Array:
+    """The pose moved as a whole, so that the middle of its support is the origin and its soles are at height zero."""
+    shift = -take_contact_places(character, q).mean(axis=0)
+    out, model = q.copy(), character.model
     if root_free:
         out[:3] += shift
         return out

@@ -1,4 +1,4 @@
-"""The application the verbs belong to, and how mistakes leave it: one line and exit code 2."""
+"""The application that all verbs belong to. Bad input ends it with one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Set = Annotated[
 
 
 def main() -> NoReturn:
-    """Run the command line; what goes wrong by the user's input is one line and exit code 2."""
+    """Runs the command line. An error in the user's input is one line and exit code 2."""
     try:
-        code = app(standalone_mode=False)  # the exit code, where a verb left with one
+        code = app(standalone_mode=False)  # the exit code, if a verb ended with one
         sys.exit(code if isinstance(code, int) else 0)
     except CounterpoiseError as error:
         _fail(str(error), 2)
@@ -37,7 +37,7 @@ def main() -> NoReturn:
     except typer.Exit as leave:
         sys.exit(leave.exit_code)
     except Exception as error:
-        if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # what typer says about its arguments
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # an error of typer about its arguments
             _fail(_with_cure(str(error.format_message())), int(error.exit_code))
         if type(error).__name__ == "Abort":
             _fail("stopped", 130)
@@ -45,7 +45,7 @@ def main() -> NoReturn:
 
 
 def _with_cure(message: str) -> str:
-    """Typer's complaint about an unknown verb, with the nearest one that is there."""
+    """Typer's message about an unknown verb, with the nearest verb that exists."""
     known = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
     known += [group.name for group in app.registered_groups if group.name]
     if message.startswith("No such command") and "'" in message and "did you mean" not in message.lower():

@@ -1,4 +1,4 @@
-"""The verb that asks whether a motion is possible: check."""
+"""The verb `check`: whether a motion is physically possible."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from counterpoise.cli.clips import (
     reading_options,
     short,
 )
-from counterpoise.cli.telling import bar, say, say_json
+from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
-    from counterpoise.spacetime.check.report import CheckReport
+    from counterpoise.spacetime.check import CheckReport
 
-_PATIENCE = 2.0  # [s] before a progress bar appears
+_PROGRESS_DELAY = 2.0  # [s] before a progress bar appears
 
 
 @app.command()
@@ -39,48 +39,52 @@ def check(
     source: Clip,
     figure_name: FigureName = None,
     set_: Set = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=".png, .pdf or .svg: all of it.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw all measures over time (.png, .pdf, .svg).")
+    ] = None,
     friction: Friction = None,
     floor: Floor = None,
     hold: Holding = None,
-    smooth: Annotated[float | None, typer.Option(help="Smoothing before forces are read [s].")] = None,
-    max_skate: Annotated[float | None, typer.Option(help="[cm/s] rms.")] = None,
-    max_penetration: Annotated[float | None, typer.Option(help="[cm] at worst.")] = None,
-    max_float: Annotated[float | None, typer.Option(help="[cm] in 95% of the frames.")] = None,
-    max_limit: Annotated[float | None, typer.Option(help="Beyond joint limits [deg].")] = None,
-    max_force: Annotated[float | None, typer.Option(help="From nowhere [% of body weight], rms.")] = None,
-    max_balance: Annotated[float | None, typer.Option(help="Centre of pressure beyond the feet [cm], rms.")] = None,
-    max_carried: Annotated[float | None, typer.Option(help="By something that is not shown [s].")] = None,
-    max_flight: Annotated[float | None, typer.Option(help="In flight [% of body weight], rms.")] = None,
-    max_drift: Annotated[float | None, typer.Option(help="Of angular momentum in flight [%].")] = None,
-    max_torque: Annotated[float | None, typer.Option(help="[% of strength] in 99% of the frames.")] = None,
-    max_jitter: Annotated[float | None, typer.Option(help="[mm] rms.")] = None,
-    max_jerk: Annotated[float | None, typer.Option(help="[m/s^3] in 95% of the frames.")] = None,
+    smooth: Annotated[float | None, typer.Option(help="Width of the smoothing for accelerations [s].")] = None,
+    max_skate: Annotated[float | None, typer.Option(help="Most skating of planted feet [cm/s], rms.")] = None,
+    max_penetration: Annotated[float | None, typer.Option(help="Deepest point below the floor [cm].")] = None,
+    max_float: Annotated[float | None, typer.Option(help="Height of standing feet [cm], in 95% of the frames.")] = None,
+    max_limit: Annotated[float | None, typer.Option(help="Largest angle beyond joint limits [deg].")] = None,
+    max_force: Annotated[float | None, typer.Option(help="Residual force [% of body weight], rms.")] = None,
+    max_balance: Annotated[float | None, typer.Option(help="Centre of pressure outside the feet [cm], rms.")] = None,
+    max_carried: Annotated[float | None, typer.Option(help="Time carried by something not shown [s].")] = None,
+    max_flight: Annotated[float | None, typer.Option(help="Force in flight [% of body weight], rms.")] = None,
+    max_drift: Annotated[float | None, typer.Option(help="Change of angular momentum in flight [%].")] = None,
+    max_torque: Annotated[
+        float | None, typer.Option(help="Joint torque [% of strength], in 99% of the frames.")
+    ] = None,
+    max_jitter: Annotated[float | None, typer.Option(help="Jitter [mm], rms.")] = None,
+    max_jerk: Annotated[float | None, typer.Option(help="Jerk [m/s^3], in 95% of the frames.")] = None,
     figure: WhichFigure = 0,
     units: Units = None,
     up: Up = None,
     rate: Rate = None,
-    frames: Annotated[bool, typer.Option("--frames", help="With --json: every frame's numbers too.")] = False,
+    frames: Annotated[bool, typer.Option("--frames", help="With --json: the measures of every frame, too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Is this motion physically possible? Exit code 0: yes, 1: no by the thresholds, 2: it cannot be read."""
-    from counterpoise.spacetime.check.report import CheckTuning, check_motion
+    """Check whether a motion is physically possible. Exit code 0: yes; 1: no; 2: the file cannot be read."""
+    from counterpoise.spacetime.check import CheckTuning, check_motion
 
     check_targets({plot: (".png", ".pdf", ".svg")})
-    said: dict[str, Any] = {
+    given: dict[str, Any] = {
         "friction": friction, "smooth": smooth, "max_skate": max_skate, "max_penetration": max_penetration,
         "max_float": max_float, "max_limit": max_limit, "max_force": max_force, "max_balance": max_balance,
         "max_carried": max_carried, "max_flight": max_flight, "max_drift": max_drift, "max_torque": max_torque,
         "max_jitter": max_jitter, "max_jerk": max_jerk, "floor": floor_from(floor),
     }  # fmt: skip
-    tuning = CheckTuning(**{k: v for k, v in said.items() if v is not None})
+    tuning = CheckTuning(**{k: v for k, v in given.items() if v is not None})
     options, holds = reading_options(units, up, rate), holds_from(hold)
-    with bar(as_json) as tell:
+    with bar(as_json) as show:
         began = time.monotonic()
 
         def progress(share: float) -> None:
-            if time.monotonic() - began > _PATIENCE:
-                tell("checking", share)
+            if time.monotonic() - began > _PROGRESS_DELAY:
+                show("checking", share)
 
         motion = motion_of_source(source, figure_name, set_, figure, options)
         report = check_motion(motion, holds=holds, tuning=tuning, progress=progress)
@@ -91,14 +95,14 @@ def check(
     if as_json:
         say_json(report.to_json(frames=frames))
     else:
-        _tell(report)
+        _print(report)
         if plot is not None:
             say(f"wrote {plot}")
     if not report.ok:
         raise typer.Exit(1)
 
 
-def _tell(report: CheckReport) -> None:
+def _print(report: CheckReport) -> None:
     from rich.markup import escape
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""What the verbs that judge and mend a clip share: how its source, its ground and what it holds are said."""
+"""Options that the verbs check and fix share: the source of a clip, its ground, and what it holds on to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from counterpoise.phrases import figure_from, number_from
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.check.support import Hold
+    from counterpoise.spacetime.check.support import HeldBody
 
 Clip = Annotated[
     str,
@@ -29,56 +29,59 @@ Floor = Annotated[
 ]
 Holding = Annotated[
     list[str] | None,
-    typer.Option("--hold", metavar="BODY[@START+DURATION]", help="Hangs on to what is not shown. May be repeated."),
+    typer.Option(
+        "--hold", metavar="BODY[@START+DURATION]", help="Holds on to something that is not shown. May be repeated."
+    ),
 ]
 WhichFigure = Annotated[int, typer.Option(help="Which figure of a recording, from 0.")]
 Units = Annotated[str | None, typer.Option(help="The file's units: m, cm, inch, ..., or metres a unit.")]
 Up = Annotated[str | None, typer.Option(help="The file's up axis: y, z, ...")]
-Rate = Annotated[float | None, typer.Option(help="The file's frames a second, where it does not tell.")]
+Rate = Annotated[float | None, typer.Option(help="The file's frames a second, if it does not say.")]
 
 
 def motion_of_source(
     source: str, figure_name: str | None, set_: list[str] | None, figure: int, options: dict[str, Any]
 ) -> Motion:
-    """The motion a word on the command line means: a file of any format, a recording, or a reference motion."""
+    """Returns the motion that a source names: a file of any format, a recording, or a reference motion."""
     from counterpoise.motion import reference_motion, reference_motions
     from counterpoise.motion.files.hub import read_motion
 
     if set_ and figure_name is None:
         raise BadValue("--set is for the figure to retarget onto: name it with --character")
-    who = figure_from(figure_name, set_) if figure_name is not None else None
+    character = figure_from(figure_name, set_) if figure_name is not None else None
     path = Path(source)
     if not path.suffix and not path.exists():
         names = [reference.name for reference in reference_motions()]
         if source not in names:
             raise unknown_name("motion file or reference motion", source, names)
-        return reference_motion(source, who if who is not None else figure_from("human", None))
+        return reference_motion(source, character if character is not None else figure_from("human", None))
     if path.suffix.lower() == ".npz":
         from counterpoise.files import open_archive
 
         with open_archive(source, "recording or motion") as archive:
             recorded = "model_mjb" in archive.names
         if recorded:
-            return _recorded(source, who, figure)
-    return read_motion(source, who, skip_rest_frame=True, **options)
+            return _recorded(source, character, figure)
+    return read_motion(source, character, skip_rest_frame=True, **options)
 
 
-def _recorded(source: str, who: Character | None, figure: int) -> Motion:
+def _recorded(source: str, character: Character | None, figure: int) -> Motion:
+    """The motion of one figure of a recording, retargeted if another character is given."""
     from counterpoise.simulate import Recording
 
     recording = Recording.load(source)
     if not 0 <= figure < len(recording.figures):
         raise BadValue(f"this recording has {len(recording.figures)} figure(s), counted from 0; got {figure}")
     motion = recording.motion_of(figure)
-    if who is None:
+    if character is None:
         return motion
     from counterpoise.motion.retarget.transfer import retarget
 
-    return retarget(motion, who)
+    return retarget(motion, character)
 
 
 def reading_options(units: str | None, up: str | None, rate: float | None) -> dict[str, Any]:
-    """How `read_motion` shall take the file: units as a word or as metres a unit."""
+    """Returns the options of `read_motion`: units as a word or as metres a unit, up axis, rate."""
     size: str | float | None = units
     if units is not None:
         try:
@@ -89,30 +92,30 @@ def reading_options(units: str | None, up: str | None, rate: float | None) -> di
 
 
 def floor_from(text: str | None) -> float | Literal["fit"] | None:
-    """HEIGHT or fit."""
+    """Reads HEIGHT or fit."""
     if text is None:
         return None
     return "fit" if text == "fit" else number_from(text, "--floor")
 
 
-def holds_from(texts: list[str] | None) -> list[Hold]:
+def holds_from(texts: list[str] | None) -> list[HeldBody]:
     """Several BODY or BODY@START+DURATION."""
     return [_hold(text) for text in texts or ()]
 
 
-def _hold(text: str) -> Hold:
-    from counterpoise.spacetime.check.support import Hold
+def _hold(text: str) -> HeldBody:
+    from counterpoise.spacetime.check.support import HeldBody
 
     body, at, when = text.partition("@")
     if not at:
-        return Hold(body)
+        return HeldBody(body)
     start, plus, duration = when.partition("+")
     if not plus:
         raise BadValue(f"--hold takes BODY or BODY@START+DURATION, such as hand_left@0+1.2; got {text!r}")
     begin = number_from(start, "a hold's start")
-    return Hold(body, begin, begin + number_from(duration, "a hold's duration"))
+    return HeldBody(body, begin, begin + number_from(duration, "a hold's duration"))
 
 
 def short(value: float) -> str:
-    """A number for a table: two figures, whole above a hundred."""
+    """Returns a number as text for a table: two significant digits, or a whole number above a hundred."""
     return f"{value:,.0f}" if value >= 100.0 else f"{value:.2g}" if value >= 0.01 or value == 0.0 else "<0.01"

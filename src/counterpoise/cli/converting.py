@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.telling import bar, say, say_json
+from counterpoise.cli.output import bar, say, say_json
 from counterpoise.errors import BadValue
 from counterpoise.phrases import figure_from
 
 if TYPE_CHECKING:
     from counterpoise.fleet import Conversion
 
-_MOST_ROWS = 40  # of files that were simply done
+_MAX_ROWS = 40  # of a table that also lists the files without problems
 
 
 @app.command()
@@ -44,15 +44,15 @@ def convert(
     ] = None,
     up: Annotated[str | None, typer.Option(help="The input's up axis: x, y, z, -x, ...")] = None,
     source_rate: Annotated[
-        float | None, typer.Option(help="The input's frames a second, where it does not tell or tells wrong.")
+        float | None, typer.Option(help="The input's frames a second, if it does not say, or says wrong.")
     ] = None,
     out_units: Annotated[str | None, typer.Option(help="Units of a BVH to write (m unless it was BVH before).")] = None,
     out_up: Annotated[str | None, typer.Option(help="Up axis of a BVH to write (y unless it was BVH before).")] = None,
     figure: Annotated[
         str | None, typer.Option(help="Which figure of a recording, from 0, or the root's name in a BVH of several.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; all cores unless said.")] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Write over files that are there.")] = False,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; all cores by default.")] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
     as_json: Json = False,
 ) -> None:
     """Convert motion files and recordings, many at once; exit code 1 when some failed."""
@@ -60,17 +60,17 @@ def convert(
 
     if set_ and figure_name is None:
         raise BadValue("--set is for the figure to retarget onto: name it with --character")
-    with bar(as_json) as tell:
+    with bar(as_json) as report:
         done = convert_files(
             inputs, out, to=to, character=figure_from(figure_name, set_) if figure_name is not None else None,
             rate=rate, frames=_frames(frames), bodies=_names(bodies), units=_units(units), up=up,
             source_rate=source_rate, out_units=_units(out_units), out_up=out_up, figure=figure, jobs=jobs, force=force,
-            progress=lambda count, all_: tell("converting", count / all_),
+            progress=lambda count, all_: report("converting", count / all_),
         )  # fmt: skip
     if as_json:
-        _tell_json(done)
+        _show_json(done)
     else:
-        _tell(done)
+        _show(done)
     if done.interrupted:
         raise typer.Exit(130)
     if done.of("failed"):
@@ -92,7 +92,7 @@ def _frames(text: str | None) -> tuple[int | None, int | None] | None:
 def _names(texts: list[str] | None) -> list[str] | None:
     names = [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
     if texts and not names:
-        raise BadValue("--bodies takes NAME,NAME,...; none is there")
+        raise BadValue("--bodies takes NAME,NAME,...; none is given")
     return names or None
 
 
@@ -103,21 +103,21 @@ def _units(text: str | None) -> str | float | None:
         return text
 
 
-def _tell(done: Conversion) -> None:
+def _show(done: Conversion) -> None:
     from rich.markup import escape
     from rich.table import Table
 
     if len(done.files) == 1:
         (one,) = done.files
-        for guess in one.told:
-            print(f"told: {guess}", file=sys.stderr)
+        for guess in one.remarks:
+            print(f"note: {guess}", file=sys.stderr)
         if one.status == "done":
             say(escape(f"wrote {one.output}: {one.frames} frames at {one.rate:g}/s"))
         else:
             print(f"counterpoise: {one.input} {one.status}: {one.why or 'Ctrl-C'}", file=sys.stderr)
         return
-    few = len(done.files) <= _MOST_ROWS
-    table = Table("file", "what became of it", "frames", title=f"{done} in {done.seconds:.1f} s")
+    few = len(done.files) <= _MAX_ROWS
+    table = Table("file", "result", "frames", title=f"{done} in {done.seconds:.1f} s")
     for one in done.files:
         if one.status == "done" and few:
             table.add_row(escape(str(one.input)), escape(str(one.output)), f"{one.frames} at {one.rate:g}/s")
@@ -126,13 +126,13 @@ def _tell(done: Conversion) -> None:
     say(table if table.row_count else str(table.title))
 
 
-def _tell_json(done: Conversion) -> None:
+def _show_json(done: Conversion) -> None:
     rows: dict[str, list[dict[str, object]]] = {"done": [], "failed": [], "skipped": [], "stopped": []}
     for one in done.files:
-        told: dict[str, object] = {"input": str(one.input), "output": str(one.output)}
+        row: dict[str, object] = {"input": str(one.input), "output": str(one.output)}
         if one.status == "done":
-            told |= {"frames": one.frames, "rate": one.rate, "told": list(one.told)}
+            row |= {"frames": one.frames, "rate": one.rate, "told": list(one.remarks)}
         elif one.why:
-            told["why"] = one.why
-        rows[one.status].append(told)
+            row["why"] = one.why
+        rows[one.status].append(row)
     say_json({**rows, "seconds": done.seconds, "interrupted": done.interrupted})

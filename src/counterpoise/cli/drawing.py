@@ -1,15 +1,15 @@
-"""Verbs that draw: render, plot."""
+"""The verbs that draw: render, plot."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.telling import bar, plain, say, say_json
+from counterpoise.cli.output import bar, plain, say, say_json
 from counterpoise.errors import BadValue
 from counterpoise.phrases import (
     check_targets,
@@ -17,11 +17,10 @@ from counterpoise.phrases import (
     source_from,
 )
 
-if TYPE_CHECKING:
-    pass
-
 
 class CameraMode(StrEnum):
+    """What the camera of a video or a filmstrip does."""
+
     track = "track"
     fixed = "fixed"
 
@@ -32,18 +31,22 @@ def render(
         str, typer.Argument(help="A recording or motion (.npz), a figure's name, or a reference motion.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help=".png: a still or filmstrip; .mp4, .gif, .webp: a video.")],
-    figure: Annotated[str, typer.Option("--character", "-c", help="Who performs a reference motion.")] = "human",
+    figure: Annotated[
+        str, typer.Option("--character", "-c", help="The figure that performs a reference motion.")
+    ] = "human",
     time: Annotated[float | None, typer.Option(help="A still at this time [s] (else a filmstrip).")] = None,
     count: Annotated[int, typer.Option(help="Pictures in a filmstrip.")] = 8,
-    strobe: Annotated[bool, typer.Option("--strobe", help="All moments of a filmstrip in one place.")] = False,
+    strobe: Annotated[bool, typer.Option("--strobe", help="Draw all moments of a filmstrip in one place.")] = False,
     size: Annotated[
         str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of a picture (of one panel in a filmstrip).")
     ] = "",
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
     speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
     camera: Annotated[CameraMode, typer.Option(help="Follow the figure or keep still.")] = CameraMode.track,
-    azimuth: Annotated[float, typer.Option(help="From where [deg]: 0 from the front, 90 from its left.")] = -60.0,
-    elevation: Annotated[float, typer.Option(help="How high [deg].")] = 12.0,
+    azimuth: Annotated[
+        float, typer.Option(help="Direction of the camera [deg]: 0 from the front, 90 from the figure's left.")
+    ] = -60.0,
+    elevation: Annotated[float, typer.Option(help="Angle of the camera above the ground [deg].")] = 12.0,
     forces: Annotated[
         bool, typer.Option("--forces/--no-forces", help="Draw CoM, CoP and force arrows of a recording.")
     ] = True,
@@ -65,11 +68,11 @@ def render(
             overlays |= {"com": False, "cop": False, "forces": False}
     take = take_of(subject, **overlays)
     angles: dict[str, Any] = {"azimuth": azimuth, "elevation": elevation}
-    with bar(False) as tell:
+    with bar(False) as report:
         if out.suffix.lower() in (".mp4", ".gif", ".webp"):
             film(
                 take, out, fps=fps, speed=speed, size=size_from(size, (960, 540)), camera=camera.value,
-                progress=lambda done, all_: tell("drawing", done / all_), **angles,
+                progress=lambda done, all_: report("drawing", done / all_), **angles,
             )  # fmt: skip
         elif time is not None or isinstance(subject, _character_type()):
             still(take, time=time, path=out, size=size_from(size, (960, 720)), **angles)

@@ -1,4 +1,4 @@
-"""Verbs that run the published experiments: experiment list, experiment run."""
+"""The verbs of the published experiments: experiment list, experiment run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.telling import bar, say, say_json
+from counterpoise.cli.output import bar, say, say_json
 from counterpoise.errors import BadValue
 
 experiment = typer.Typer(
@@ -63,19 +63,19 @@ def run(
     from counterpoise.experiments import find_experiment, run_experiment
 
     given = _pairs(set_)
-    find_experiment(name).with_settings(given)  # mistakes are told before any work is done
+    find_experiment(name).with_settings(given)  # raises errors before any work is done
     folder = out if out is not None else Path(f"counterpoise-{name}")
-    with bar(as_json) as tell:
-        report = run_experiment(name, folder, given, tell, video)
+    with bar(as_json) as progress:
+        report = run_experiment(name, folder, given, progress, video)
     if as_json:
         say_json(report.as_json())
     else:
-        _tell(report)
+        _show(report)
     if not report.outcome.holds:
         raise typer.Exit(1)
 
 
-def _tell(report: Any) -> None:
+def _show(report: Any) -> None:
     from rich.table import Table
 
     e = report.experiment

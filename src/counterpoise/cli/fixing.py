@@ -1,4 +1,4 @@
-"""The verb that makes a motion possible: fix."""
+"""The verb `fix`: the least change that makes a motion physically possible."""
 
 from __future__ import annotations
 
@@ -26,77 +26,87 @@ from counterpoise.cli.clips import (
     reading_options,
     short,
 )
-from counterpoise.cli.telling import bar, say, say_json
+from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
-    from counterpoise.spacetime.fix.mend import FixResult
+    from counterpoise.spacetime.fix import FixResult
 
 
 @app.command()
 def fix(
     source: Clip,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help=".bvh, .glb, .npz, ...: the fixed motion.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Write the fixed motion: .bvh, .glb, .npz, ...")
+    ],
     figure_name: FigureName = None,
     set_: Set = None,
-    report: Annotated[Path | None, typer.Option("--report", metavar="FILE", help=".json: before and after.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write the measures before and after (.json).")
+    ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help=".png, .pdf or .svg: before and after.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw before and after (.png, .pdf, .svg).")
     ] = None,
     friction: Friction = None,
     floor: Floor = None,
     hold: Holding = None,
-    near: Annotated[float | None, typer.Option(help="Smaller keeps nearer to the original [m].")] = None,
-    force: Annotated[float | None, typer.Option(help="Smaller leaves less from nowhere [body weights].")] = None,
-    calm: Annotated[float | None, typer.Option(help="Smoothing of the captured tremble [s]; 0 keeps it.")] = None,
-    window: Annotated[float | None, typer.Option(help="Done at a time [s].")] = None,
+    near: Annotated[
+        float | None, typer.Option(help="Movement of a joint that costs 1 [m]: smaller stays nearer to the original.")
+    ] = None,
+    force: Annotated[
+        float | None, typer.Option(help="Residual force that costs 1 [body weights]: smaller leaves less.")
+    ] = None,
+    calm: Annotated[
+        float | None, typer.Option(help="Width of the smoothing of captured jitter [s]; 0 keeps it.")
+    ] = None,
+    window: Annotated[float | None, typer.Option(help="Length of the windows that are solved one by one [s].")] = None,
     figure: WhichFigure = 0,
     units: Units = None,
     up: Up = None,
     rate: Rate = None,
     as_json: Json = False,
 ) -> None:
-    """The least change that makes a motion physically possible; exit code 0, or 2 where it cannot be read.
+    """Change a motion as little as possible so that it is physically possible. Exit code 2: the file cannot be read.
 
-    Interrupted, it writes what was done so far, the rest as it was.
+    Ctrl-C stops it: what is done so far is written, and the rest of the motion is unchanged.
     """
     from counterpoise.motion.files.hub import format_of
-    from counterpoise.spacetime.fix.mend import FixTuning, fix_motion
+    from counterpoise.spacetime.fix import FixTuning, fix_motion
 
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",)})
-    said: dict[str, Any] = {
+    given: dict[str, Any] = {
         "friction": friction, "near": near, "force": force, "calm": calm, "window": window, "floor": floor_from(floor),
     }  # fmt: skip
-    tuning = FixTuning(**{k: v for k, v in said.items() if v is not None})
+    tuning = FixTuning(**{k: v for k, v in given.items() if v is not None})
     options, holds = reading_options(units, up, rate), holds_from(hold)
     motion = motion_of_source(source, figure_name, set_, figure, options)
-    with bar(as_json) as tell:
-        result = fix_motion(motion, holds=holds, tuning=tuning, progress=tell)
+    with bar(as_json) as show:
+        result = fix_motion(motion, holds=holds, tuning=tuning, progress=show)
     whole = _with_rest_frame(result.motion, source, figure_name, options)
     whole.write(out)
-    told = {"input": source, "output": str(out), **result.to_json()}
+    results = {"input": source, "output": str(out), **result.to_json()}
     if report is not None:
         from counterpoise.files import whole_file
 
         with whole_file(report) as place:
-            place.write_text(json.dumps(told, indent=1, allow_nan=False), encoding="utf-8")
+            place.write_text(json.dumps(results, indent=1, allow_nan=False), encoding="utf-8")
     if plot is not None:
         from counterpoise.render.fix_plot import plot_fix
 
         plot_fix(result, motion, plot)
     if as_json:
-        say_json(told)
+        say_json(results)
         return
-    _tell(result)
+    _print(result)
     for path in (out, report, plot):
         if path is not None:
             say(f"wrote {path}")
 
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:
-    """A T-pose that a file puts before the movement is no part of it, but the file written has it too."""
+    """Returns the motion with the T-pose that its file has before the movement, which is left out of the fix."""
     if figure_name is not None or Path(source).suffix.lower() not in (".bvh", ".amc", ".glb", ".gltf"):
         return fixed
     import numpy as np
@@ -109,7 +119,7 @@ def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, option
     return replace(whole, poses=np.concatenate([whole.poses[:1], fixed.poses]), name=fixed.name)
 
 
-def _tell(result: FixResult) -> None:
+def _print(result: FixResult) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -123,4 +133,4 @@ def _tell(result: FixResult) -> None:
     say(table)
     say(escape(result.summary))
     if result.frozen:
-        say(escape(f"Not used: {', '.join(result.frozen)}."))
+        say(escape(f"Joints that were not changed: {', '.join(result.frozen)}."))

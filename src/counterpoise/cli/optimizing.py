@@ -1,4 +1,4 @@
-"""The verb that makes a motion from a stunt's keys, contacts and wishes: optimize."""
+"""The verb `optimize`: a motion from the keys, contacts and wishes of a stunt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.telling import bar, draw, say, say_json
+from counterpoise.cli.output import bar, draw, say, say_json
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from counterpoise.spacetime.optimize import Progress, Result
     from counterpoise.spacetime.stunt.stunt import Stunt
 
-_PATIENCE = 2.0  # [s] between lines of progress where there is no terminal
-_STRAINED = 1.01  # of a joint's strength from which a motion asks for more than a person has
-_FRAMES = 60.0  # a second, in files for other programs
+_PROGRESS_INTERVAL = 2.0  # [s] between lines of progress without a terminal
+_MAX_STRAIN = 1.01  # share of a joint's strength above which a torque limit is suggested
+_FRAME_RATE = 60.0  # [1/s] in files for other programs
 
 
 @app.command()
@@ -31,21 +31,21 @@ def optimize(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the motion: .npz, .bvh, .glb, .gltf, .usd, .csv.")
     ] = None,
-    video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
+    video: Annotated[Path | None, typer.Option("--video", help="Write a video (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     fps: Annotated[
         float | None, typer.Option(help="Frames a second of the file; 240 for .npz, 60 for others.", min=1.0)
     ] = None,
     limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Stop after this long and keep the best.", min=0.0)
+        float | None, typer.Option(metavar="SECONDS", help="Stop after this time and keep the best motion.", min=0.0)
     ] = None,
     describe: Annotated[bool, typer.Option("--describe", help="Print the problem first: variables, rows.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only the result.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a physically valid motion from a stunt. Ctrl-C stops it and keeps the best motion so far.
+    """Optimise a physically possible motion for a stunt. Ctrl-C stops it and keeps the best motion so far.
 
-    Exit code 0: solved; 1: not (the least-violating motion is still written, and what is in conflict named); 2: the
+    Exit code 0: solved; 1: not solved (the motion with the least violation is written, and conflicts are named); 2: the
     stunt cannot be read.
     """
     from counterpoise.motion.files.hub import FORMATS
@@ -57,24 +57,24 @@ def optimize(
     problem = stunt.problem()
     if describe and not as_json:
         say(problem.describe())
-    with _stoppable() as asked, _progress(quiet or as_json) as show:
+    with _stoppable() as stop_asked, _progress(quiet or as_json) as show:
         began = time.monotonic()
 
         def watch(progress: Progress) -> bool:
             show(progress)
-            return not (asked() or (limit is not None and time.monotonic() - began > limit))
+            return not (stop_asked() or (limit is not None and time.monotonic() - began > limit))
 
         result = stunt.optimize(callback=watch, problem=problem)
     motion = result.motion.named(stunt.name)
     if out is not None:
         _write(motion, out, fps)
-    with bar(quiet or as_json) as tell:
-        draw(motion, video, png, tell)
+    with bar(quiet or as_json) as show_drawing:
+        draw(motion, video, png, show_drawing)
     files = {k: str(v) for k, v in {"motion": out, "video": video, "filmstrip": png}.items() if v is not None}
     if as_json:
         say_json(_as_json(stunt, result, files))
     else:
-        _tell(stunt, result)
+        _print(stunt, result)
         for path in files.values():
             say(f"wrote {path}")
     if not result.ok:
@@ -85,12 +85,12 @@ def _write(motion: Motion, out: Path, fps: float | None) -> None:
     from counterpoise.motion.files.hub import write_motion
 
     own = out.suffix.lower() == ".npz"
-    write_motion(motion, out, rate=fps if fps is not None else None if own else _FRAMES)
+    write_motion(motion, out, rate=fps if fps is not None else None if own else _FRAME_RATE)
 
 
 @contextmanager
 def _stoppable() -> Iterator[Callable[[], bool]]:
-    """While inside, the first Ctrl-C only asks to stop; a second one leaves at once."""
+    """Inside, the first Ctrl-C only asks to stop; a second one interrupts at once."""
     asked = [False]
 
     def stop(number: int, frame: Any) -> None:
@@ -99,7 +99,7 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
     try:
         before = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not in the main thread: nobody can press Ctrl-C
+    except ValueError:  # not in the main thread, which alone receives Ctrl-C
         yield lambda: False
         return
     try:
@@ -110,7 +110,7 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """One line that is rewritten at every iteration; where there is no terminal, a line every few seconds."""
+    """One line that is rewritten at every iteration; without a terminal, a line every few seconds."""
     if quiet:
         yield lambda progress: None
         return
@@ -126,7 +126,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
     last = [time.monotonic()]
 
     def show(progress: Progress) -> None:
-        if time.monotonic() - last[0] > _PATIENCE:
+        if time.monotonic() - last[0] > _PROGRESS_INTERVAL:
             last[0] = time.monotonic()
             console.print(_line(progress), soft_wrap=True)
 
@@ -152,7 +152,7 @@ def _as_json(stunt: Stunt, result: Result, files: dict[str, str]) -> dict[str, A
     }  # fmt: skip
 
 
-def _tell(stunt: Stunt, result: Result) -> None:
+def _print(stunt: Stunt, result: Result) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -161,7 +161,7 @@ def _tell(stunt: Stunt, result: Result) -> None:
     for conflict in result.conflicts:
         say(f"in conflict: {escape(conflict)}")
     if not result.ok and result.violations:
-        table = Table("does not hold", "when [s]", "by (body weights, m, rad)")
+        table = Table("violated", "time [s]", "by (body weights, m, rad)")
         for v in result.violations:
             table.add_row(escape(v.name), f"{v.time:.3f}", f"{v.amount:.2g}")
         say(table)
@@ -170,7 +170,11 @@ def _tell(stunt: Stunt, result: Result) -> None:
     if result.times:
         say("moments: " + escape(", ".join(f"{k} at {v:.3f} s" for k, v in result.times.items())))
     if result.between:
-        say("missed between the knots: " + escape(", ".join(f"{k} {v:.2%}" for k, v in result.between.items())))
+        say("error between the knots: " + escape(", ".join(f"{k} {v:.2%}" for k, v in result.between.items())))
     if strains := result.strains():
-        cure = '; a [[wish]] of kind = "torque" keeps every joint within it' if strains[0].share > _STRAINED else ""
-        say(escape(f"{strains[0]}{cure}"))
+        advice = (
+            '; a [[wish]] of kind = "torque" keeps every joint within its strength'
+            if strains[0].share > _MAX_STRAIN
+            else ""
+        )
+        say(escape(f"{strains[0]}{advice}"))

@@ -1,26 +1,16 @@
-"""Verbs that pose: pose, animate."""
+"""The verbs that pose: pose, animate."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.telling import bar, draw, say, say_json
+from counterpoise.cli.output import bar, draw, say, say_json, written
 from counterpoise.errors import BadValue
-from counterpoise.phrases import (
-    check_targets,
-    figure_from,
-    named_numbers,
-    number_from,
-    path_from,
-    pose_start,
-)
-
-if TYPE_CHECKING:
-    pass
+from counterpoise.phrases import check_targets, figure_from, named_numbers, number_from, path_from, pose_start
 
 
 @app.command()
@@ -64,7 +54,7 @@ def pose(
     from counterpoise.pose.solver import solve_pose
 
     check_targets({out: (".npz",), png: (".png", ".jpg")})
-    who = figure_from(figure, set_)
+    character = figure_from(figure, set_)
     goals: list[Any] = [Reach(b, v) for b, v in (named_numbers(t, "--reach", (3,)) for t in reach or ())]
     goals += [Orient(b, v) for b, v in (named_numbers(t, "--orient", (4,)) for t in orient or ())]
     goals += [Aim(b, (1, 0, 0), at=v) for b, v in (named_numbers(t, "--aim", (3,)) for t in aim or ())]
@@ -81,14 +71,14 @@ def pose(
     holds += [FixJoint(j, v) for j, v in (named_numbers(t, "--fix", (1, 2, 3, 4)) for t in fix or ())]
     if balanced:
         holds.append(Balanced())
-    found = solve_pose(who, goals, holds, pose_start(start, who), seed=seed)
+    found = solve_pose(character, goals, holds, pose_start(start, character), seed=seed)
     if out is not None:
         found.save(out)
     if png is not None:
         from counterpoise.render import still
 
         still(found.motion, path=png)
-    _tell_pose(found, {"pose": out, "picture": png}, as_json)
+    _show_pose(found, written({"pose": out, "picture": png}), as_json)
     if found.status != "solved":
         raise typer.Exit(1)
 
@@ -117,52 +107,51 @@ def animate(
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a motion of effector paths, pins kept; exit code 1 when a path leaves reach."""
+    """Make a motion of effector paths, with pins kept; exit code 1 when a path is out of reach."""
     from counterpoise.pose import Balanced, Lock, Pin
     from counterpoise.pose.animate import animate_with_report
 
     check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
-    who = figure_from(figure, set_)
+    character = figure_from(figure, set_)
     if not path:
         raise BadValue("animate needs at least one --path BODY=X,Y,Z:X,Y,Z:...")
     ways = [path_from(text, seconds, speed) for text in path]
     holds: list[Any] = [*(Pin(body) for body in pin or ()), *(Lock(body) for body in lock or ())]
     if balanced:
         holds.append(Balanced())
-    with bar(as_json) as tell:
+    with bar(as_json) as report:
         made = animate_with_report(
-            who, ways, holds, start=pose_start(start, who), rate=rate,
-            progress=lambda done, all_: tell("posing", done / all_),
+            character, ways, holds, start=pose_start(start, character), rate=rate,
+            progress=lambda done, all_: report("posing", done / all_),
         )  # fmt: skip
         if out is not None:
             made.motion.save(out)
-        draw(made.motion, video, png, tell)
+        draw(made.motion, video, png, report)
     when, what, size = made.worst
-    files = {"motion": out, "video": video, "filmstrip": png}
+    files = written({"motion": out, "video": video, "filmstrip": png})
     if as_json:
         say_json(
             {"frames": len(made.motion), "solved": made.statuses.count("solved"), "worst_time": when, "worst": what,
              "worst_size": size, "violation": float(made.violations.max()), "seconds": made.seconds,
-             "files": {k: str(v) for k, v in files.items() if v is not None}}
+             "files": files}
         )  # fmt: skip
     else:
         say(f"{len(made.motion)} frames, {made.statuses.count('solved')} of them solved, in {made.seconds:.2f} s")
         say(f"worst: {what} off by {size:.2e} at {when:.2f} s; constraints held to {made.violations.max():.1e}")
-        for written in files.values():
-            if written is not None:
-                say(f"wrote {written}")
+        for name in files.values():
+            say(f"wrote {name}")
     if not made:
         raise typer.Exit(1 if made.complete else 130)
 
 
-def _tell_pose(found: Any, files: dict[str, Path | None], as_json: bool) -> None:
+def _show_pose(found: Any, files: dict[str, str], as_json: bool) -> None:
     if as_json:
         say_json(
             {
                 "status": found.status, "q": found.q.tolist(), "residuals": found.residuals,
                 "violations": found.violations, "active_limits": list(found.active_limits),
                 "conflict": list(found.conflict), "iterations": found.iterations, "restarts": found.restarts,
-                "seconds": found.seconds, "files": {k: str(v) for k, v in files.items() if v is not None},
+                "seconds": found.seconds, "files": files,
             }
         )  # fmt: skip
         return
@@ -177,6 +166,5 @@ def _tell_pose(found: Any, files: dict[str, Path | None], as_json: bool) -> None
     if found.active_limits:
         say(f"at their limits: {', '.join(found.active_limits)}")
     say(f"{found.iterations} iterations, {found.restarts} restarts, {1e3 * found.seconds:.1f} ms")
-    for path in files.values():
-        if path is not None:
-            say(f"wrote {path}")
+    for name in files.values():
+        say(f"wrote {name}")

@@ -9,67 +9,55 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
-from counterpoise.control.macchietto_laws import Support, clamp_force, find_support, gravity_of
-from counterpoise.control.macchietto_reference import (
-    ReferencePlan,
-    Wish,
-    arm_joints,
-    bearing_points,
-    has_fallen,
-    leg_joints,
-    limp,
-    omega_squared,
-    plan_reference,
-    standing_height,
-)
-from counterpoise.control.whole_body import WholeBodyMemory, WholeBodyTuning, solve_whole_body
+from counterpoise.control.feet import bearing_points, with_lifted
+from counterpoise.control.limbs import limbs_of
+from counterpoise.control.reference import MotionReference, PoseReference, ReferenceSample, prepare_reference
+from counterpoise.control.standing_body import com_above_lowest_part, gravity_vector, limp_torque, standing_body
+from counterpoise.control.support import Support, clamp_force, planted_support
+from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
+from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.errors import BadValue
 from counterpoise.features import ComPosition
 from counterpoise.motion.motion import Motion
-from counterpoise.objectives import (
-    Contact,
-    Footing,
-    JointStops,
-    Momentum,
-    Objective,
-    Setpoint,
-    TrackPose,
-    take_stance,
-)
-from counterpoise.objectives.footing import body_weight
+from counterpoise.objectives import Contact, Footing, JointStops, Momentum, Objective, Setpoint, TrackPose, take_stance
+from counterpoise.objectives.footing import force_unit
 
-LOWEST = 0.65  # of the standing height of the CoM: nobody squats lower, whatever the joints allow
-BESIDE = 1e3  # weight of the CoM where it stands beside momentum and pose instead of above them
+LOWEST_SQUAT = 0.65  # [standing CoM heights] no request is lower, whatever the joints allow
 Height = float | Callable[[float], float]
 
 
 @dataclass(frozen=True)
 class BalanceTuning:
-    """Gains, weights and limits; omega^2 = g / (height of the CoM, standing), so that they scale with the body. Damping
-    is critical everywhere.
+    """Gains, weights and limits. omega^2 = g / (height of the CoM, standing), so that they scale with the body.
+
+    Damping is critical everywhere. Weights of the last level are relative to 1 of every joint.
     """
 
-    com_stiffness: float = 6.0  # k_p of the CoM over the ground [omega^2]
-    height_stiffness: float = 6.0  # k_p of its height [omega^2]
-    com_limit: float = 0.7  # largest acceleration asked of the CoM, each of along and up [g]
-    least_force: float = 0.2  # of the ground [body weights]
+    com_stiffness: float = 6.0  # [omega^2] k_p of the CoM over the ground
+    height_stiffness: float = 6.0  # [omega^2] k_p of its height
+    com_limit: float = 0.7  # [g] largest acceleration asked of the CoM, over the ground and up
+    least_force: float = 0.2  # [body weights] of the ground
     most_force: float = 1.8  # [body weights]
     grip: float = 0.9  # share of the friction that the CoM may use
-    momentum_gain: float = 10.0  # of the angular momentum [1/s]
+    momentum_gain: float = 10.0  # [1/s] of the angular momentum
     momentum_weight: float = 0.3
-    pose_stiffness: float = 20.0  # "other" of table 4.2 [omega^2]
-    ankle_share: float = 0.25  # of it: 500 of 2000
-    arm_share: float = 0.125  # of it, for limbs that end in a hand: 250 of 2000
-    upright_weight: float = 3.0  # of the root's orientation, against 1 of every joint
-    leg_weight: float = 0.1  # of joints between the root and the feet: they are what a body stands with
-    com_margin: float = 0.3  # [half widths of the support] kept between the CoM's goal and the edge
+    pose_stiffness: float = 20.0  # [omega^2] "other" of table 4.2
+    ankle_share: float = 0.25  # of it for ankles: 500 of 2000
+    arm_share: float = 0.125  # of it for limbs that end in a hand: 250 of 2000
+    upright_weight: float = 3.0  # of the root's orientation
+    leg_weight: float = 0.1  # of joints between the root and the feet, which must be free to keep the balance
+    com_margin: float = 0.3  # [half widths of the support] between the CoM's goal and the edge
     contact_stiffness: float = 80.0  # [omega^2]
-    stop_weight: float = 30.0  # of joint limits, against 1 of every joint
+    stop_weight: float = 30.0  # of joint limits
     top_speed: float = 18.0  # [rad/s] of any joint
-    height_reach: float = 0.95  # share of the way from the lowest CoM to the highest that is asked for at most
-    height_speed: float = 0.25  # fastest change of a requested height [standing CoM height x omega]
+    height_reach: float = 0.95  # largest request, as a share of the way from the lowest CoM to the highest
+    height_speed: float = 0.25  # [standing CoM height x omega] fastest change of a requested height
+    com_weight: float = 1e3  # of the CoM in the last level, where priorities are not strict
+    fallen: float = 0.45  # [standing CoM heights] a CoM less than this above the lowest part means a fall
+    limp_damping: float = 0.02  # [s] of the joints after a fall, in torque limits per rad/s
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -86,7 +74,7 @@ class BalanceTuning:
 class BalanceMemory:
     """What one tick leaves for the next."""
 
-    plan: ReferencePlan
+    reference: PoseReference | MotionReference
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     height: float | None = None  # [m] asked for at the last tick, above the support
     time: float = 0.0  # [s]
@@ -95,17 +83,18 @@ class BalanceMemory:
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """Stand by strict priorities: the feet stay planted; then the CoM goes over its goal and to its height; then the
-    angular momentum is damped, the joints return to the reference and brake before their limits. Torque limits always
-    hold.
+    """Stands by strict priorities.
 
-    `height` asks for a CoM height above the ground [m], a number or a function of time; what is out of reach is cut to
-    what the body can do, and the recording's note `height` says what was asked for in the end. `strict=False` puts the
-    CoM beside momentum and pose, with a large weight, instead of above them. `extra` are objectives of the last level.
+    First the feet stay planted. Then the CoM goes to its goal over the feet and to its height. Then the angular
+    momentum is damped, and the joints return to the reference and brake before their limits. Torque limits always hold.
+
+    `height` asks for a height of the CoM above the ground [m], a number or a function of time. A request out of reach
+    is cut to what the body can do; the recording's note `height` holds the result. `strict=False` puts the CoM into the
+    last level, with a large weight, instead of above it. `extra` are objectives of the last level.
     """
 
     reference: ArrayLike | Motion | None = None  # a pose (nq,), a Motion, None: neutral
-    height: Height | None = None  # [m]; the reference's where nothing is said
+    height: Height | None = None  # [m]; None: the reference's
     extra: Sequence[Objective] = ()
     footing: Footing = field(default_factory=Footing)
     strict: bool = True
@@ -127,130 +116,122 @@ class Balance:
                 raise BadValue(f"extra holds objectives such as Drag(...) or Setpoint(...); got {one!r}")
 
     def begin(self, character: Character) -> BalanceMemory:
-        plan = plan_reference(character, self.reference, self.footing, "Balance")
+        reference = self._prepare(character)
         if self.height is not None:
             reachable_heights(character)  # found now rather than in the first tick
-        return BalanceMemory(plan)
+        return BalanceMemory(reference)
 
     def act(self, snapshot: Snapshot, memory: BalanceMemory) -> Action:
-        if memory.fallen or has_fallen(snapshot):
-            return Action(limp(snapshot), replace(memory, fallen=True), {"status": "fallen"})
-        plan = self._plan(snapshot.character, memory)
-        wish = plan.at(snapshot.time)
-        footing = self.footing if not wish.lifted else replace(self.footing, lifted=wish.lifted)
-        support = find_support(take_stance(snapshot, footing, memory.solver.footing))
-        height, rising = self._height(snapshot, wish, support, memory)
-        contact = (Contact(stiffness=self.tuning.contact_stiffness * omega_squared(snapshot.character)),)
-        com = self._com(snapshot, wish, support, height, rising)
-        rest = (*self._rest(snapshot.character), *self.extra)
-        levels = (contact, com, rest) if self.strict else (contact, (*(c.weighing(BESIDE) for c in com), *rest))
-        solution = solve_whole_body(snapshot, [one for one in levels if one], footing, _FULL, memory.solver)
-        after = BalanceMemory(plan, solution.memory, height, snapshot.time)
+        character, t = snapshot.character, self.tuning
+        body = standing_body(character)
+        if memory.fallen or com_above_lowest_part(snapshot) < t.fallen * body.height:
+            torque = limp_torque(snapshot, t.limp_damping)
+            return Action(torque, replace(memory, fallen=True), {"status": "fallen"})
+        known = memory.reference
+        if known.given is not self.reference or known.character is not character:
+            known = self._prepare(character)
+        reference = known.at(snapshot.time)
+        footing = with_lifted(self.footing, reference.lifted)
+        support = planted_support(take_stance(snapshot, footing, memory.solver.footing))
+        height, rising = self._height(snapshot, reference, support, memory)
+        contact = (Contact(stiffness=t.contact_stiffness * body.omega_squared),)
+        com = self._com(snapshot, reference, support, height, rising)
+        momentum, pose, stops = _last_level(character, t)
+        pose = pose.aimed(reference=reference.q, velocity=reference.v, acceleration=reference.a)
+        last: tuple[Objective, ...] = (momentum, pose, stops, *self.extra)
+        levels = (contact, com, last) if self.strict else (contact, (*(c.weighing(t.com_weight) for c in com), *last))
+        solution = solve_whole_body(snapshot, [one for one in levels if one], footing, _TUNING, memory.solver)
+        after = BalanceMemory(known, solution.memory, height, snapshot.time)
         return Action(solution.torque, after, {**solution.notes(), "height": height})
 
-    # ---------------------------------------------------------------------------------------------- what each line asks
-
-    def _rest(self, who: Character) -> tuple[Objective, ...]:
-        """Momentum, pose and stops, which are the same every tick: made once and kept with the body."""
-        known = who.__dict__.get("_balance_rest")
-        if known is None or known[0] is not self.tuning or known[1] is not self.reference:
-            objectives = (self._momentum(), self._pose(who), self._stops())
-            known = who.__dict__["_balance_rest"] = (self.tuning, self.reference, objectives)
-        found: tuple[Objective, ...] = known[2]
-        return found
-
-    def _stops(self) -> JointStops:
-        return JointStops(top_speed=self.tuning.top_speed, weight=self.tuning.stop_weight)
+    def _prepare(self, character: Character) -> PoseReference | MotionReference:
+        return prepare_reference(character, self.reference, self.footing.surface, "Balance")
 
     def _com(
-        self, s: Snapshot, wish: Wish, support: Support | None, height: float, rising: float
+        self, s: Snapshot, reference: ReferenceSample, support: Support | None, height: float, rising: float
     ) -> tuple[Objective, ...]:
-        """E_com over the ground and E_com of the height, clamped to what the contacts can give; none in the air."""
+        """Returns E_com over the ground and E_com of the height, clamped to what contacts can give; () in the air."""
         if support is None:
             return ()
-        t, who = self.tuning, s.character
-        feet = support.centre - wish.points[bearing_points(who, wish.lifted)].mean(axis=0)
-        goal = support.inside(wish.com + feet, t.com_margin)
+        t, character = self.tuning, s.character
+        offset = support.centre - reference.points[bearing_points(character, reference.lifted)].mean(axis=0)
+        goal = support.inside(reference.com + offset, t.com_margin * support.half_width)
         goal[2] = support.centre[2] + height
-        k = np.array([t.com_stiffness, t.com_stiffness, t.height_stiffness]) * omega_squared(who)
-        velocity, acceleration = wish.com_velocity.copy(), wish.com_acceleration.copy()
+        k = np.array([t.com_stiffness, t.com_stiffness, t.height_stiffness]) * standing_body(character).omega_squared
+        velocity, acceleration = reference.com_velocity.copy(), reference.com_acceleration.copy()
         if self.height is not None:
             velocity[2], acceleration[2] = rising, 0.0
         rate = support.velocity + velocity - s.com_velocity
         wanted = k * (goal - s.com) + 2.0 * np.sqrt(k) * rate + support.acceleration + acceleration
-        most = t.com_limit * body_weight(who) / who.mass
+        unit, gravity, mass = force_unit(character), gravity_vector(character), character.mass
+        most = t.com_limit * unit / mass
         along = float(np.hypot(wanted[0], wanted[1]))
         if along > most:
             wanted[:2] *= most / along
         wanted[2] = min(max(wanted[2], -most), most)
         force = clamp_force(
-            who.mass * (wanted - gravity_of(who)), support.normal, body_weight(who), t.least_force, t.most_force,
-            t.grip * self.footing.friction,
-        )  # fmt: skip
-        a = force / who.mass + gravity_of(who)
+            mass * (wanted - gravity), support.normal, unit, t.least_force, t.most_force, t.grip * self.footing.friction
+        )
+        a = force / mass + gravity
         return (
             Setpoint(_COM, s.com[:2], acceleration=a[:2], stiffness=0.0, axes="xy", name="balance"),
             Setpoint(_COM, s.com[2:], acceleration=a[2:], stiffness=0.0, axes="z", name="height"),
         )
 
-    def _momentum(self) -> Momentum:
-        """E_AM: rotations are damped."""
-        return Momentum("angular", gain=self.tuning.momentum_gain, weight=self.tuning.momentum_weight)
-
-    def _pose(self, who: Character) -> TrackPose:
-        """E_pose, ankles and arms softer than the rest (table 4.2)."""
-        t = self.tuning
-        k = t.pose_stiffness * omega_squared(who)
-        feet = {foot.body for foot in who.feet}
-        softer = {joint.name: k * t.ankle_share for joint in who.joints if joint.body in feet}
-        softer |= {name: k * t.arm_share for name in arm_joints(who)}
-        weights = {"": 1.0, **dict.fromkeys(leg_joints(who), t.leg_weight)}
-        return TrackPose(self.reference, {"": k, **softer}, weights=weights, root_weight=t.upright_weight)
-
-    def _height(self, s: Snapshot, wish: Wish, support: Support | None, memory: BalanceMemory) -> tuple[float, float]:
-        """Height above the support asked for now [m], and its rate: the request, in reach and at a fair speed."""
-        who = s.character
+    def _height(
+        self, s: Snapshot, reference: ReferenceSample, support: Support | None, memory: BalanceMemory
+    ) -> tuple[float, float]:
+        """Returns the height above the support asked for now [m], and its rate: the request, within reach and speed."""
+        character, t = s.character, self.tuning
         if self.height is None:
-            return float(wish.com[2] - wish.points[bearing_points(who, wish.lifted), 2].mean()), 0.0
-        low, high = reachable_heights(who)
-        share = self.tuning.height_reach
+            bearing = bearing_points(character, reference.lifted)
+            return float(reference.com[2] - reference.points[bearing, 2].mean()), 0.0
+        low, high = reachable_heights(character)
         asked = float(self.height(s.time) if callable(self.height) else self.height)
         if not np.isfinite(asked):
             raise BadValue(f"the height asked of Balance at {s.time:.3f} s is {asked!r}; it is a finite number [m]")
-        asked = min(max(asked, low), low + share * (high - low))
+        asked = min(max(asked, low), low + t.height_reach * (high - low))
         ground = 0.0 if support is None else float(support.centre[2])
         before = float(s.com[2]) - ground if memory.height is None else memory.height
-        fastest = self.tuning.height_speed * standing_height(who) * float(np.sqrt(omega_squared(who)))  # [m/s]
+        body = standing_body(character)
+        fastest = t.height_speed * body.height * body.omega  # [m/s]
         elapsed = max(s.time - memory.time, 0.0)
         now = min(max(asked, before - fastest * elapsed), before + fastest * elapsed)
         return now, (now - before) / elapsed if elapsed > 0.0 else 0.0
 
-    def _plan(self, character: Character, memory: BalanceMemory) -> ReferencePlan:
-        if memory.plan.reference is self.reference and memory.plan.character is character:
-            return memory.plan
-        return plan_reference(character, self.reference, self.footing, "Balance")
+
+@kept_with_character
+def _last_level(character: Character, t: BalanceTuning) -> tuple[Momentum, TrackPose, JointStops]:
+    """Returns E_AM, which damps rotations; E_pose without its reference, ankles and arms softer; and joint stops."""
+    k = t.pose_stiffness * standing_body(character).omega_squared
+    limbs, feet = limbs_of(character), {foot.body for foot in character.feet}
+    softer = {joint.name: k * t.ankle_share for joint in character.joints if joint.body in feet}
+    softer |= {name: k * t.arm_share for name in limbs.arms}
+    weights = {"": 1.0, **dict.fromkeys(limbs.legs, t.leg_weight)}
+    return (
+        Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
+        TrackPose(None, {"": k, **softer}, weights=weights, root_weight=t.upright_weight),
+        JointStops(top_speed=t.top_speed, weight=t.stop_weight),
+    )
 
 
+@kept_with_character
 def reachable_heights(character: Character) -> tuple[float, float]:
-    """Lowest and highest CoM above the ground [m] with the soles where the neutral pose has them, within joint limits.
+    """Returns the lowest and highest CoM above the ground [m] with the soles as in the neutral pose, within limits.
 
-    Found by posing, once a body: the CoM is drawn down to the ground and up to twice its height.
+    Found by posing: the CoM is drawn down to the ground and up to twice its height.
     """
-    found = character.__dict__.get("_reachable_heights")
-    if found is None:
-        from counterpoise.pose import CenterOfMass, Lock, Pin, solve_pose
+    from counterpoise.pose import CenterOfMass, Lock, Pin, solve_pose
 
-        rest = character.snapshot()
-        ground = float(rest.contact_position[:, 2].mean())
-        bodies = list(dict.fromkeys(point.body for point in character.contact_points))
-        planted = [wish for body in bodies for wish in (Pin(body), Lock(body))]
-        heights = []
-        for z in (ground, ground + 2.0 * (float(rest.com[2]) - ground)):
-            pose = solve_pose(character, [CenterOfMass((rest.com[0], rest.com[1], z))], planted)
-            heights.append(float(character.snapshot(character.state(pose.q)).com[2]) - ground)
-        lowest = max(min(heights), LOWEST * standing_height(character))
-        found = character.__dict__["_reachable_heights"] = (lowest, max(heights))
-    return float(found[0]), float(found[1])
+    rest = character.snapshot()
+    ground = float(rest.contact_position[:, 2].mean())
+    bodies = list(dict.fromkeys(point.body for point in character.contact_points))
+    planted = [constraint for body in bodies for constraint in (Pin(body), Lock(body))]
+    heights = []
+    for z in (ground, ground + 2.0 * (float(rest.com[2]) - ground)):
+        pose = solve_pose(character, [CenterOfMass((rest.com[0], rest.com[1], z))], planted)
+        heights.append(float(character.snapshot(character.state(pose.q)).com[2]) - ground)
+    return max(min(heights), LOWEST_SQUAT * standing_body(character).height), max(heights)
 
 
-_COM, _FULL = ComPosition(), WholeBodyTuning()
+_COM, _TUNING = ComPosition(), WholeBodyTuning()

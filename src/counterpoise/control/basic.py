@@ -1,4 +1,4 @@
-"""What a controller is, and the two simplest: one that does nothing and one that holds a pose."""
+"""The protocol of controllers, and the two simplest: one without torques and one that holds a pose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from counterpoise.motion.motion import Motion
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """What a controller answers: joint torques, its memory for the next tick, and notes for the recording."""
+    """What a controller returns: joint torques, its memory for the next tick, and notes for the recording."""
 
     torque: Array  # (nv,) [N m]; the root's rows are ignored
     memory: Any = None
@@ -27,13 +27,13 @@ class Action:
 
 @runtime_checkable
 class Controller(Protocol):
-    """Maps (snapshot, memory) to torques, `rate` times a second. It keeps nothing itself: memory goes in and out."""
+    """Maps (snapshot, memory) to torques, `rate` times a second. It has no state of its own: memory goes in and out."""
 
     @property
     def rate(self) -> float: ...  # [Hz]
 
     def begin(self, character: Character) -> Any:
-        """The memory before the first tick; the place to refuse a body this controller cannot drive."""
+        """Returns the memory before the first tick; raises an error where it cannot drive this character."""
         ...
 
     def act(self, snapshot: Snapshot, memory: Any) -> Action: ...
@@ -41,7 +41,7 @@ class Controller(Protocol):
 
 @dataclass(frozen=True)
 class Passive:
-    """No torque at all: a rag doll."""
+    """No torques: a rag doll."""
 
     rate: float = 100.0  # [Hz]
 
@@ -54,25 +54,23 @@ class Passive:
 
 @dataclass(frozen=True, eq=False)
 class HoldPose:
-    """Hold a pose, or follow a motion, by a spring and damper at each joint with gravity made up for.
+    """Holds a pose, or follows a motion, by a spring and a damper at each joint; gravity is compensated.
 
-    The springs are evaluated at the end of the tick, so that they stay stable however stiff they are (stable PD:
-    Tan, Liu and Turk 2011), with K the stiffness and D the damping matrix and e the error, on the manifold:
+    The springs are evaluated at the end of the tick, so that they are stable at any stiffness (stable PD: Tan, Liu and
+    Turk 2011). With K the stiffness, D the damping matrix and e the error on the manifold,
 
-        tau = K (e - dt v) + D (v_ref - v - dt a) + gravity,   (M + dt D) a = -h + J^T f + gravity + K (e - dt v) + D
-        (v_ref - v).
+        tau = K (e - dt v) + D (v_ref - v - dt a) + gravity,
+        (M + dt D) a = -h + J^T f + gravity + K (e - dt v) + D (v_ref - v).
 
-    A joint's spring gives its full torque at an error of 1/stiffness rad, so gains mean the same for a finger and a
-    hip.
-    It has no sense of balance. Gravity is carried as if the weight rested on the contact points near the ground (J^T
-    f).
+    A joint's spring gives its full torque at an error of 1/stiffness rad, so that one gain suits a finger and a hip.
+    It does not balance. Gravity is compensated as if the weight rested on the contact points near the ground (J^T f).
     """
 
     pose: ArrayLike | Motion | None = None  # (nq,), a Motion to follow, or None for the neutral pose
     stiffness: float = 5.0  # [1/rad], of each joint's torque limit
     damping: float = 0.1  # [s], damping over stiffness
     rate: float = 500.0  # [Hz]
-    support_height: float = 0.02  # [m], contact points below this carry weight
+    support_height: float = 0.02  # [m] contact points below this carry weight
 
     def __post_init__(self) -> None:
         if not (self.stiffness >= 0.0 and self.damping >= 0.0 and self.rate > 0.0):
@@ -85,7 +83,8 @@ class HoldPose:
         if isinstance(self.pose, Motion):
             if self.pose.character.joint_names != character.joint_names:
                 raise BadValue(
-                    f"this motion is for {self.pose.character.name!r}, whose joints differ from {character.name!r}'s"
+                    f"this motion is for {self.pose.character.name!r}, whose joints differ from {character.name!r}'s: "
+                    "retarget(motion, character) makes one that fits"
                 )
         elif self.pose is not None:
             character.check_pose(self.pose)
@@ -115,15 +114,15 @@ class HoldPose:
 
 
 def _carried_weight(snapshot: Snapshot, height: float) -> Array:
-    """J^T f of contact points that share the weight so that its resultant passes under the CoM as nearly as it can."""
+    """Returns J^T f of forces that carry the weight at contact points below `height`, as near to the CoM as can be."""
     low = np.flatnonzero(snapshot.contact_position[:, 2] < height)
     nv = snapshot.character.nv
     if len(low) == 0:
         return np.zeros(nv)
     arms = snapshot.contact_position[low, :2] - snapshot.com[:2]
-    weight = -snapshot.character.mass * float(snapshot.character.model.opt.gravity[2])
     share = np.full(len(low), 1.0 / len(low))
     A = np.vstack([np.ones(len(low)), arms.T])
     share = share + np.linalg.lstsq(A, np.array([1.0, 0.0, 0.0]) - A @ share, rcond=1e-9)[0]
     share = np.maximum(share, 0.0)
-    return weight * np.einsum("p,pj->j", share / max(share.sum(), 1e-9), snapshot.contact_jacobian[low, 2, :])
+    up = np.einsum("p,pj->j", share / max(share.sum(), 1e-9), snapshot.contact_jacobian[low, 2, :])
+    return snapshot.character.weight * up

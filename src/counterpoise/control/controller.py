@@ -1,4 +1,4 @@
-"""WholeBody: objectives in levels as a controller of the house."""
+"""WholeBody: the controller that follows objectives in strict levels."""
 
 from __future__ import annotations
 
@@ -9,14 +9,8 @@ from typing import Any
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
-from counterpoise.control.whole_body import (
-    Levels,
-    WholeBodyMemory,
-    WholeBodyTuning,
-    build_whole_body,
-    checked_levels,
-    solve_whole_body,
-)
+from counterpoise.control.whole_body import WholeBodyMemory, build_whole_body, solve_whole_body
+from counterpoise.control.whole_body_problem import Levels, WholeBodyTuning, checked_levels
 from counterpoise.errors import BadValue
 from counterpoise.objectives import Footing
 
@@ -25,12 +19,12 @@ Chooser = Callable[[Snapshot, float, Any], Any]  # snapshot, time, own memory ->
 
 @dataclass(frozen=True, eq=False)
 class WholeBody:
-    """Objectives in strict levels, first to last, turned into joint torques `rate` times a second.
+    """Turns objectives in strict levels, first to last, into joint torques, `rate` times a second.
 
     `levels` is a list of levels, each a list of objectives; or a function of (snapshot, time, own memory) that returns
-    one, alone or with its new memory: objectives may come, go and change weight or level between ticks. With
-    `tuning.fade` they do so without a jump. `footing` says what the feet stand on; level ground where nothing is said.
-    The recording's notes hold the residual of every objective, the solver's status and what was at its limit.
+    one, alone or with its new memory. So objectives may be added, removed, and change weight or level between ticks;
+    with `tuning.fade` the torques do not jump. `footing` is what the feet stand on; None: level ground. The recording's
+    notes hold the residual of every objective, the solver's status and what was at its limit.
     """
 
     levels: Levels | Chooser
@@ -47,7 +41,7 @@ class WholeBody:
             checked_levels(self.levels)
 
     def begin(self, character: Character) -> tuple[WholeBodyMemory, Any]:
-        if not callable(self.levels):  # refuse now what does not fit this body
+        if not callable(self.levels):  # raises now where an objective does not fit this body
             here = character.snapshot()
             _ = build_whole_body(here, self.levels, self._footing(here, None), self.tuning).rows
         return WholeBodyMemory(), None
@@ -61,10 +55,10 @@ class WholeBody:
     def _levels(self, snapshot: Snapshot, own: Any) -> tuple[Levels, Any]:
         if not callable(self.levels):
             return self.levels, own
-        told = self.levels(snapshot, snapshot.time, own)
-        if isinstance(told, tuple) and len(told) == 2 and isinstance(told[0], Sequence):
-            return told
-        return told, own
+        chosen = self.levels(snapshot, snapshot.time, own)
+        if isinstance(chosen, tuple) and len(chosen) == 2 and isinstance(chosen[0], Sequence):
+            return chosen
+        return chosen, own
 
     def _footing(self, snapshot: Snapshot, own: Any) -> Footing | None:
         if callable(self.footing):

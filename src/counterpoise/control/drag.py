@@ -1,9 +1,10 @@
-"""Drag: a point of a body drawn along a path by the joints (Macchietto 2008, section 6.1; 2009, section 8)."""
+"""Drag: the joints draw a point of a body along a path (Macchietto 2008, section 6.1; 2009, section 8)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,27 +22,28 @@ if TYPE_CHECKING:
 
 Moving = Callable[[float], tuple[Array, Array, Array]]  # time [s] -> place, velocity, acceleration, (3,) each, world
 Three = tuple[float, float, float]
+RATE_STEP = 1e-3  # [s] of the difference that gives a path's velocity where it returns places alone
 
 
 @dataclass(frozen=True, eq=False)
 class Drag(Objective):
-    """p'' = k_p (p_r - p) + k_v (p_r' - p') + p_r'' at a point of a body (2008, eq. 6.1, 6.2): the joints do the work.
+    """p'' = k_p (p_r - p) + k_v (p_r' - p') + p_r'' at a point of a body (2008, eq. 6.1, 6.2), by the joints' torques.
 
     `path` is a place [m]; or (times, places), joined by a smooth curve and held at its ends; or a function of time that
-    returns a place, alone or with its velocity and acceleration. Before `start` and after `end` nothing is asked. With
-    `stiffness=0` it only damps the point, as the thesis steadies a hand. It goes wherever objectives go: among the
-    `extra` of a controller or in a level of WholeBody; several at once need names that differ.
+    returns a place, alone or with its velocity and acceleration. Before `start` and after `end` it has no rows. With
+    `stiffness=0` it only damps the point; the thesis steadies a hand in this way. It may be used among the `extra` of a
+    controller or in a level of WholeBody; several at once need different names.
     """
 
     body: str
     point: Three = (0.0, 0.0, 0.0)  # in the body's frame [m]
     path: Any = (0.0, 0.0, 0.0)  # world [m]
     stiffness: float = 100.0  # k_p [1/s^2]
-    damping: float | None = None  # k_v [1/s]; 2 sqrt(k_p) where nothing is said
-    limit: float | None = 60.0  # longest acceleration asked for [m/s^2]
+    damping: float | None = None  # k_v [1/s]; None: critical, 2 sqrt(k_p)
+    limit: float | None = 60.0  # [m/s^2] largest acceleration that is asked for; None: no limit
     start: float = -np.inf  # [s]
     end: float = np.inf  # [s]
-    weight: float = 1000.0  # as Stand's height and, when calm, its balance: goals out of reach do not topple it
+    weight: float = 1000.0  # as Stand's height and, when calm, its balance: so a goal out of reach causes no fall
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -51,7 +53,7 @@ class Drag(Objective):
         check_gains(self.name, self.stiffness, self.damping, self.limit)
         object.__setattr__(self, "point", three(self.point, "a drag's point [m]"))
         check_span(self.name, self.start, self.end)
-        object.__setattr__(self, "_path", moving(self.path, self.name))
+        _ = self._path  # raises now where it is no path
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         if not self.start <= snapshot.time <= self.end:
@@ -65,13 +67,16 @@ class Drag(Objective):
         return Rows(J, capped(wanted, self.limit) - snapshot.drift(self.body, self.point))
 
     def goal(self, time: float) -> tuple[Array, Array, Array]:
-        """Where the point should be at a time, its velocity and acceleration there, (3,) each."""
-        path: Moving = self.__dict__["_path"]
-        return path(time)
+        """Returns where the point should be at a time, and its velocity and acceleration, (3,) each."""
+        return self._path(time)
+
+    @cached_property
+    def _path(self) -> Moving:
+        return moving(self.path, self.name)
 
 
 def moving(path: Any, name: str) -> Moving:
-    """A path given in any of its ways as place, velocity and acceleration at a time."""
+    """Returns a path, given in any of its forms, as a function of time: place, velocity and acceleration."""
     if callable(path):
         return _called(path, name)
     if isinstance(path, (tuple, list)) and len(path) == 2 and np.ndim(path[0]) == 1:
@@ -96,26 +101,26 @@ def _still(place: Array) -> Moving:
 
 
 def _called(path: Callable[[float], Any], name: str) -> Moving:
-    step = 1e-3
+    step = RATE_STEP
 
     def at(time: float) -> tuple[Array, Array, Array]:
-        told = path(time)
-        if isinstance(told, tuple) and len(told) == 3 and np.ndim(told[0]) == 1:
-            place, velocity, acceleration = (np.asarray(x, float) for x in told)
+        given = path(time)
+        if isinstance(given, tuple) and len(given) == 3 and np.ndim(given[0]) == 1:
+            place, velocity, acceleration = (np.asarray(x, float) for x in given)
         else:
-            place = np.asarray(told, float)
+            place = np.asarray(given, float)
             before, after = np.asarray(path(time - step), float), np.asarray(path(time + step), float)
             velocity = (after - before) / (2.0 * step)
             acceleration = np.zeros(3)
         if place.shape != (3,) or not (np.isfinite(place).all() and np.isfinite(velocity).all()):
-            raise BadValue(f"the path of {name!r} must give three finite numbers [m]; at {time:.3f} s it gave {told!r}")
+            raise BadValue(f"the path of {name!r} must return three finite numbers [m]; at {time:.3f} s: {given!r}")
         return place, velocity, acceleration
 
     return at
 
 
 def three(values: Any, what: str) -> Three:
-    """Three finite numbers."""
+    """Returns three finite numbers; raises BadValue, naming what they are, where they are not."""
     try:
         array = np.asarray(values, float)
     except (TypeError, ValueError):
@@ -126,6 +131,6 @@ def three(values: Any, what: str) -> Three:
 
 
 def check_span(name: str, start: float, end: float) -> None:
-    """A time to begin and one to end, the first before the second."""
+    """Raises BadValue unless start is before end."""
     if not start < end:
         raise BadValue(f"{name!r} needs start < end [s]; got {start!r}, {end!r}")

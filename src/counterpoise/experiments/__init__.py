@@ -1,4 +1,4 @@
-"""Experiments: the published ones, each a small file with its settings, run and claims; and the demo."""
+"""The published experiments, each a small file with its settings, run and claims; and the demo."""
 
 from counterpoise.experiments.base import (
     Claim,
@@ -6,13 +6,12 @@ from counterpoise.experiments.base import (
     Film,
     Lab,
     Outcome,
-    Report,
     experiments,
     find_experiment,
-    run_experiment,
     setting,
 )
 from counterpoise.experiments.demo import DemoResult, push_the_cast, push_the_human, run_demo
+from counterpoise.experiments.runner import Report, run_experiment
 
 __all__ = [
     "Claim", "DemoResult", "Experiment", "Film", "Lab", "Outcome", "Report", "experiments",

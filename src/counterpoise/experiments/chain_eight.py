@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
-from counterpoise.character.library import character
 from counterpoise.control import WholeBody, WholeBodyTuning
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.chains import raised_chain
 from counterpoise.features import ComPosition
 from counterpoise.objectives import Objective, Setpoint, TrackPose
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.world import World
 
-STRONG = 1e6  # [N m]: the thesis's chain has joints of any strength
-BASE = 2.4  # [m] height of the chain's base: all of it stays above the floor that is drawn
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STRENGTH = 1e6  # [N m] of the joints: those of the thesis have no limits
+BASE = 2.4  # [m] height of the chain's base, so that all of it stays above the floor that is drawn
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChainEightSettings:
     """Lengths, masses and gains are the thesis's; it does not say how large the eight is, nor how the chain starts."""
 
     links: int = setting(4, "", "links of the chain")
@@ -43,29 +44,14 @@ class Settings:
     com_weight: float = setting(1.0, "", "of the CoM objective against the posture's 1, when weighted")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Simulate, and compare what the CoM did with what it was told."""
-    from counterpoise.experiments.plotting import Panel, dress, panels
-
-    who = strong_chain(settings.links, settings.length, settings.link_mass)
-    com = Setpoint(
-        ComPosition(), lambda t: eight(settings.amplitude, t, BASE), axes="xz", stiffness=settings.com_stiffness,
-        damping=settings.com_damping, name="com", weight=settings.com_weight,
-    )  # fmt: skip
-    posture = TrackPose(start_pose(who), settings.posture_stiffness, settings.posture_damping, name="posture")
-    if settings.method not in ("strict", "weighted"):
-        raise BadValue(f"chain-eight: method is 'strict' or 'weighted'; got {settings.method!r}")
-    levels: list[list[Objective]] = [[com], [posture]] if settings.method == "strict" else [[com, posture]]
-    control = WholeBody(levels, rate=settings.rate, tuning=WholeBodyTuning(torque_limits=False))
-    world = World(ground=False, timestep=1.0 / settings.rate)
-    rec = lab.simulate("chain", who, control, settings.seconds, world=world, start=who.state(start_pose(who)))
-
+def run(settings: ChainEightSettings, lab: Lab) -> Outcome:
+    """Simulates, and compares the CoM with its reference."""
+    rec = _simulated(settings, lab)
     actual, commanded = measure.com(rec)[:, [0, 2]], np.array([eight(settings.amplitude, t, BASE)[0] for t in rec.time])
     error = np.linalg.norm(actual - commanded, axis=1)
     settled = rec.time >= min(3.0, 0.5 * settings.seconds)
     late, worst = float(np.sqrt(np.mean(error[settled] ** 2))), float(error[settled].max())
-    c1, c2 = rec.notes["residual com"], rec.notes["residual posture"]
-    c0 = dynamics_residual(rec)
+    c0, c1, c2 = dynamics_residual(rec), rec.notes["residual com"], rec.notes["residual posture"]
     claims = (
         Claim(
             "the CoM objective is exactly satisfied (c1 = 0)",
@@ -86,28 +72,6 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             f"largest |M a + h - tau| {c0.max():.1e} of the largest torque", bool(c0.max() < 1e-9),
         ),
     )  # fmt: skip
-
-    from matplotlib.figure import Figure
-
-    from counterpoise.render import palette
-
-    tracks = Figure(figsize=(5.2, 4.2), layout="constrained")
-    axis = tracks.subplots()
-    axis.plot(*actual.T, color=palette.FIGURES[1], linewidth=1.4, label="actual")
-    axis.plot(*commanded.T, color=palette.INK, linewidth=1.0, linestyle="--", label="commanded")
-    axis.plot(*actual[0], "o", color=palette.FIGURES[1], markersize=5, label="start")
-    axis.set_aspect("equal")
-    axis.set_xlabel("x [m]", fontsize=9)
-    dress(axis, "height [m]")
-    axis.legend(fontsize=8, frameon=False, loc="lower center")
-    residuals = panels(
-        [
-            Panel("c0: dynamics", rec.ticks, {"c0": c0}, logarithmic=True),
-            Panel("c1: CoM [m/s²]", rec.ticks, {"c1": c1}, logarithmic=True),
-            Panel("c2: posture [rad/s²]", rec.ticks, {"c2": c2}),
-        ],
-        "residuals |A x - b|",
-    )
     path = np.zeros((len(rec), 3))
     path[:, [0, 2]] = commanded
     film = Film(
@@ -117,52 +81,90 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     )  # fmt: skip
     facts = {"rms_error": late, "largest_error": worst, "c0": float(c0.max()), "c1": float(c1.max()),
              "c2_median": float(np.median(c2)), "largest_torque": float(np.abs(rec.torque).max())}  # fmt: skip
-    return Outcome(claims, {"com": tracks, "residuals": residuals}, film, facts)
+    plots = {"com": _com_plot(actual, commanded), "residuals": _residual_plot(rec.ticks, c0, c1, c2)}
+    return Outcome(claims, plots, film, facts)
+
+
+def _simulated(settings: ChainEightSettings, lab: Lab) -> Recording:
+    chain = strong_chain(settings.links, settings.length, settings.link_mass)
+    com = Setpoint(
+        ComPosition(), lambda t: eight(settings.amplitude, t, BASE), axes="xz", stiffness=settings.com_stiffness,
+        damping=settings.com_damping, name="com", weight=settings.com_weight,
+    )  # fmt: skip
+    posture = TrackPose(start_pose(chain), settings.posture_stiffness, settings.posture_damping, name="posture")
+    if settings.method not in ("strict", "weighted"):
+        raise BadValue(f"chain-eight: method is 'strict' or 'weighted'; got {settings.method!r}")
+    levels: list[list[Objective]] = [[com], [posture]] if settings.method == "strict" else [[com, posture]]
+    control = WholeBody(levels, rate=settings.rate, tuning=WholeBodyTuning(torque_limits=False))
+    world = World(ground=False, timestep=1.0 / settings.rate)
+    return lab.simulate("chain", chain, control, settings.seconds, world=world, start=chain.state(start_pose(chain)))
+
+
+def _com_plot(actual: Array, commanded: Array) -> Figure:
+    from matplotlib.figure import Figure
+
+    from counterpoise.render import palette
+    from counterpoise.render.plots import style_axis
+
+    drawing = Figure(figsize=(5.2, 4.2), layout="constrained")
+    axis = drawing.subplots()
+    axis.plot(*actual.T, color=palette.FIGURES[1], linewidth=1.4, label="actual")
+    axis.plot(*commanded.T, color=palette.INK, linewidth=1.0, linestyle="--", label="commanded")
+    axis.plot(*actual[0], "o", color=palette.FIGURES[1], markersize=5, label="start")
+    axis.set_aspect("equal")
+    axis.set_xlabel("x [m]", fontsize=9)
+    style_axis(axis, "height [m]")
+    axis.legend(fontsize=8, frameon=False, loc="lower center")
+    return drawing
+
+
+def _residual_plot(ticks: Array, c0: Array, c1: Array, c2: Array) -> Figure:
+    from counterpoise.experiments.plotting import Panel, panels
+
+    rows = [
+        Panel("c0: dynamics", ticks, {"c0": c0}, logarithmic=True),
+        Panel("c1: CoM [m/s²]", ticks, {"c1": c1}, logarithmic=True),
+        Panel("c2: posture [rad/s²]", ticks, {"c2": c2}),
+    ]
+    return panels(rows, "residuals |A x - b|")
 
 
 def eight(A: float, t: float, base: float = 0.0) -> tuple[Array, Array, Array]:
-    """Eq. 3.35, (A sin t, A sin 2t) about the chain's base, with its two derivatives; the thesis's y is our z."""
+    """Returns eq. 3.35, (A sin t, A sin 2t) about the base, and its two derivatives; the thesis's y is our z."""
     s, c, s2, c2 = np.sin(t), np.cos(t), np.sin(2.0 * t), np.cos(2.0 * t)
     return np.array([A * s, base + A * s2]), A * np.array([c, 2.0 * c2]), A * np.array([-s, -4.0 * s2])
 
 
-def start_pose(who: Character) -> Array:
-    """Curled up to one side, near the middle of the eight and out of every singularity."""
-    q = np.full(who.nq, 1.9)
+def start_pose(character: Character) -> Array:
+    """Returns a pose curled to one side, near the middle of the eight and away from singularities."""
+    q = np.full(character.nq, 1.9)
     q[0] = -0.4
     return q
 
 
 def dynamics_residual(rec: Recording) -> Array:
-    """|M a + h - tau| / max |tau| at every tick, with a from the velocities the simulation really took."""
-    who = rec.character
+    """Returns |M a + h - tau| / max |tau| at every tick, with a from the simulated velocities."""
+    character = rec.character
     out = np.zeros(len(rec.ticks))
     largest = float(np.abs(rec.torque).max(initial=1e-12))
     dt = rec.timestep
     for i, time in enumerate(rec.ticks):
         k = rec.row_at(time)
-        s = who.snapshot(rec.state(k))
+        s = character.snapshot(rec.state(k))
         a = (rec.qvel[k + 1] - rec.qvel[k]) / dt
         out[i] = np.abs(s.M @ a + s.h - rec.torque[k]).max() / largest
     return out
 
 
 def strong_chain(links: int, length: float, link_mass: float) -> Character:
-    """The library's chain, its base raised, with joints of any strength: both written into its text."""
-    who = character("chain", links=links, length=length, link_mass=link_mass)
-    spec = who.spec()
-    spec.body("link1").pos = [0.0, 0.0, BASE]
-    roles: dict[str, Any] = json.loads(next(text.data for text in spec.texts if text.name == TEXT_NAME))
-    roles["torque"] = {joint.name: STRONG for joint in who.joints}
-    attach_roles(spec, roles)
-    spec.compile()
-    return Character.from_mjcf(exact_xml(spec))
+    """Returns the library's chain, its base raised, with joints of unlimited strength."""
+    return raised_chain(links, length, link_mass, BASE, STRENGTH)
 
 
 EXPERIMENT = Experiment(
     name="chain-eight",
     summary="a fully actuated chain's CoM along a figure eight, posture second",
     source="de Lasa 2011, section 3.3.1, figure 3.2",
-    settings=Settings,
+    settings=ChainEightSettings,
     run=run,
 )

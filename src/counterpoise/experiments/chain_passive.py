@@ -18,7 +18,7 @@ from counterpoise.simulate.world import World
 
 
 @dataclass(frozen=True)
-class Settings:
+class ChainPassiveSettings:
     """Gains as in section 3.3.1; the thesis does not say which heights were asked for."""
 
     heights: tuple[float, ...] = setting((-0.9, -0.5, -0.8), "m", "of the CoM, from the base, one after another")
@@ -31,22 +31,22 @@ class Settings:
     rate: float = setting(1000.0, "Hz", "control and physics")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Simulate, and see whether the height is kept without the motor that seems to be needed."""
+def run(settings: ChainPassiveSettings, lab: Lab) -> Outcome:
+    """Simulates, and measures whether the height is kept without a motor at the base."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = strong_chain(4, settings.length, settings.link_mass)
+    chain = strong_chain(4, settings.length, settings.link_mass)
     passive = MinimumTorque(("joint1",), name="passive joint")
     height = Setpoint(
         ComPosition(), lambda t: np.array([_asked(settings, t)]), axes="z", stiffness=settings.com_stiffness,
         damping=settings.com_damping, name="height",
     )  # fmt: skip
-    damping = TrackPose(start_pose(who), 0.0, settings.posture_damping, name="posture")
+    damping = TrackPose(start_pose(chain), 0.0, settings.posture_damping, name="posture")
     control = WholeBody(
         [[passive], [height], [damping]], rate=settings.rate, tuning=WholeBodyTuning(torque_limits=False)
     )
     world = World(ground=False, timestep=1.0 / settings.rate)
-    rec = lab.simulate("chain", who, control, settings.seconds, world=world, start=who.state(start_pose(who)))
+    rec = lab.simulate("chain", chain, control, settings.seconds, world=world, start=chain.state(start_pose(chain)))
 
     com = measure.com(rec)
     asked = np.array([_asked(settings, t) for t in rec.time])
@@ -90,13 +90,14 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"height": plot}, film, facts)
 
 
-def start_pose(who: Character) -> Array:
-    """Hanging from the base in an open zigzag."""
+def start_pose(character: Character) -> Array:
+    """Returns a pose that hangs from the base in an open zigzag."""
     q = np.array([2.6, 0.9, -1.2, 0.9])
-    return q[: who.nq]
+    return q[: character.nq]
 
 
-def _asked(settings: Settings, time: float) -> float:
+def _asked(settings: ChainPassiveSettings, time: float) -> float:
+    """The CoM height asked for at a time [m]."""
     part = settings.seconds / len(settings.heights)
     return BASE + settings.heights[min(int(time / part), len(settings.heights) - 1)]
 
@@ -105,6 +106,6 @@ EXPERIMENT = Experiment(
     name="chain-passive",
     summary="the chain with a passive first joint keeps its CoM's height",
     source="de Lasa 2011, section 3.3.2, figure 3.3",
-    settings=Settings,
+    settings=ChainPassiveSettings,
     run=run,
 )

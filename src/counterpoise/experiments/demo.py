@@ -1,7 +1,7 @@
-"""The demo: the best the system can do so far, in one run that leaves a folder of things to open.
+"""The demo: the best the system can do so far, in one run that writes a folder of results.
 
-So far: a human stands and takes blow after blow, harder and harder, until its arms windmill, and comes back each time;
-then the cast side by side takes the same push, each as hard as its ankles alone could just not bear.
+A human stands and takes one blow after another, each harder, until its arms windmill; it returns to its place each
+time. Then the whole cast, side by side, takes a push in proportion to what each body's ankles alone could bear.
 """
 
 from __future__ import annotations
@@ -15,31 +15,32 @@ from pathlib import Path
 import numpy as np
 
 from counterpoise import measure
-from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.state import State
 from counterpoise.control.stand import Stand
-from counterpoise.errors import BadFile, BadValue
-from counterpoise.experiments.upright import blow, trunk_of
-from counterpoise.measure.balance import track_of
+from counterpoise.errors import BadValue
+from counterpoise.experiments.base import Progress
+from counterpoise.experiments.runner import make_folder
+from counterpoise.experiments.upright import scaled_blow, trunk_of
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.camera import Camera, frame_points
-from counterpoise.render.draw import draw
+from counterpoise.render.draw import Picture, draw
 from counterpoise.render.pictures import labelled, write_picture
 from counterpoise.render.sources import take_of
-from counterpoise.render.take import Arrow, Stage, Take
+from counterpoise.render.stage import DrawnStage
+from counterpoise.render.take import Arrow, Take
 from counterpoise.render.video import frame_times, write_video
 from counterpoise.simulate import Push, Recording, World, replay, simulate
 
-BLOWS = (  # when [s], towards [deg from forward], how hard in rho: 1 is what ankles alone could bear
+BLOWS = (  # start [s], direction [deg from forward], strength in rho: 1 is what ankles alone could bear
     (0.4, 0.0, 1.0),
     (1.8, 180.0, 1.2),
     (3.4, 90.0, 1.4),
     (5.2, 0.0, 1.5),
 )
-HUMAN_SECONDS = 8.0
+HUMAN_SECONDS = 8.0  # [s]
 CAST = {  # where they stand, from right to left [m]
     "dinosaur": (-0.6, 3.1),
     "ostrich": (0.0, 1.75),
@@ -48,15 +49,15 @@ CAST = {  # where they stand, from right to left [m]
     "child": (0.35, -1.05),
     "chicken": (0.6, -1.65),
 }
-CAST_PUSH, CAST_RHO, CAST_SECONDS = 0.4, 1.3, 2.6  # [s], rho, [s]
+CAST_PUSH, CAST_RHO, CAST_SECONDS = 0.4, 1.3, 2.6  # start of the push [s], its strength, length of the part [s]
+PUSH_DURATION = 0.1  # [s]
 SECONDS = HUMAN_SECONDS + CAST_SECONDS
-SIZE, FPS = (960, 540), 25
-Progress = Callable[[str, float], None]  # stage name, share done
+SIZE, FPS = (960, 540), 25  # of the video
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo made."""
+    """The recordings, files and facts of the demo."""
 
     recording: Recording  # the human
     cast: Recording
@@ -70,7 +71,7 @@ FACTS = ("figure", "mass", "push", "sped up by", "CoM moved", "feet moved", "in 
 
 @dataclass(frozen=True, eq=False)
 class Shot:
-    """A recording as it is filmed."""
+    """A recording, and how it is filmed."""
 
     recording: Recording
     take: Take
@@ -78,50 +79,44 @@ class Shot:
     caption: str
     moments: Sequence[float]  # of the filmstrip [s]
     panel: tuple[int, int]  # [pixels] of one of them
-    close: Camera  # that they are seen through
+    close: Camera  # of the filmstrip
 
 
 def push_the_human(seconds: float = HUMAN_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
-    """A human on the spot, pushed at the thorax from all sides, harder each time."""
-    who = character("human")
-    pushes = [scaled_push(who, direction, rho, when) for when, direction, rho in BLOWS]
-    return simulate(who, Stand(), seconds, disturbances=pushes, progress=progress)
+    """Simulates a human pushed at the thorax from all sides, harder each time."""
+    human = character("human")
+    pushes = [scaled_push(human, direction, rho, when) for when, direction, rho in BLOWS]
+    return simulate(human, Stand(), seconds, disturbances=pushes, progress=progress)
 
 
 def push_the_cast(seconds: float = CAST_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
-    """Six bodies in one world, each pushed forward as hard for it as for the others."""
+    """Simulates six bodies in one world, each pushed forward with the same rho."""
     figures = [character(name) for name in CAST]
-    starts = [standing_at(who, *CAST[who.name]) for who in figures]
-    pushes = [scaled_push(who, 0.0, CAST_RHO, CAST_PUSH, number) for number, who in enumerate(figures)]
+    starts = [standing_at(figure, *CAST[figure.name]) for figure in figures]
+    pushes = [scaled_push(figure, 0.0, CAST_RHO, CAST_PUSH, number) for number, figure in enumerate(figures)]
     stands = [Stand() for _ in figures]
     return simulate(figures, stands, seconds, world=World(), start=starts, disturbances=pushes, progress=progress)
 
 
-def scaled_push(who: Character, direction: float, rho: float, start: float, figure: int = 0) -> Push:
-    """0.1 s at the trunk, `rho` times as hard as the ankles of this body alone could bear."""
-    body = trunk_of(who)
-    force = rho * measure.ankle_limit(who, body, direction).impulse / 0.1
-    one = blow(body, direction, force, start)
-    return Push(one.body, one.force, one.start, one.duration, figure=figure)
+def scaled_push(character: Character, direction: float, rho: float, start: float, figure: int = 0) -> Push:
+    """Returns a push at the trunk, `rho` times what the ankles of this body alone could bear."""
+    return replace(scaled_blow(character, trunk_of(character), direction, rho, start, PUSH_DURATION), figure=figure)
 
 
-def standing_at(who: Character, x: float, y: float) -> State:
-    q = who.neutral.copy()
+def standing_at(character: Character, x: float, y: float) -> State:
+    """Returns the neutral pose at a place on the ground [m]."""
+    q = character.neutral.copy()
     q[:2] += (x, y)
-    return who.state(q)
+    return character.state(q)
 
 
 def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, seconds: float = SECONDS) -> DemoResult:
-    """Simulate, record, check by replay, draw; everything lands in `folder`. Fewer `seconds` shorten both parts."""
+    """Simulates, checks by replay and draws; all files are written to `folder`. Fewer `seconds` shorten both parts."""
     if not 0.0 < seconds <= SECONDS:
         raise BadValue(f"the demo lasts up to {SECONDS:g} s; got {seconds!r}")
-    home = Path(folder)
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadFile(f"cannot make the folder {str(home)!r}: {error.strerror}") from error
+    home = make_folder(folder)
 
-    def tell(stage: str, share: float) -> None:
+    def report(stage: str, share: float) -> None:
         if progress is not None:
             progress(stage, min(share, 1.0))
 
@@ -129,35 +124,35 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
     parts = {}
     for name, run, whole in (("recording", push_the_human, HUMAN_SECONDS), ("cast", push_the_cast, CAST_SECONDS)):
         stage, length = "a human" if name == "recording" else "the cast", whole * seconds / SECONDS
-        parts[name] = run(length, partial(_share, tell, f"simulating {stage}", length))
+        parts[name] = run(length, partial(_share, report, f"simulating {stage}", length))
         parts[name].save(files[f"{name}.npz"])
         if parts[name].status == "interrupted":
-            raise KeyboardInterrupt  # what was simulated is kept; the rest is not wanted
-        tell(f"simulating {stage}", 1.0)
+            raise KeyboardInterrupt  # what was simulated is saved
+        report(f"simulating {stage}", 1.0)
     human, cast = parts["recording"], parts["cast"]
-    report = replay(human, progress=lambda t: tell("replaying in plain MuJoCo", t / human.duration))
-    tell("replaying in plain MuJoCo", 1.0)
+    replayed = replay(human, progress=lambda t: report("replaying in plain MuJoCo", t / human.duration))
+    report("replaying in plain MuJoCo", 1.0)
     shots = [_human_shot(human), _cast_shot(cast)]
     write_picture(_sheet(shots), files["filmstrip.png"])
-    tell("drawing", 0.05)
-    write_video(_frames(shots, lambda share: tell("drawing", 0.05 + 0.95 * share)), files["demo.mp4"], FPS, SIZE)
-    tell("drawing", 1.0)
-    return DemoResult(human, cast, files, [*_facts(human, "human alone"), *_facts(cast)], report.final_error)
+    report("drawing", 0.05)
+    write_video(_frames(shots, lambda share: report("drawing", 0.05 + 0.95 * share)), files["demo.mp4"], FPS, SIZE)
+    report("drawing", 1.0)
+    return DemoResult(human, cast, files, [*_facts(human, "human alone"), *_facts(cast)], replayed.final_error)
 
 
-def _share(tell: Progress, stage: str, length: float, time: float) -> None:
-    tell(stage, time / length)
+def _share(report: Progress, stage: str, length: float, time: float) -> None:
+    report(stage, time / length)
 
 
 # ------------------------------------------------------------------------------------------------------------- drawing
 
 
 def _human_shot(recording: Recording) -> Shot:
-    """CoM, CoP, forces and pushes are drawn, the reference stands beside as a ghost."""
-    who = recording.character
-    reference = Motion(who, np.zeros(1), who.neutral[None])
+    """The human, with CoM, CoP, forces and pushes, and its reference beside it as a ghost."""
+    character = recording.character
+    reference = Motion(character, np.zeros(1), character.neutral[None])
     take = take_of(recording, ghost=reference, ghost_offset=(0.0, 1.0, 0.0))
-    take = replace(take, arrows=_arrows([take], [who]))
+    take = replace(take, arrows=_arrows([take], [character]))
     stage = [(x, y, z) for x in (-0.6, 0.75) for y in (-0.3, 1.3) for z in (0.0, 2.0)]
     panel = (320, 380)
     view, close = (
@@ -169,7 +164,7 @@ def _human_shot(recording: Recording) -> Shot:
 
 
 def _cast_shot(recording: Recording) -> Shot:
-    """Pushes and ground forces of every figure, and where its CoM is."""
+    """The cast, with pushes and ground forces of every figure."""
     takes = [take_of(recording, com=True, cop=False, forces=True, figure=i) for i in range(len(recording.figures))]
     take = Take(recording.model, recording.time, recording.qpos, arrows=_arrows(takes, recording.figures))
     stage = [(x, y, z) for x in (-1.2, 1.1) for y in (-1.9, 3.6) for z in (0.0, 2.35)]
@@ -180,63 +175,64 @@ def _cast_shot(recording: Recording) -> Shot:
 
 
 def _arrows(takes: Sequence[Take], figures: Sequence[Character]) -> list[list[Arrow]]:
-    """The arrows of all figures; pushes twice as long, and ending at the back rather than inside it."""
+    """The arrows of all figures; those of pushes are twice as long and end at the surface of the body."""
     rows: list[list[Arrow]] = [[] for _ in takes[0].times]
-    for take, who in zip(takes, figures, strict=True):
+    for take, figure in zip(takes, figures, strict=True):
         assert isinstance(take.arrows, Sequence)
         for row, arrows in zip(rows, take.arrows, strict=True):
             for start, vector, colour in arrows:
                 if colour == palette.PUSH:
                     way = vector / max(float(np.linalg.norm(vector)), 1e-9)
-                    start, vector = start - vector - 0.08 * who.height * way, 2.0 * vector
+                    start, vector = start - vector - 0.08 * figure.height * way, 2.0 * vector
                 row.append((start, vector, colour))
     return rows
 
 
-def _sheet(shots: Sequence[Shot]) -> Array:
-    """The moments of all shots, one row each."""
+def _sheet(shots: Sequence[Shot]) -> Picture:
+    """The moments of all shots, one row a shot."""
     rows = []
     for shot in shots:
-        stage = Stage(shot.take)
+        stage = DrawnStage(shot.take)
         pictures = [draw(stage.scene(moment), shot.close, shot.panel, 6) for moment in shot.moments]
         named = [labelled(p, f"{moment:.2f} s") for p, moment in zip(pictures, shot.moments, strict=True)]
         rows.append(np.concatenate(named, axis=1))
     return np.concatenate(rows, axis=0)
 
 
-def _frames(shots: Sequence[Shot], told: Callable[[float], None]) -> Iterator[Array]:
+def _frames(shots: Sequence[Shot], progress: Callable[[float], None]) -> Iterator[Picture]:
     moments = [frame_times(float(s.take.times[0]), float(s.take.times[-1]), FPS) for s in shots]
     done, every = 0, sum(len(m) for m in moments)
     for shot, times in zip(shots, moments, strict=True):
-        stage = Stage(shot.take)
+        stage = DrawnStage(shot.take)
         for moment in times:
             picture = draw(stage.scene(moment), shot.camera, SIZE, 2, dither=True)
             yield labelled(picture, f"{shot.caption}   {moment:.1f} s")
             done += 1
-            told(done / every)
+            progress(done / every)
 
 
 # --------------------------------------------------------------------------------------------------------------- facts
 
 
 def _facts(recording: Recording, name: str = "") -> list[tuple[str, ...]]:
+    """One row a figure, with the columns of FACTS."""
     rows: list[tuple[str, ...]] = []
-    for number, who in enumerate(recording.figures):
+    for number, figure in enumerate(recording.figures):
         impulse = _largest_impulse(recording, number)
-        com = track_of(recording, number).com
+        com = recording.track(number).com
         moved = np.linalg.norm(com[:, :2] - com[0, :2], axis=1).max()
         slip = max(measure.foot_slip(recording, number).values())
         fall = measure.fell(recording, number)
         ended = f"fell: {fall.reason}" if fall.fell else "stands"
         rows.append(
-            (name or who.name, f"{who.mass:.1f} kg", f"{10 * impulse:.0f} N x 0.1 s", f"{impulse / who.mass:.2f} m/s",
-             f"{100 * moved:.1f} cm", f"{1000 * slip:.1f} mm", ended)
+            (name or figure.name, f"{figure.mass:.1f} kg", f"{10 * impulse:.0f} N x 0.1 s",
+             f"{impulse / figure.mass:.2f} m/s", f"{100 * moved:.1f} cm", f"{1000 * slip:.1f} mm", ended)
         )  # fmt: skip
     return rows
 
 
 def _largest_impulse(recording: Recording, figure: int) -> float:
-    """[N s] of the hardest push in the recording, as it was applied for 0.1 s."""
+    """The impulse of the hardest push in the recording [N s]."""
     bodies = recording.places[figure].bodies
     force = recording.external[:, bodies, :3].sum(axis=1)
-    return float(np.linalg.norm(force, axis=1).max() * 0.1)
+    return float(np.linalg.norm(force, axis=1).max() * PUSH_DURATION)

@@ -1,8 +1,8 @@
-"""An hour on one's feet: random pushes every few seconds, up to most of what the push map says is survived.
+"""An hour of standing: random pushes every few seconds, up to a share of what the push map says is survived.
 
 What is survived is measured first (or read from a push map's `claims.json`), at every body and direction, so that the
-strongest pushes are those of the controller as it is. The hour is simulated about a minute at a time, so that a
-recording stays small: state, time and the controller's memory go on from one to the next.
+pushes fit the current controller. The hour is simulated about a minute at a time, so that a recording stays small;
+state, time and the controller's memory continue from one minute to the next.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from counterpoise.control.basic import Action
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.push_map import Fresh
-from counterpoise.experiments.upright import blow
-from counterpoise.measure.pushes import DIRECTIONS, ankle_limit, push_map
+from counterpoise.experiments.push_map import NamedController
+from counterpoise.experiments.upright import scaled_blow
+from counterpoise.measure.pushes import DIRECTIONS, push_map
 from counterpoise.simulate.disturbances import Push
 
 Rhos = Mapping[str, Mapping[float, float]]  # body -> direction [deg] -> largest rho survived
-BEFORE = 0.2  # [s] a minute ends this long before the next push
-REST = 3.0  # [s] after the last push: what `Bar` gives to be back
+BEFORE_PUSH = 0.2  # [s] a minute ends this long before the next push
+AFTER_PUSHES = 3.0  # [s] after the last push, as long as `Bar` gives to recover
 
 
 @dataclass(frozen=True)
-class Settings:
+class EnduranceSettings:
     """Pushes are drawn evenly over bodies, directions, strengths and pauses."""
 
     who: str = setting("human", "", "which figure")
     minutes: float = setting(60.0, "min", "how long")
-    share: float = setting(0.8, "", "of the largest push survived there, the strongest push")
-    map: str = setting("", "", "claims.json of push-map with Stand; empty: measured first")
-    tolerance: float = setting(0.05, "", "of rho, where it is measured")
-    workers: int = setting(1, "", "processes that measure it")
+    share: float = setting(0.8, "", "strongest push, as a share of the largest one survived there")
+    map: str = setting("", "", "claims.json of push-map with Stand; if empty, the limits are measured first")
+    tolerance: float = setting(0.05, "", "of rho, if the limits are measured")
+    workers: int = setting(1, "", "processes that measure the limits")
     pause: tuple[float, float] = setting((2.0, 4.0), "s", "from one push to the next, shortest and longest")
     duration: float = setting(0.1, "s", "of each push")
     seed: int = setting(1, "", "of the pushes")
 
 
 @dataclass(eq=False)
-class GoingOn:
-    """Stand that begins with what it remembered last."""
+class ContinuedStand:
+    """Stand that begins with its last memory."""
 
     stand: Stand
     memory: Any = None
@@ -69,39 +69,38 @@ class GoingOn:
         return action
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Minute after minute, counting pushes, falls, failures of the solver, and how far the feet have wandered."""
+def run(settings: EnduranceSettings, lab: Lab) -> Outcome:
+    """Simulates minute after minute, and counts pushes, falls, failures of the solver, and how far the feet moved."""
     if not (settings.minutes > 0.0 and 0.5 <= settings.pause[0] <= settings.pause[1] and settings.duration > 0.0):
         raise BadValue("endurance needs minutes > 0, 0.5 <= shortest pause <= longest pause, duration > 0")
-    who = character(settings.who)
-    rhos = measured(who, settings, lab)
+    figure = character(settings.who)
+    rhos = measured(figure, settings, lab)
     rng, total = np.random.default_rng(settings.seed), 60.0 * settings.minutes
-    stand, state = GoingOn(Stand()), who.state()
-    home = who.snapshot(state).contact_position.copy()
+    stand, state = ContinuedStand(Stand()), figure.state()
+    home = figure.snapshot(state).contact_position.copy()
     wandered, strongest = [], 0.0
     statuses: set[str] = set()
     pushed, failures, fell, next_push = 0, 0, "", float(rng.uniform(*settings.pause))
     while state.time < total - 1e-9 and not fell:
         pushes: list[Push] = []
-        while next_push < min(state.time + 60.0, total - REST):
+        while next_push < min(state.time + 60.0, total - AFTER_PUSHES):
             body, angle = list(rhos)[int(rng.integers(len(rhos)))], float(rng.uniform(0.0, 360.0))
             rho = float(rng.uniform(0.0, settings.share)) * least_near(rhos[body], angle)
-            force = rho * ankle_limit(who, body, angle).impulse / settings.duration
-            pushes.append(blow(body, angle, force, next_push, settings.duration))
+            pushes.append(scaled_blow(figure, body, angle, rho, next_push, settings.duration))
             strongest, next_push = max(strongest, rho), next_push + float(rng.uniform(*settings.pause))
-        until = total if next_push >= total - REST else next_push - BEFORE
-        rec = lab.simulate("last minute", who, stand, until - state.time, disturbances=pushes, start=state)
+        until = total if next_push >= total - AFTER_PUSHES else next_push - BEFORE_PUSH
+        rec = lab.simulate("last minute", figure, stand, until - state.time, disturbances=pushes, start=state)
         sign = measure.fell(rec)
         fell = f"fell at {sign.time:.1f} s: {sign.reason}" if sign.fell else ""
         status = np.asarray(rec.notes["status"])
         failures, statuses = failures + int(np.sum(status != "solved")), statuses | set(status.tolist())
-        state = who.state(rec.positions()[-1], rec.velocities()[-1], float(rec.time[-1]))
-        wandered.append((who.snapshot(state).contact_position - home)[:, :2])
+        state = figure.state(rec.positions()[-1], rec.velocities()[-1], float(rec.time[-1]))
+        wandered.append((figure.snapshot(state).contact_position - home)[:, :2])
         pushed += len(pushes)
-        lab.tell("standing", min(state.time / total, 1.0))
+        lab.report("standing", min(state.time / total, 1.0))
     furthest = [float(np.linalg.norm(moved, axis=1).max()) for moved in wandered]
     spread = float(np.linalg.norm(wandered[-1] - wandered[-1].mean(axis=0), axis=1).max())
-    error = float(np.abs(who.difference(who.neutral, state.q)[who.root_dofs.stop :]).max())
+    error = float(np.abs(figure.difference(figure.neutral, state.q)[figure.root_dofs.stop :]).max())
     least = min(min(ways.values()) for ways in rhos.values())
     claims = (
         Claim(
@@ -126,10 +125,10 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, film=Film("last minute"), facts=facts)
 
 
-def measured(who: Character, settings: Settings, lab: Lab) -> Rhos:
-    """What Stand survives in place at pelvis, thorax and head (or the root), in eight directions."""
-    bodies: list[str] = [b for b in ("pelvis", "thorax", "head") if b in who.segments]
-    bodies = bodies or [who.root]
+def measured(character: Character, settings: EnduranceSettings, lab: Lab) -> Rhos:
+    """Returns what Stand survives in place at pelvis, thorax and head (or the root), in eight directions."""
+    bodies: list[str] = [b for b in ("pelvis", "thorax", "head") if b in character.segments]
+    bodies = bodies or [character.root]
     if settings.map:
         try:
             facts = json.loads(Path(settings.map).read_text(encoding="utf-8"))["facts"]
@@ -141,14 +140,15 @@ def measured(who: Character, settings: Settings, lab: Lab) -> Rhos:
                 f"{', '.join(bodies)} ({error!r}); leave `map` empty to measure it first", path=settings.map
             ) from error  # fmt: skip
     found = push_map(
-        who, Fresh("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance, duration=settings.duration,
-        progress=lambda done, of: lab.tell("measuring what is survived", done / of),
+        character, NamedController("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance,
+        duration=settings.duration,
+        progress=lambda done, of: lab.report("measuring what is survived", done / of),
     )  # fmt: skip
     return {body: {way: found[body, way].rho for way in DIRECTIONS} for body in bodies}
 
 
 def least_near(ways: Mapping[float, float], angle: float) -> float:
-    """The lesser of the limits measured in the two directions on either side of an angle [deg]."""
+    """Returns the smaller of the limits in the two measured directions nearest to an angle [deg]."""
     apart = sorted(ways, key=lambda way: abs(math.remainder(angle - way, 360.0)))
     return min(ways[way] for way in apart[:2])
 
@@ -157,6 +157,6 @@ EXPERIMENT = Experiment(
     "endurance",
     "An hour of standing under random pushes: no fall, no failure, no drift",
     "our own",
-    Settings,
+    EnduranceSettings,
     run,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,23 +10,12 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.combinations import (
-    COMBINATIONS,
-    EVERY,
-    WORDS,
-    Worth,
-    captured_motion,
-    clip_folder,
-    facts_of,
-    forget,
-    run_each,
-    worth,
-)
+from counterpoise.experiments.combinations import COMBINATIONS, EVERY, WORDS, run_each, track_motions
+from counterpoise.experiments.tracking import TrackingReport, track_report
 from counterpoise.experiments.tracking_plots import table, tracking_plot
 from counterpoise.motion.keyframes import Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.references import reference_motion
-from counterpoise.simulate.recording import Recording
 from counterpoise.spatial import exp
 
 KEYFRAMED = ("butterfly", "squat", "toe_touch", "jab")
@@ -36,50 +26,45 @@ CAPTURED = {  # clip, frames at 120 a second
     "captured punches": ("02_05", (1, 400)),
 }
 
+Reports = Mapping[str, Mapping[str, TrackingReport]]  # by motion, then by combination
+
 
 @dataclass(frozen=True)
-class Settings:
-    """Which exercises is the papers'; they captured theirs, ours are keyframed, and captured by others."""
+class ExerciseSettings:
+    """The exercises are those of the papers. They captured theirs; ours are keyframed, or captured by others."""
 
     speed: float = setting(1.0, "", "of the keyframed motions")
     clips: str = setting("", "", "folder with 13_29.bvh and 02_05.bvh; empty: shared/mocap beside the project")
-    captured: bool = setting(True, "", "also the captured clips, where there are any")
-    hurry: bool = setting(True, "", "also find how fast the toe touch may go with each combination")
-    fastest: float = setting(5.2, "", "where that search ends; it begins at 2.8")
-    rest: float = setting(0.7, "s", "after each motion, to see whether it still stands")
+    captured: bool = setting(True, "", "also follow the captured clips, if there are any")
+    hurry: bool = setting(True, "", "also find the fastest toe touch of each combination")
+    fastest: float = setting(5.2, "", "largest speed of that search; the smallest is 2.8")
+    rest: float = setting(0.7, "s", "simulated after each motion")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Every motion with each combination of objectives, and with Stand."""
-    who = character("human")
+def run(settings: ExerciseSettings, lab: Lab) -> Outcome:
+    """Simulates every motion with each combination of objectives, and with Stand."""
+    human = character("human")
     motions = {
-        name: jab(who, settings.speed) if name == "jab" else reference_motion(name, who, speed=settings.speed)
+        name: jab(human, settings.speed) if name == "jab" else reference_motion(name, human, speed=settings.speed)
         for name in KEYFRAMED
     }
-    clips, folder = {}, clip_folder(settings.clips)
-    if settings.captured and folder is not None:
-        clips = {name: captured_motion(folder, *where, who) for name, where in CAPTURED.items()}
-    runs: dict[str, dict[str, Recording]] = {}
-    for name, motion in {**motions, **clips}.items():
-        seconds, title = motion.duration + settings.rest, name.replace(" ", "_")
-        runs[name] = run_each(lab, who, motion, seconds, name=title, captured=name in clips)
-        forget(lab, ["squat_stand", "squat_angular", "captured_squat_stand"])
-    everything = {**motions, **clips}
-    found = {name: {c: worth(rec, everything[name]) for c, rec in runs[name].items()} for name in runs}
+    tracked = track_motions(
+        lab, human, motions, CAPTURED, settings.clips, captured=settings.captured, rest=settings.rest,
+        keep=["squat_stand", "squat_angular", "captured_squat_stand"],
+    )  # fmt: skip
+    found, clips = tracked.reports, tracked.captured
     claims = [_accurate(found, list(motions)), _needs_angular(found, list(motions))]
     if clips:
         claims.append(_captured(found, list(clips)))
-    elif settings.captured:
-        lab.tell("no captured clips here: skipped", 1.0)
-    facts: dict[str, object] = {name: facts_of(one) for name, one in found.items()}
+    facts = tracked.facts()
     if settings.hurry:
-        speeds = {name: fastest(name, who, settings, lab) for name in EVERY}
+        speeds = {name: fastest(name, human, settings, lab) for name in EVERY}
         claims.append(_margin(speeds))
         facts["fastest toe touch"] = speeds
     plots = {"exercise": table(found, "exercises on both feet: median error [deg], or when it fell")}
-    plots["squat"] = tracking_plot(runs["squat"], motions["squat"], "the keyframed squat")
+    plots["squat"] = tracking_plot(tracked.runs["squat"], motions["squat"], "the keyframed squat")
     if clips:
-        plots["captured"] = tracking_plot(runs["captured squat"], clips["captured squat"], "the captured squat")
+        plots["captured"] = tracking_plot(tracked.runs["captured squat"], clips["captured squat"], "the captured squat")
     shown, ghost = ("captured_squat_stand", clips["captured squat"]) if clips else ("squat_stand", motions["squat"])
     times = np.linspace(0.0, lab.recordings[shown].duration, 10).tolist()
     overlays = {"ghost": ghost, "ghost_offset": (0.0, 0.8, 0.0)}
@@ -87,8 +72,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), plots, film, facts)
 
 
-def jab(who: Character, speed: float = 1.0) -> Motion:
-    """A fast left jab from a guard: trunk and shoulder turn into it, out in 0.16 s and back."""
+def jab(character: Character, speed: float = 1.0) -> Motion:
+    """Returns two fast left jabs from a guard: trunk and shoulder turn into each, out in 0.16 s and back."""
 
     def arms(left: tuple[float, float], turn: float) -> dict[str, object]:
         lift, elbow = left
@@ -100,35 +85,38 @@ def jab(who: Character, speed: float = 1.0) -> Motion:
             "spine": exp(np.array([0.0, 0.04, turn])),
         }
 
-    rest = who.neutral
-    guard, strike = pose_from_joints(who, arms((0.5, 2.0), 0.1)), pose_from_joints(who, arms((1.45, 0.15), -0.35))
+    rest = character.neutral
+    guard, strike = (
+        pose_from_joints(character, arms((0.5, 2.0), 0.1)),
+        pose_from_joints(character, arms((1.45, 0.15), -0.35)),
+    )
     keys = [Keyframe(0.0, rest), Keyframe(0.6, guard, hold=0.1)]
     for begin in (0.9, 1.5):
         keys += [Keyframe(begin, guard), Keyframe(begin + 0.16, strike), Keyframe(begin + 0.42, guard, hold=0.1)]
     keys.append(Keyframe(2.7, rest))
-    made = keyframed(who, keys, name="jab")
+    made = keyframed(character, keys, name="jab")
     return made if speed == 1.0 else made.retimed(speed)
 
 
-def fastest(combination: str, who: Character, settings: Settings, lab: Lab) -> float:
-    """How many times its speed the toe touch may go, by bisection to 0.2."""
+def fastest(combination: str, character: Character, settings: ExerciseSettings, lab: Lab) -> float:
+    """Returns how many times its own speed the toe touch may have, by bisection to 0.2."""
     low, high = 2.8, settings.fastest
     while high - low > 0.2:
         middle = 0.5 * (low + high)
-        hurried = reference_motion("toe_touch", who, speed=middle)
-        runs = run_each(lab, who, hurried, hurried.duration + 1.5, name="hurried", combinations=[combination])
-        low, high = (middle, high) if worth(runs[combination], hurried).stood else (low, middle)
+        hurried = reference_motion("toe_touch", character, speed=middle)
+        runs = run_each(lab, character, hurried, hurried.duration + 1.5, name="hurried", combinations=[combination])
+        low, high = (middle, high) if track_report(runs[combination], hurried).stood else (low, middle)
         lab.recordings.pop(f"hurried_{combination}")
     return low
 
 
-def _each(found: dict[str, dict[str, Worth]], names: list[str], combination: str) -> str:
+def _each(found: Reports, names: list[str], combination: str) -> str:
     return ", ".join(
         f"{name} {one.median:.1f} deg" if (one := found[name][combination]).stood else f"{name} fell" for name in names
     )
 
 
-def _accurate(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
+def _accurate(found: Reports, names: list[str]) -> Claim:
     both = [found[name][c] for name in names for c in ("angular", "stand")]
     return Claim(
         "motions on both feet are tracked accurately with all objectives",
@@ -137,27 +125,28 @@ def _accurate(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
     )
 
 
-def _needs_angular(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
+def _needs_angular(found: Reports, names: list[str]) -> Claim:
     without = {c: [n for n in names if not found[n][c].stood] for c in ("tracking", "linear")}
-    told = "; ".join(f"{WORDS[c]}: {'falls in ' + ', '.join(f) if f else 'completes all'}" for c, f in without.items())
+    falls = {c: "falls in " + ", ".join(names) if names else "completes all" for c, names in without.items()}
+    measured = "; ".join(f"{WORDS[c]}: {how}" for c, how in falls.items())
     return Claim(
         "butterfly and squat cannot be completed without the angular objective (2009)",
-        told + " (keyframed, at their own speed)",
+        measured + " (keyframed, at their own speed)",
         {"butterfly", "squat"} <= set(without["linear"]),
     )
 
 
-def _captured(found: dict[str, dict[str, Worth]], names: list[str]) -> Claim:
-    told = "; ".join(f"{WORDS[c]}: {_each(found, names, c)}" for c in EVERY)
+def _captured(found: Reports, names: list[str]) -> Claim:
+    measured = "; ".join(f"{WORDS[c]}: {_each(found, names, c)}" for c in EVERY)
     ok = all(found[n]["stand"].stood and found[n]["stand"].median < 5.0 for n in names)
-    return Claim("captured exercises are followed faithfully (by Stand; median below 5 deg)", told, ok)
+    return Claim("captured exercises are followed faithfully (by Stand; median below 5 deg)", measured, ok)
 
 
 def _margin(speeds: dict[str, float]) -> Claim:
-    told = ", ".join(f"{WORDS[c]} {speed:.1f}x" for c, speed in speeds.items())
+    measured = ", ".join(f"{WORDS[c]} {speed:.1f}x" for c, speed in speeds.items())
     return Claim(
         "(ours) the angular objective matters at the margin: the toe touch may be hurried further with it",
-        f"fastest toe touch completed: {told}",
+        f"fastest toe touch completed: {measured}",
         speeds["angular"] > max(speeds[c] for c in COMBINATIONS if c != "angular"),
     )
 
@@ -166,6 +155,6 @@ EXPERIMENT = Experiment(
     name="exercise",
     summary="butterfly, squat, toe touch and jab, keyframed and captured, with objectives on and off",
     source="Macchietto 2008, section 7.2; 2009, section 9",
-    settings=Settings,
+    settings=ExerciseSettings,
     run=run,
 )

@@ -7,50 +7,49 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.control.drag import Drag
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.upright import blow, ended, joint_errors, largest_slip, story_panels, trunk_of
-from counterpoise.measure.balance import track_of
-from counterpoise.measure.pushes import ankle_limit
+from counterpoise.experiments.upright import ended, joint_errors, largest_slip, scaled_blow, story_panels, trunk_of
 from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording
 
 
 @dataclass(frozen=True)
-class Settings:
+class GrappleSettings:
     """The paper gives no forces and no places for its points."""
 
     who: str = setting("insectoid", "", "which figure")
-    motion: str = setting("twist", "", "reference motion, again and again")
-    rho: float = setting(0.9, "", "strength of the blows, in what ankles alone can take (MATH: rho)")
+    motion: str = setting("twist", "", "reference motion, repeated")
+    rho: float = setting(0.9, "", "strength of the blows, in units of what ankles alone can take (MATH: rho)")
     blows: int = setting(3, "", "how many")
     points: int = setting(3, "", "how many points tie it down: hands, then the head")
-    depth: float = setting(0.55, "", "how low they pull, of the height each point has when standing")
-    pull: float = setting(2.5, "s", "in which each is drawn down")
+    depth: float = setting(0.55, "", "height that each point is pulled to, as a share of its standing height")
+    pull: float = setting(2.5, "s", "time in which each is pulled down")
     weight: float = setting(1000.0, "", "of each point against 1 for every joint")
-    hold: float = setting(3.0, "s", "all of them hold")
+    hold: float = setting(3.0, "s", "time for which all of them hold")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Twisting; blows; one tie after the other; held; let go. The twist goes on by the clock, whatever happens."""
+def run(settings: GrappleSettings, lab: Lab) -> Outcome:
+    """Simulates blows during a twist, then one tie after the other, and the release. The twist never stops."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = character(settings.who)
-    once = reference_motion(settings.motion, who)
+    figure = character(settings.who)
+    once = reference_motion(settings.motion, figure)
     first_tie = 1.0 + 1.8 * settings.blows
     released = first_tie + 1.0 * settings.points + settings.pull + settings.hold
     seconds = released + 3.0
     reference = once.looped(int(np.ceil(seconds / once.duration)) + 1)
-    ties = tied(who, settings, first_tie, released)
-    pushes = struck(who, settings)
+    ties = tied(figure, settings, first_tie, released)
+    pushes = blows_of(figure, settings)
     rec = lab.simulate(
-        "grapple", who, Stand(reference, extra=ties, playback=False), seconds, disturbances=pushes,
-        start=who.state(reference.sample(0.0).q),
+        "grapple", figure, Stand(reference, extra=ties, playback=False), seconds, disturbances=pushes,
+        start=figure.state(reference.sample(0.0).q),
     )  # fmt: skip
     errors, gaps = joint_errors(rec, reference), {tie.name: gap(rec, tie) for tie in ties}
     held = (rec.time > released - 1.0) & (rec.time < released)
@@ -86,21 +85,21 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"grapple": panels(rows, "struck, then tied down", height=1.6)}, film, facts)
 
 
-def struck(who: Character, settings: Settings) -> list[Push]:
-    """Blows from several sides, each as strong for its side."""
-    trunk, ways = trunk_of(who), (60.0, 180.0, 290.0)
+def blows_of(character: Character, settings: GrappleSettings) -> list[Push]:
+    """Returns blows from several sides, each with the same rho."""
+    trunk, ways = trunk_of(character), (60.0, 180.0, 290.0)
     out = []
     for i in range(settings.blows):
         way = ways[i % len(ways)] + 40.0 * (i // len(ways))
-        out.append(blow(trunk, way, settings.rho * ankle_limit(who, trunk, way).impulse / 0.1, 1.0 + 1.8 * i))
+        out.append(scaled_blow(character, trunk, way, settings.rho, 1.0 + 1.8 * i))
     return out
 
 
-def tied(who: Character, settings: Settings, start: float, end: float) -> list[Drag]:
-    """Hands, then the head, each drawn from where it is in the neutral pose down and outwards, one second apart."""
-    bodies = [*who.hands[1::2], *who.hands[::2], *(name for name in who.segments if name == "head")]
+def tied(character: Character, settings: GrappleSettings, start: float, end: float) -> list[Drag]:
+    """Returns drags of hands, then the head, from the neutral pose down and outwards, one second apart."""
+    bodies = [*character.hands[1::2], *character.hands[::2], *(name for name in character.segments if name == "head")]
     chosen = bodies[: max(settings.points - 1, 1)] + bodies[-1:] if settings.points > 1 else bodies[:1]
-    here, out = who.snapshot(), []
+    here, out = character.snapshot(), []
     for i, body in enumerate(chosen[: settings.points]):
         place = here.position(body)
         low = place * [1.0, 1.4, settings.depth if body != "head" else 0.5 * (1.0 + settings.depth)] + [0.15, 0.0, 0.0]
@@ -113,12 +112,12 @@ def tied(who: Character, settings: Settings, start: float, end: float) -> list[D
     return out
 
 
-def _path(rec: Recording, tie: Drag) -> np.ndarray:
-    return np.asarray(point_path(rec.character, track_of(rec, 0), tie.body, tie.point))
+def _path(rec: Recording, tie: Drag) -> Array:
+    return np.asarray(point_path(rec.character, rec.track(), tie.body, tie.point))
 
 
-def gap(rec: Recording, tie: Drag) -> np.ndarray:
-    """(n,) [m]: from a point to where it is drawn; NaN while it is not."""
+def gap(rec: Recording, tie: Drag) -> Array:
+    """Returns (n,) [m]: the distance of a point from where it is pulled; NaN while it is not pulled."""
     asked = np.array([tie.goal(t)[0] for t in rec.time])
     out = np.linalg.norm(_path(rec, tie) - asked, axis=1)
     out[(rec.time < tie.start) | (rec.time > tie.end)] = np.nan
@@ -134,6 +133,6 @@ EXPERIMENT = Experiment(
     name="grapple",
     summary="a four-armed creature twists, is struck, then tied down by several points",
     source="Macchietto 2009, section 9, Grapple, figure 5; 2008, section 7.4",
-    settings=Settings,
+    settings=GrappleSettings,
     run=run,
 )

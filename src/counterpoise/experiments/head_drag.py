@@ -11,13 +11,13 @@ from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.control.drag import Drag
 from counterpoise.control.momentum_balance import MomentumBalance
 from counterpoise.control.stand import Stand
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.combinations import Worth, facts_of, worth
-from counterpoise.measure.balance import track_of
+from counterpoise.experiments.combinations import facts_of
+from counterpoise.experiments.tracking import TrackingReport, track_report
 from counterpoise.motion.references import reference_motion
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.springs import Spring
@@ -25,7 +25,7 @@ from counterpoise.simulate.springs import Spring
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WAY = (  # forward and up [m of standing height] from where the head is, standing
+DRAG_PATH = (  # forward and up, in body heights, from the head in the neutral pose
     (0.0, 0.0),
     (0.14, -0.05),
     (0.14, -0.18),
@@ -38,38 +38,38 @@ WORDS = {"free": "not dragged", "drag": "Stand, by its joints", "momentum": "Mom
 
 
 @dataclass(frozen=True)
-class Settings:
+class HeadDragSettings:
     """The paper's user dragged by hand; path, stiffness and weight are ours."""
 
     squats: int = setting(2, "", "how many")
-    size: float = setting(1.0, "", "of the path, in its own size")
+    size: float = setting(1.0, "", "scale of the path")
     sideways: float = setting(0.01, "m", "of the path out of the sagittal plane")
-    begin: float = setting(0.5, "s", "when the drag begins; it ends as long before the end")
+    begin: float = setting(0.5, "s", "start of the drag; it ends the same time before the end")
     stiffness: float = setting(100.0, "1/s^2", "k_p of the drag")
     weight: float = setting(1000.0, "", "of the drag in Stand, against 1 for every joint and 1000 for the CoM's height")
     momentum_weight: float = setting(100.0, "", "of the drag in MomentumBalance, against 1 for every joint")
-    spring: float = setting(300.0, "N/m", "of the spring from outside")
-    damping: float = setting(60.0, "N s/m", "of the spring from outside")
+    spring: float = setting(300.0, "N/m", "of the external spring")
+    damping: float = setting(60.0, "N s/m", "of the external spring")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Squats alone, then dragged: by Stand's joints, by MomentumBalance's, and by a spring."""
-    who = character("human")
-    squats = reference_motion("squat", who).looped(settings.squats).named("squats")
-    times, places = head_path(who, settings, squats.duration)
-    pull = Drag("head", head_centre(who), (times, places), settings.stiffness, weight=settings.weight, start=times[0],
+def run(settings: HeadDragSettings, lab: Lab) -> Outcome:
+    """Simulates squats alone, then dragged: by Stand's joints, by MomentumBalance's, and by a spring."""
+    human = character("human")
+    squats = reference_motion("squat", human).looped(settings.squats).named("squats")
+    times, places = head_path(human, settings, squats.duration)
+    pull = Drag("head", head_centre(human), (times, places), settings.stiffness, weight=settings.weight, start=times[0],
                 end=times[-1])  # fmt: skip
     softer = pull.weighing(settings.momentum_weight)
-    outside = Spring("head", head_centre(who), (times, places), settings.spring, settings.damping, start=times[0],
+    outside = Spring("head", head_centre(human), (times, places), settings.spring, settings.damping, start=times[0],
                      end=times[-1])  # fmt: skip
-    start, seconds = Stand(squats).ready(who), squats.duration + 1.0
+    start, seconds = Stand(squats).ready(human), squats.duration + 1.0
     runs = {
-        "free": lab.simulate("free", who, Stand(squats), seconds, start=start),
-        "drag": lab.simulate("drag", who, Stand(squats, extra=[pull]), seconds, start=start),
-        "momentum": lab.simulate("momentum", who, MomentumBalance(squats, extra=[softer]), seconds, start=start),
-        "spring": lab.simulate("spring", who, Stand(squats), seconds, start=start, disturbances=[outside]),
+        "free": lab.simulate("free", human, Stand(squats), seconds, start=start),
+        "drag": lab.simulate("drag", human, Stand(squats, extra=[pull]), seconds, start=start),
+        "momentum": lab.simulate("momentum", human, MomentumBalance(squats, extra=[softer]), seconds, start=start),
+        "spring": lab.simulate("spring", human, Stand(squats), seconds, start=start, disturbances=[outside]),
     }
-    found = {name: worth(rec, squats) for name, rec in runs.items()}
+    found = {name: track_report(rec, squats) for name, rec in runs.items()}
     away = {name: distance(rec, pull) for name, rec in runs.items()}
     off = {name: out_of_plane(rec) for name, rec in runs.items()}
     claims = (
@@ -106,37 +106,38 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"drag": _plot(runs, pull, away)}, film, facts)
 
 
-def head_centre(who: Character) -> tuple[float, float, float]:
-    """The head's own centre of mass, in its frame [m]."""
-    x, y, z = who.model.body_ipos[who.body_id("head")]
+def head_centre(character: Character) -> tuple[float, float, float]:
+    """Returns the head's centre of mass in its frame [m]."""
+    x, y, z = character.model.body_ipos[character.body_id("head")]
     return (float(x), float(y), float(z))
 
 
-def head_path(who: Character, settings: Settings, seconds: float) -> tuple[Array, Array]:
-    """Times and places [m] that the head is dragged through, in the sagittal plane."""
-    home = who.snapshot().position("head", head_centre(who))
-    times = np.linspace(settings.begin, seconds - settings.begin, len(WAY))
-    places = np.tile(home, (len(WAY), 1))
-    places[:, [0, 2]] += settings.size * who.height * np.array(WAY)
+def head_path(character: Character, settings: HeadDragSettings, seconds: float) -> tuple[Array, Array]:
+    """Returns times [s] and places [m] that the head is dragged through, in the sagittal plane."""
+    home = character.snapshot().position("head", head_centre(character))
+    times = np.linspace(settings.begin, seconds - settings.begin, len(DRAG_PATH))
+    places = np.tile(home, (len(DRAG_PATH), 1))
+    places[:, [0, 2]] += settings.size * character.height * np.array(DRAG_PATH)
     places[1:-1, 1] += settings.sideways
     return times, places
 
 
 def distance(rec: Recording, pull: Drag) -> Array:
-    """(n,) [m] from the head to where it is dragged, while it is."""
-    there = point_path(rec.character, track_of(rec, 0), "head", pull.point)
+    """Returns (n,) [m]: the distance of the head from where it is dragged; NaN while it is not dragged."""
+    there = point_path(rec.character, rec.track(), "head", pull.point)
     goal = np.array([pull.goal(t)[0] for t in rec.time])
     away = np.linalg.norm(there - goal, axis=1)
     return np.where((rec.time >= pull.start) & (rec.time <= pull.end), away, np.nan)
 
 
 def out_of_plane(rec: Recording) -> float:
-    """[m] the most that the pelvis left the sagittal plane."""
-    path = point_path(rec.character, track_of(rec, 0), "pelvis", (0.0, 0.0, 0.0))
+    """Returns the largest distance of the pelvis from the sagittal plane [m]."""
+    path = point_path(rec.character, rec.track(), "pelvis", (0.0, 0.0, 0.0))
     return float(np.abs(path[:, 1] - path[0, 1]).max())
 
 
 def largest_pull(rec: Recording) -> float:
+    """Returns the largest external force [N]."""
     return float(np.linalg.norm(rec.external[:, :, :3], axis=2).max())
 
 
@@ -144,7 +145,7 @@ def _rms(away: Array) -> float:
     return float(np.sqrt(np.nanmean(away**2)))
 
 
-def _stood(one: Worth) -> str:
+def _stood(one: TrackingReport) -> str:
     return "stood" if one.stood else f"fell at {one.fell:.1f} s"
 
 
@@ -153,7 +154,7 @@ def _plot(runs: dict[str, Recording], pull: Drag, away: dict[str, Array]) -> Fig
 
     time = runs["drag"].time
     goal = np.array([pull.goal(t)[0] for t in time])
-    head = {n: point_path(r.character, track_of(r, 0), "head", pull.point) for n, r in runs.items()}
+    head = {n: point_path(r.character, r.track(), "head", pull.point) for n, r in runs.items()}
     rows = [
         Panel(f"head {way}\n[m]", time, {**{WORDS[n]: h[:, i] for n, h in head.items()}, "path": goal[:, i]}, ("path",))
         for i, way in ((0, "forward"), (2, "up"))
@@ -169,6 +170,6 @@ EXPERIMENT = Experiment(
     name="head-drag",
     summary="a human dragged by the head during squats, by its joints and by a spring",
     source="Macchietto 2009, section 9, figure 6",
-    settings=Settings,
+    settings=HeadDragSettings,
     run=run,
 )

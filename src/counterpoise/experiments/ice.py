@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise import measure
+from counterpoise.arrays import Array
 from counterpoise.character.library import character
 from counterpoise.control.stand import Stand
+from counterpoise.defaults import PLANNED_FRICTION
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.upright import ended, joint_errors, largest_slip, story_panels
 from counterpoise.motion.references import reference_motion
@@ -17,7 +19,7 @@ from counterpoise.simulate.world import World
 
 
 @dataclass(frozen=True)
-class Settings:
+class IceSettings:
     """Friction is the thesis's; its leg circle was captured, ours is keyframed."""
 
     who: str = setting("human", "", "which figure")
@@ -25,24 +27,24 @@ class Settings:
     motion: str = setting("leg_circle", "", "reference motion")
     speed: float = setting(1.0, "", "of the reference")
     known: float = setting(0.8, "", "share of the friction that the controller plans with")
-    ordinary: bool = setting(True, "", "also on ground of friction 1, to compare")
+    ordinary: bool = setting(True, "", "also on ground of friction 1, for comparison")
     unaware: bool = setting(True, "", "also planning as if the ground were not slippery")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """On ice knowing it; on ice not knowing it; on ordinary ground."""
+def run(settings: IceSettings, lab: Lab) -> Outcome:
+    """Simulates on ice with and without knowing it, and on ordinary ground."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = character(settings.who)
-    reference = reference_motion(settings.motion, who, speed=settings.speed)
+    figure = character(settings.who)
+    reference = reference_motion(settings.motion, figure, speed=settings.speed)
     seconds = reference.duration + 1.5
-    slippery, start = World(friction=settings.friction), who.state(reference.sample(reference.start).q)
+    slippery, start = World(friction=settings.friction), figure.state(reference.sample(reference.start).q)
     aware = Stand(reference, friction=settings.known * settings.friction)
-    runs = {"ice": lab.simulate("ice", who, aware, seconds, world=slippery, start=start)}
+    runs = {"ice": lab.simulate("ice", figure, aware, seconds, world=slippery, start=start)}
     if settings.unaware:
-        runs["unaware"] = lab.simulate("unaware", who, Stand(reference), seconds, world=slippery, start=start)
+        runs["unaware"] = lab.simulate("unaware", figure, Stand(reference), seconds, world=slippery, start=start)
     if settings.ordinary:
-        runs["ordinary"] = lab.simulate("ordinary", who, Stand(reference), seconds, start=start)
+        runs["ordinary"] = lab.simulate("ordinary", figure, Stand(reference), seconds, start=start)
     errors = {name: joint_errors(rec, reference) for name, rec in runs.items()}
     ice = runs["ice"]
     done = float(ice.notes["clock"][-1]) >= reference.end - 0.05
@@ -71,7 +73,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         claims.append(
             Claim(
                 "planning with the true friction is what keeps it up (ours)",
-                f"planning with mu = 0.8 on the same ice: {ended(runs['unaware'])}, "
+                f"planning with mu = {PLANNED_FRICTION:g} on the same ice: {ended(runs['unaware'])}, "
                 f"the foot slid {100 * largest_slip(runs['unaware']):.1f} cm",
                 measure.fell(runs["unaware"]).fell or largest_slip(runs["unaware"]) > largest_slip(ice),
             )
@@ -93,13 +95,14 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), plots, film, facts)
 
 
-def pull(rec: Recording) -> np.ndarray:
-    """(n,): horizontal force of the ground, in body weights, over 20 ms."""
-    f = np.linalg.norm(measure.ground_force(rec)[:, :2], axis=1) / (rec.character.mass * 9.81)
+def pull(rec: Recording) -> Array:
+    """Returns (n,): the horizontal force of the ground in body weights, averaged over 20 ms."""
+    f = np.linalg.norm(measure.ground_force(rec)[:, :2], axis=1) / rec.character.weight
     return np.convolve(f, np.full(20, 0.05), "same")
 
 
 def sway(rec: Recording) -> float:
+    """Returns the largest horizontal force in body weights, without the start and the end."""
     return float(pull(rec)[200:-200].max())
 
 
@@ -107,6 +110,6 @@ EXPERIMENT = Experiment(
     name="ice",
     summary="leg circles on one leg on ice, mu = 0.03",
     source="Macchietto 2008, section 7.3, figure 7.4",
-    settings=Settings,
+    settings=IceSettings,
     run=run,
 )

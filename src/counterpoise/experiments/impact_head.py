@@ -9,15 +9,15 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.combinations import Worth, controller_of, facts_of, run_each, strips, worth
-from counterpoise.experiments.impacts import impact_plot
+from counterpoise.experiments.combinations import controller_of, facts_of, run_each
+from counterpoise.experiments.impacts import FIRST_BLOW, impact_plot
+from counterpoise.experiments.tracking import TrackingReport, track_report
+from counterpoise.experiments.tracking_plots import strips
 from counterpoise.experiments.upright import blow
-
-BEGIN = 0.4  # [s]
 
 
 @dataclass(frozen=True)
-class Settings:
+class ImpactHeadSettings:
     """Force, duration and body are the thesis's, whose actor weighed 65 kg; it does not say from which side."""
 
     mass: float = setting(65.0, "kg", "of the human")
@@ -25,62 +25,73 @@ class Settings:
     duration: float = setting(0.1, "s", "of the blow")
     body: str = setting("head", "", "struck at its centre of mass")
     direction: float = setting(180.0, "deg", "of the blow, from forward, counter-clockwise: 180 strikes the face")
-    seconds: float = setting(4.0, "s", "to recover in, or to fall in")
+    seconds: float = setting(4.0, "s", "simulated after the blow")
     variant: str = setting("2009", "", "of MomentumBalance: 2009, or 2008 as in the thesis")
     search: bool = setting(True, "", "find the largest blow each survives")
-    largest: float = setting(340.0, "N", "where that search begins; it ends within 20 N")
+    largest: float = setting(340.0, "N", "largest blow of that search, which ends within 20 N")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """The same blow with each combination of objectives, and with Stand."""
-    who = character("human", mass=settings.mass)
-    push = blow(settings.body, settings.direction, settings.force, BEGIN, settings.duration)
-    seconds = BEGIN + settings.duration + settings.seconds
-    runs = run_each(lab, who, None, seconds, disturbances=[push], variant=settings.variant)
-    found = {name: worth(rec) for name, rec in runs.items()}
+def run(settings: ImpactHeadSettings, lab: Lab) -> Outcome:
+    """Simulates the same blow with each combination of objectives, and with Stand."""
+    human = character("human", mass=settings.mass)
+    push = blow(settings.body, settings.direction, settings.force, FIRST_BLOW, settings.duration)
+    seconds = FIRST_BLOW + settings.duration + settings.seconds
+    runs = run_each(lab, human, None, seconds, disturbances=[push], variant=settings.variant)
+    found = {name: track_report(rec) for name, rec in runs.items()}
     limits = (
-        {name: largest_blow(name, who, settings, found[name].stood, lab) for name in runs} if settings.search else {}
+        {name: largest_blow(name, human, settings, found[name].stood, lab) for name in runs} if settings.search else {}
     )
     claims = (
         Claim(
             "with tracking only the supports rotate and balance is lost",
-            _told(found["tracking"], limits.get("tracking")),
+            _outcome(found["tracking"], limits.get("tracking")),
             not found["tracking"].stood,
         ),
         Claim(
             "unable to balance without the angular objective (tracking and linear)",
-            _told(found["linear"], limits.get("linear")),
+            _outcome(found["linear"], limits.get("linear")),
             not found["linear"].stood,
         ),
         Claim(
             "with all objectives the figure balances",
-            _told(found["angular"], limits.get("angular")),
+            _outcome(found["angular"], limits.get("angular")),
             found["angular"].stood,
         ),
-        Claim("so does Stand (ours)", _told(found["stand"], limits.get("stand")), found["stand"].stood),
+        Claim("so does Stand (ours)", _outcome(found["stand"], limits.get("stand")), found["stand"].stood),
     )
-    moments = [BEGIN, BEGIN + 0.2, BEGIN + 0.4, BEGIN + 0.7, BEGIN + 1.2, *np.linspace(BEGIN + 2.0, seconds, 4)]
+    moments = [
+        FIRST_BLOW,
+        FIRST_BLOW + 0.2,
+        FIRST_BLOW + 0.4,
+        FIRST_BLOW + 0.7,
+        FIRST_BLOW + 1.2,
+        *np.linspace(FIRST_BLOW + 2.0, seconds, 4),
+    ]
     plots = {
         "impact": impact_plot(runs, f"{settings.force:.0f} N x {settings.duration:g} s at the {settings.body}"),
         "compared": strips(runs, moments, azimuth=-75.0),
     }
-    film = Film("stand", azimuth=-70.0, times=(BEGIN + np.linspace(0.0, 1.6, 10)).tolist(), panel=(220, 320), speed=0.5)
+    film = Film(
+        "stand", azimuth=-70.0, times=(FIRST_BLOW + np.linspace(0.0, 1.6, 10)).tolist(), panel=(220, 320), speed=0.5
+    )
     return Outcome(claims, plots, film, {**facts_of(found), "largest": limits})
 
 
-def largest_blow(combination: str, who: Character, settings: Settings, stood: bool, lab: Lab) -> float:
-    """[N] by bisection, to 20 N: the largest blow of this kind after which the figure still stands."""
+def largest_blow(combination: str, character: Character, settings: ImpactHeadSettings, stood: bool, lab: Lab) -> float:
+    """Returns the largest blow of this kind after which the figure still stands [N], by bisection to 20 N."""
     low, high = (settings.force, settings.largest) if stood else (0.0, settings.force)
     while high - low > 20.0:
         middle = 0.5 * (low + high)
-        push = blow(settings.body, settings.direction, middle, BEGIN, settings.duration)
-        rec = lab.simulate("trial", who, controller_of(combination, variant=settings.variant), 4.0, disturbances=[push])
-        low, high = (middle, high) if worth(rec).stood else (low, middle)
+        push = blow(settings.body, settings.direction, middle, FIRST_BLOW, settings.duration)
+        rec = lab.simulate(
+            "trial", character, controller_of(combination, variant=settings.variant), 4.0, disturbances=[push]
+        )
+        low, high = (middle, high) if track_report(rec).stood else (low, middle)
     lab.recordings.pop("trial", None)
     return low
 
 
-def _told(one: Worth, limit: float | None) -> str:
+def _outcome(one: TrackingReport, limit: float | None) -> str:
     ended = str(one) if one.stood else f"fell at {one.fell:.1f} s"
     return ended + (f"; largest survived {limit:.0f} N" if limit is not None else "")
 
@@ -89,6 +100,6 @@ EXPERIMENT = Experiment(
     name="impact-head",
     summary="one blow of 220 N x 0.1 s to the head: tracking, + linear, + angular, and Stand",
     source="Macchietto 2008, section 7.1, figure 7.2",
-    settings=Settings,
+    settings=ImpactHeadSettings,
     run=run,
 )

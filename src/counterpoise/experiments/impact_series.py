@@ -8,8 +8,10 @@ import numpy as np
 
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.combinations import WORDS, facts_of, foot_tilt, run_each, standing_feet, strips, worth
-from counterpoise.experiments.impacts import blows_survived, impact_plot
+from counterpoise.experiments.combinations import WORDS, facts_of, run_each
+from counterpoise.experiments.impacts import FIRST_BLOW, blows_survived, impact_plot
+from counterpoise.experiments.tracking import foot_tilt, standing_feet, track_report
+from counterpoise.experiments.tracking_plots import strips
 from counterpoise.experiments.upright import blow
 from counterpoise.simulate.recording import Recording
 
@@ -21,11 +23,10 @@ BLOWS = (  # body, direction [deg] from forward, counter-clockwise
     ("head", 0.0),
     ("upper_arm_right", 45.0),
 )
-BEGIN = 0.4  # [s]
 
 
 @dataclass(frozen=True)
-class Settings:
+class ImpactSeriesSettings:
     """Force and duration are the thesis's, whose actor weighed 65 kg; places and times of the blows are ours."""
 
     mass: float = setting(65.0, "kg", "of the human")
@@ -33,20 +34,20 @@ class Settings:
     duration: float = setting(0.1, "s", "of each blow")
     interval: float = setting(1.0, "s", "from one blow to the next")
     blows: int = setting(6, "", "how many: thorax, head and arms in turn, from all sides")
-    seconds: float = setting(2.0, "s", "to recover in after the last")
+    seconds: float = setting(2.0, "s", "simulated after the last blow")
     variant: str = setting("2009", "", "of MomentumBalance: 2009, or 2008 as in the thesis")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """The same blows with each combination of objectives, and with Stand."""
-    who = character("human", mass=settings.mass)
+def run(settings: ImpactSeriesSettings, lab: Lab) -> Outcome:
+    """Simulates the same blows with each combination of objectives, and with Stand."""
+    human = character("human", mass=settings.mass)
     pushes = [
-        blow(*BLOWS[i % len(BLOWS)], settings.force, BEGIN + i * settings.interval, settings.duration)
+        blow(*BLOWS[i % len(BLOWS)], settings.force, FIRST_BLOW + i * settings.interval, settings.duration)
         for i in range(settings.blows)
     ]
     seconds = pushes[-1].start + settings.duration + settings.seconds
-    runs = run_each(lab, who, None, seconds, disturbances=pushes, variant=settings.variant)
-    found = {name: worth(rec) for name, rec in runs.items()}
+    runs = run_each(lab, human, None, seconds, disturbances=pushes, variant=settings.variant)
+    found = {name: track_report(rec) for name, rec in runs.items()}
     taken = {name: blows_survived(one, pushes) for name, one in found.items()}
     until = pushes[max(min(taken.values()) - 1, 0)].start if len(pushes) > 1 else seconds
     tilts = {name: teeter(rec, until) for name, rec in runs.items()}
@@ -80,7 +81,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
 
 
 def teeter(rec: Recording, until: float) -> float:
-    """[deg] the most that a foot turned off the ground up to a time."""
+    """Returns the largest rotation of a foot off the ground up to a time [deg]."""
     tilt = foot_tilt(rec, standing_feet(rec.character, None))
     return float(np.degrees(tilt[: int(np.searchsorted(rec.time, until)) + 1].max()))
 
@@ -89,6 +90,6 @@ EXPERIMENT = Experiment(
     name="impact-series",
     summary="blows of 150 N x 0.1 s to thorax, head and arms: tracking, + linear, + angular, and Stand",
     source="Macchietto 2008, section 7.1",
-    settings=Settings,
+    settings=ImpactSeriesSettings,
     run=run,
 )

@@ -1,4 +1,4 @@
-"""What the two impact experiments share (Macchietto 2008, section 7.1): blows, plots, and words for how each ended."""
+"""What the two impact experiments share (Macchietto 2008, section 7.1): counting blows, and the plot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from counterpoise import measure
-from counterpoise.experiments.combinations import WORDS, Worth, foot_tilt, joint_angles, standing_feet
+from counterpoise.experiments.combinations import WORDS
+from counterpoise.experiments.tracking import TrackingReport, foot_tilt, joint_angles, standing_feet
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording
 
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def blows_survived(one: Worth, pushes: Sequence[Push]) -> int:
-    """How many of the pushes a run had taken when it fell; all of them where it did not."""
+FIRST_BLOW = 0.4  # [s] when the first blow begins
+
+
+def blows_survived(one: TrackingReport, pushes: Sequence[Push]) -> int:
+    """Returns how many of the pushes a run took before it fell; all of them if it did not."""
     return sum(one.fell is None or p.start + p.duration <= one.fell for p in pushes) - (one.fell is not None)
 
 
 def impact_plot(runs: Mapping[str, Recording], title: str) -> Figure:
-    """CoM over the ground, angular momentum, feet and joints of all runs."""
+    """Plots CoM, angular momentum, feet and joints of all runs."""
     from counterpoise.experiments.plotting import Panel, panels
 
     time = next(iter(runs.values())).time

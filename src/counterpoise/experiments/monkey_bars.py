@@ -12,15 +12,14 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.key_poses import hanging
+from counterpoise.experiments.scenery import rows_of, take_with
 from counterpoise.experiments.staging import (
-    Stunt,
+    StagedStunt,
     apart_claim,
     figures_of,
     first_guess_of,
-    hanging,
-    rows_of,
     strength_claim,
-    take_with,
     timed,
     valid_claim,
 )
@@ -28,27 +27,27 @@ from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.spacetime.optimize import Key, Touch
 
 SIDES = ("left", "right")
-BEGIN, END = 0.25, 0.4  # [s] hanging from two bars before the first reach and after the last
+BEFORE_REACHES, AFTER_REACHES = 0.25, 0.4  # [s] hanging from two bars before the first reach and after the last
 
 
 @dataclass(frozen=True)
-class Settings:
+class MonkeyBarsSettings:
     reaches: int = setting(4, "", "how often a hand reaches for the next bar; the hands take turns")
     gap: float = setting(0.4, "m", "from bar to bar")
     height: float = setting(2.3, "m", "of the bars")
     reach: float = setting(0.75, "s", "on one hand")
     double: float = setting(0.15, "s", "on both hands, between two reaches")
     grip: float = setting(15.0, "N m", "largest torque of a hand, about its bar and across it")
-    near: float = setting(10.0, "", "how much the motion would rather be the initial one")
+    near: float = setting(10.0, "", "weight of staying near the initial motion")
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
-    apart: float = setting(0.12, "m", "of each hand from the middle of the bars")
+    apart: float = setting(0.12, "m", "distance of each hand from the middle of the bars")
 
 
-def monkey_stunt(who: Character, settings: Settings) -> Stunt:
-    """Two keys, hanging still at the start and at the end; every grip is a contact of its own."""
+def monkey_stunt(character: Character, settings: MonkeyBarsSettings) -> StagedStunt:
+    """Returns a stunt of two keys, hanging still at the start and at the end; every grip is a separate contact."""
     bars = [settings.gap * k for k in range(settings.reaches + 2)]
     aside = {"left": settings.apart, "right": -settings.apart}
-    held, touches, time = {"left": (0, 0.0), "right": (1, 0.0)}, [], BEGIN
+    held, touches, time = {"left": (0, 0.0), "right": (1, 0.0)}, [], BEFORE_REACHES
 
     def grip(side: str, bar: int, since: float, until: float) -> Touch:
         return Touch(
@@ -62,9 +61,9 @@ def monkey_stunt(who: Character, settings: Settings) -> Stunt:
         time = round(time + settings.reach, 6)
         held[side] = (k + 2, time)
         time = round(time + settings.double, 6)
-    end = round(time - settings.double + END, 6)
+    end = round(time - settings.double + AFTER_REACHES, 6)
     touches += [grip(side, *held[side], end) for side in SIDES]
-    pose = hanging(who, (0.0, 0.0, settings.height), 0.0, hip=-0.15, knee=0.35)
+    pose = hanging(character, (0.0, 0.0, settings.height), 0.0, hip=-0.15, knee=0.35)
 
     def under(*bar: int) -> Array:
         q = pose.copy()
@@ -76,25 +75,25 @@ def monkey_stunt(who: Character, settings: Settings) -> Stunt:
         Key(end, under(held["left"][0], held["right"][0]), rest=True, name="hang at the end"),
     )
     scenery = tuple({"bar": ((x, 0.0, settings.height), (0, 1, 0), 0.45)} for x in bars)
-    return Stunt(
-        who, keys, tuple(touches), end, near=settings.near, clear=("foot_left", "foot_right"),
+    return StagedStunt(
+        character, keys, tuple(touches), end, near=settings.near, clear=("foot_left", "foot_right"),
         strength=settings.strength, scenery=scenery,
     )  # fmt: skip
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Solve, with any torques and within a person's strength, and measure what swings that did not swing before."""
-    who = character("human")
-    stunt = monkey_stunt(who, settings)
-    lab.tell("monkey bars, any torques", 0.0)
+def run(settings: MonkeyBarsSettings, lab: Lab) -> Outcome:
+    """Solves with any torques and within a person's strength, and measures the swings."""
+    human = character("human")
+    stunt = monkey_stunt(human, settings)
+    lab.report("monkey bars, any torques", 0.0)
     easy, easy_seconds = timed(replace(stunt, strength=None))
-    lab.tell("monkey bars, within a person's strength", 0.3)
+    lab.report("monkey bars, within a person's strength", 0.3)
     result, seconds = timed(stunt)
     judged = judge_motion(result)
-    lab.tell("monkey bars", 1.0)
+    lab.report("monkey bars", 1.0)
     t = np.linspace(0.0, stunt.duration, 400)
-    before = swings(who, np.asarray(first_guess_of(stunt).sample(t).q))
-    after, loose = (swings(who, np.asarray(r.sample(t).q)) for r in (result, easy))
+    before = swings(human, np.asarray(first_guess_of(stunt).sample(t).q))
+    after, loose = (swings(human, np.asarray(r.sample(t).q)) for r in (result, easy))
     grips = len(stunt.touches)
     claims = (
         valid_claim(
@@ -105,7 +104,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         ),
         Claim(
             "swinging of legs and arms, roll, pitch and yaw are obtained as a result",
-            f"{_told(after)}; with any torques {_told(loose)}; in the initial motion {_told(before)}",
+            f"{_words(after)}; with any torques {_words(loose)}; in the initial motion {_words(before)}",
             all(v[name] > 10.0 and v[name] > before[name] + 5.0 for v in (after, loose) for name in v),
         ),
         strength_claim(judge_torques(result), settings.strength),
@@ -119,22 +118,22 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     moments = np.linspace(0.0, stunt.duration, 9).tolist()
     picture = rows_of(
         {
-            "initial motion": (take_with(who, first_guess_of(stunt)), moments),
-            "optimised, any torques, moved apart": (take_with(who, easy.motion), moments),
-            "optimised, within a person's strength": (take_with(who, result.motion), moments),
+            "initial motion": (take_with(human, first_guess_of(stunt)), moments),
+            "optimised, any torques, moved apart": (take_with(human, easy.motion), moments),
+            "optimised, within a person's strength": (take_with(human, result.motion), moments),
         },
         (1240, 520), -80.0, spread=0.55,
     )  # fmt: skip
     film = Film(
-        "", take=take_with(who, result.motion, stunt.scenery), azimuth=-75.0, elevation=-8.0, count=24, columns=8,
+        "", take=take_with(human, result.motion, stunt.scenery), azimuth=-75.0, elevation=-8.0, count=24, columns=8,
         panel=(180, 230), speed=0.5,
     )  # fmt: skip
     facts = figures_of(result, seconds, judged) | {"swings": after, "swings of the initial motion": before}
     return Outcome(claims, {}, film, facts, {}, {"monkey_bars": picture}, {"monkey_bars": result.motion})
 
 
-def swings(who: Character, poses: Array) -> dict[str, float]:
-    """[deg] from end to end: the pelvis' yaw, pitch and roll, the thighs and upper arms against the trunk, fore-aft."""
+def swings(character: Character, poses: Array) -> dict[str, float]:
+    """Returns the ranges [deg] of the pelvis' yaw, pitch and roll, and of thighs and upper arms against the trunk."""
     R = spatial.to_matrix(poses[:, 3:7])
     out = {
         "yaw": np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0])),
@@ -145,14 +144,14 @@ def swings(who: Character, poses: Array) -> dict[str, float]:
         for side in SIDES:
             angles = []
             for q in poses:
-                s = who.snapshot(who.state(q))
+                s = character.snapshot(character.state(q))
                 limb = s.rotation(trunk).T @ s.rotation(f"{name}_{side}")[:, 2]
                 angles.append(np.arctan2(limb[0], limb[2]))
             out[f"{name.replace('_', ' ')} {side}"] = np.unwrap(np.array(angles))
     return {name: float(np.degrees(np.ptp(a))) for name, a in out.items()}
 
 
-def _told(values: Mapping[str, float]) -> str:
+def _words(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:.0f}" for name, value in values.items()) + " deg"
 
 
@@ -160,6 +159,6 @@ EXPERIMENT = Experiment(
     name="monkey-bars",
     summary="hand-over-hand swinging from rigid translation under the bars",
     source="Fang & Pollard 2004, section 3, figure 4",
-    settings=Settings,
+    settings=MonkeyBarsSettings,
     run=run,
 )

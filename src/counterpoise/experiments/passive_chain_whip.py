@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time as clock
 from dataclasses import dataclass
-from typing import Any
 
 import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import TEXT_NAME, attach_roles, exact_xml
-from counterpoise.character.library import character
 from counterpoise.control import Passive
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.staging import rows_of
+from counterpoise.experiments.chains import raised_chain
+from counterpoise.experiments.scenery import rows_of
 from counterpoise.render.take import Take
 from counterpoise.simulate.world import World
 from counterpoise.spacetime.optimize import Key, Result, Taste, TorqueLimit, optimize_motion
 
 BASE = 1.6  # [m] height of the chain's base
-STRENGTH = 10.0  # [N m] the scale of its torques
-STEP = 5e-4  # [s] of the simulation
+STRENGTH = 10.0  # [N m] of its joints, which scales the torques
+TIMESTEP = 5e-4  # [s] of the simulation
 
 
 @dataclass(frozen=True)
-class Settings:
+class PassiveChainWhipSettings:
     links: int = setting(4, "", "links of the chain")
     length: float = setting(0.35, "m", "of a link")
     link_mass: float = setting(1.0, "kg", "of a link")
@@ -37,39 +34,32 @@ class Settings:
     rate: float = setting(100.0, "1/s", "knots a second")
 
 
-def whip_chain(settings: Settings) -> Character:
-    """The library's chain, its base raised, with joints of a known strength."""
-    who = character("chain", links=settings.links, length=settings.length, link_mass=settings.link_mass)
-    spec = who.spec()
-    spec.body("link1").pos = [0.0, 0.0, BASE]
-    roles: dict[str, Any] = json.loads(next(text.data for text in spec.texts if text.name == TEXT_NAME))
-    roles["torque"] = {joint.name: STRENGTH for joint in who.joints}
-    attach_roles(spec, roles)
-    spec.compile()
-    return Character.from_mjcf(exact_xml(spec))
+def whip_chain(settings: PassiveChainWhipSettings) -> Character:
+    """Returns the library's chain, its base raised, with joints of a known strength."""
+    return raised_chain(settings.links, settings.length, settings.link_mass, BASE, STRENGTH)
 
 
-def swing(who: Character, settings: Settings, bounded: bool) -> Result:
-    """From rest, level and straight; a weak wish for the other side. The same problem with or without torque bounds."""
-    start, end = np.zeros(who.nq), np.zeros(who.nq)
+def swing(character: Character, settings: PassiveChainWhipSettings, bounded: bool) -> Result:
+    """Solves a swing from rest, level and straight, weakly drawn to the other side; with or without torque bounds."""
+    start, end = np.zeros(character.nq), np.zeros(character.nq)
     start[0], end[0] = 0.5 * math.pi, math.pi + 0.9
     keys = (Key(0.0, start, rest=True), Key(settings.seconds, end, soft=0.1))
-    wishes = (TorqueLimit([j.name for j in who.joints], limit=settings.limit),) if bounded else ()
+    wishes = (TorqueLimit([j.name for j in character.joints], limit=settings.limit),) if bounded else ()
     return optimize_motion(
-        who, keys, (), settings.seconds, wishes=wishes, rate=settings.rate, taste=Taste(smooth=0.01, heft=0.0)
+        character, keys, (), settings.seconds, wishes=wishes, rate=settings.rate, taste=Taste(smooth=0.01, heft=0.0)
     )
 
 
-def simulated(lab: Lab, who: Character, start: Array, seconds: float, times: Array) -> Array:
-    """The same chain let go in the simulator, in small steps: poses at the times asked for."""
-    world = World(ground=False, timestep=STEP, integrator="rk4")
-    rec = lab.simulate("let go", who, Passive(), seconds + STEP, world=world, start=who.state(start))
-    return np.stack([np.interp(times, rec.time, rec.qpos[:, k]) for k in range(who.nq)], axis=1)
+def simulated(lab: Lab, character: Character, start: Array, seconds: float, times: Array) -> Array:
+    """Simulates the same chain let go, in small steps. Returns its poses at the given times."""
+    world = World(ground=False, timestep=TIMESTEP, integrator="rk4")
+    rec = lab.simulate("let go", character, Passive(), seconds + TIMESTEP, world=world, start=character.state(start))
+    return np.stack([np.interp(times, rec.time, rec.qpos[:, k]) for k in range(character.nq)], axis=1)
 
 
-def torques(who: Character, result: Result, times: Array) -> Array:
-    """(n, joints) [N m] by MuJoCo's inverse dynamics on the exact curve."""
-    m = who.model
+def torques(character: Character, result: Result, times: Array) -> Array:
+    """Returns (n, joints) [N m], by MuJoCo's inverse dynamics on the exact curve."""
+    m = character.model
     d = mujoco.MjData(m)
     s = result.sample(times)
     out = []
@@ -80,21 +70,21 @@ def torques(who: Character, result: Result, times: Array) -> Array:
     return np.array(out)
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Both chains, their torques, and the passive one beside a simulation of it."""
+def run(settings: PassiveChainWhipSettings, lab: Lab) -> Outcome:
+    """Solves both chains, computes their torques, and compares the passive one with a simulation."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who = whip_chain(settings)
-    lab.tell("chains", 0.0)
+    chain = whip_chain(settings)
+    lab.report("chains", 0.0)
     began = clock.process_time()
-    passive = swing(who, settings, True)
+    passive = swing(chain, settings, True)
     seconds = clock.process_time() - began
-    free = swing(who, settings, False)
-    lab.tell("chains", 1.0)
+    free = swing(chain, settings, False)
+    lab.report("chains", 1.0)
     t = np.linspace(0.0, settings.seconds, 500)
-    truth = simulated(lab, who, np.asarray(passive.sample(0.0).q), settings.seconds, t)
+    truth = simulated(lab, chain, np.asarray(passive.sample(0.0).q), settings.seconds, t)
     found, stiff = np.asarray(passive.sample(t).q), np.asarray(free.sample(t).q)
-    work = {"bounded": torques(who, passive, t), "free": torques(who, free, t)}
+    work = {"bounded": torques(chain, passive, t), "free": torques(chain, free, t)}
     tip = {"bounded": _tip(settings, found), "free": _tip(settings, stiff), "simulated": _tip(settings, truth)}
     bend = {"bounded": float(np.abs(found[:, 1:]).max()), "free": float(np.abs(stiff[:, 1:]).max())}
     off = float(np.linalg.norm(tip["bounded"] - tip["simulated"], axis=1).max())
@@ -124,7 +114,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         [
             Panel("speed of the tip [m/s]", t, {"torques bounded": speed["bounded"], "not bounded": speed["free"],
                   "simulated": speed["simulated"]}, ("simulated",)),
-            Panel("bend between links [rad]", t, {f"link {k + 1}": found[:, k] for k in range(1, who.nv)}),
+            Panel("bend between links [rad]", t, {f"link {k + 1}": found[:, k] for k in range(1, chain.nv)}),
             Panel("largest torque [N m]", t, {n: np.abs(w).max(axis=1) for n, w in work.items()}, logarithmic=True),
         ],
         "a chain from level and at rest",
@@ -132,9 +122,9 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     moments = np.linspace(0.0, settings.seconds, 12).tolist()
     picture = rows_of(
         {
-            "torques not bounded": (Take(who.model, free.motion.times, free.motion.poses), moments),
+            "torques not bounded": (Take(chain.model, free.motion.times, free.motion.poses), moments),
             f"torques below {settings.limit:g} N m": (
-                Take(who.model, passive.motion.times, passive.motion.poses), moments
+                Take(chain.model, passive.motion.times, passive.motion.poses), moments
             ),
         },
         (900, 520), -90.0,
@@ -144,7 +134,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         "iterations": passive.iterations, "seconds": seconds, "worst": passive.worst,
     }  # fmt: skip
     film = Film(
-        "", take=Take(who.model, passive.motion.times, passive.motion.poses), azimuth=-90.0, elevation=4.0, count=10,
+        "", take=Take(chain.model, passive.motion.times, passive.motion.poses), azimuth=-90.0, elevation=4.0, count=10,
         camera="fixed", panel=(200, 240), speed=0.3, columns=10,
     )  # fmt: skip
     return Outcome(
@@ -153,8 +143,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     )  # fmt: skip
 
 
-def _tip(settings: Settings, poses: Array) -> Array:
-    """(n, 2) path of the free end: joints turn about y, links point up at zero."""
+def _tip(settings: PassiveChainWhipSettings, poses: Array) -> Array:
+    """(n, 2) path of the free end; joints turn about y, links point up at zero."""
     angles = np.cumsum(poses, axis=1)
     return settings.length * np.stack([np.sin(angles).sum(axis=1), np.cos(angles).sum(axis=1)], axis=1)
 
@@ -163,6 +153,6 @@ EXPERIMENT = Experiment(
     name="passive-chain-whip",
     summary="a chain swings with its torques bounded near zero, and the whip appears; without bounds it does not",
     source="Fang & Pollard 2004, section 4",
-    settings=Settings,
+    settings=PassiveChainWhipSettings,
     run=run,
 )

@@ -17,7 +17,7 @@ from counterpoise.simulate.world import Platform, Sine, World
 
 
 @dataclass(frozen=True)
-class Settings:
+class PlatformSettings:
     """Friction is the paper's; amplitudes, frequencies and impulses are not given there."""
 
     who: str = setting("human", "", "which figure")
@@ -31,22 +31,22 @@ class Settings:
     still: bool = setting(True, "", "also a controller that does not know that its ground moves")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """On the platform, knowing how it moves; then not knowing."""
+def run(settings: PlatformSettings, lab: Lab) -> Outcome:
+    """Simulates on the platform, with and without knowing how it moves."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    who, moves = character(settings.who), platform(settings)
+    figure, moves = character(settings.who), platform(settings)
     world = World(friction=settings.friction, platform=moves)
-    trunk, force = trunk_of(who), settings.impulse / 0.1
+    trunk, force = trunk_of(figure), settings.impulse / 0.1
     pushes = [blow(trunk, 77.0 * i, force, 1.5 + 2.0 * i) for i in range(int((settings.seconds - 2.0) // 2.0))]
     planned = settings.known * settings.friction
     aware = Stand(ground=moving_surface(moves.pose), friction=planned)
-    rec = lab.simulate("platform", who, aware, settings.seconds, world=world, disturbances=pushes)
+    rec = lab.simulate("platform", figure, aware, settings.seconds, world=world, disturbances=pushes)
     other = None
     if settings.still:
         unaware = Stand(friction=planned)
-        other = lab.simulate("unaware", who, unaware, settings.seconds, world=world, disturbances=pushes)
-    up = measure.ground_force(rec)[:-1, 2] / (who.mass * 9.81)
+        other = lab.simulate("unaware", figure, unaware, settings.seconds, world=world, disturbances=pushes)
+    up = measure.ground_force(rec)[:-1, 2] / figure.weight
     error, slip = joint_errors(rec), largest_slip(rec)
     last = rec.time > settings.seconds - 1.0
     claims = [
@@ -74,7 +74,7 @@ def run(settings: Settings, lab: Lab) -> Outcome:
             )
         )
     facts = {"fell": measure.fell(rec).fell, "slip": slip, "drift": drift(rec), "median": float(np.median(error))}
-    axes = rec.qpos[:, who.nq : who.nq + 6]
+    axes = rec.qpos[:, figure.nq : figure.nq + 6]
     rows = [
         Panel("platform [m]", rec.time, {"forward": axes[:, 0], "left": axes[:, 1], "up": axes[:, 2]}),
         Panel("normal force\n[body weights]", rec.time[:-1], {"up": up}, low=0.0),
@@ -90,8 +90,8 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(tuple(claims), {"platform": panels(rows, "a slippery, moving platform")}, film, facts)
 
 
-def platform(settings: Settings) -> Platform:
-    """Sums of sines on every axis but yaw."""
+def platform(settings: PlatformSettings) -> Platform:
+    """Returns a platform with sums of sines on every axis but yaw."""
     s, h, t = settings.sway, settings.heave, np.radians(settings.tilt)
     return Platform(
         x=(Sine(s, 0.4), Sine(0.3 * s, 0.7, 1.0)),
@@ -104,17 +104,17 @@ def platform(settings: Settings) -> Platform:
 
 
 def drift(rec: Recording) -> float:
-    """[m] how far the mean of a foot's contact points ended from where it was on the platform; the worse of the two."""
-    who = rec.character
+    """Returns how far a foot ended from its first place on the platform [m]; the larger of the two."""
+    character = rec.character
     ends = []
     for k in (0, len(rec) - 1):
-        at = rec.qpos[k, who.nq : who.nq + 6]
-        points = who.snapshot(rec.state(k)).contact_position
+        at = rec.qpos[k, character.nq : character.nq + 6]
+        points = character.snapshot(rec.state(k)).contact_position
         yaw = at[3]  # x, y, z, yaw, pitch, roll: small tilts move a foot by less than a millimetre
         flat = points[:, :2] - at[:2]
         ends.append(flat @ np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]))
     moved, out, i = ends[1] - ends[0], 0.0, 0
-    for foot in who.feet:
+    for foot in character.feet:
         n = len(foot.points)
         out, i = max(out, float(np.linalg.norm(moved[i : i + n].mean(axis=0)))), i + n
     return out
@@ -124,6 +124,6 @@ EXPERIMENT = Experiment(
     name="platform",
     summary="standing on a slippery, moving platform, pushed",
     source="Macchietto 2009, section 9, Platform, figure 1",
-    settings=Settings,
+    settings=PlatformSettings,
     run=run,
 )

@@ -1,4 +1,4 @@
-"""Panels as the papers have them: several lines over time, one panel below the other."""
+"""Plots of several lines over time, one panel below the other, as in the papers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from counterpoise.arrays import Array
 from counterpoise.render import palette
+from counterpoise.render.plots import style_axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Panel:
 
 
 def panels(rows: Sequence[Panel], title: str = "", width: float = 7.5, height: float = 1.9) -> Figure:
-    """Panels below each other, time along the bottom."""
+    """Draws panels below each other, with time along the bottom."""
     drawing = Figure(figsize=(width, 0.8 + height * len(rows)), layout="constrained")
     axes = drawing.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
     for axis, row in zip(axes, rows, strict=True):
@@ -41,19 +42,10 @@ def panels(rows: Sequence[Panel], title: str = "", width: float = 7.5, height: f
             axis.set_yscale("log")
         if row.low is not None:
             axis.set_ylim(bottom=row.low)
-        dress(axis, row.title)
+        style_axis(axis, row.title)
         if len(row.lines) > 1:
             axis.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     axes[-1].set_xlabel("time [s]", fontsize=9)
     if title:
         drawing.suptitle(title, fontsize=10)
     return drawing
-
-
-def dress(axis: Any, label: str = "") -> None:
-    """Our plain look."""
-    if label:
-        axis.set_ylabel(label, fontsize=9)
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=8)

@@ -1,7 +1,7 @@
 """The push map: the largest push a standing figure takes in place, by direction, body and controller (MATH: rho).
 
-De Lasa's and Macchietto's controllers are shown surviving single pushes; how much they survive neither says. Here it is
-measured, in what ankles alone could take: a law without angular momentum reaches about 1.1.
+De Lasa and Macchietto show their controllers surviving single pushes, but not how much they survive. Here it is
+measured in rho, what ankles alone could take: a control law without angular momentum reaches about 1.1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from counterpoise.control.stand import Stand
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.upright import blow, trunk_of
-from counterpoise.measure.pushes import DIRECTIONS, Bar, PushLimit, push_map
+from counterpoise.measure.push_survival import Bar
+from counterpoise.measure.pushes import DIRECTIONS, PushLimit, push_map
 from counterpoise.render import palette
 
 if TYPE_CHECKING:
@@ -40,32 +41,32 @@ Limits = Mapping[tuple[str, float], PushLimit]
 
 
 @dataclass(frozen=True)
-class Fresh:
-    """A new controller by name, for any figure: something a worker process can be sent."""
+class NamedController:
+    """Makes a new controller by name, for any figure; it can be sent to a worker process."""
 
     name: str
 
-    def __call__(self, who: Character) -> Controller:
+    def __call__(self, character: Character) -> Controller:
         return CONTROLLERS[self.name]()
 
 
 @dataclass(frozen=True)
-class Settings:
+class PushMapSettings:
     """Survived: no fall, feet within 1 cm, at rest and back at the reference 3 s later, no second wobble (`Bar`)."""
 
-    who: str = setting("human", "", "figures with commas; all for the whole cast")
-    bodies: str = setting("thorax", "", "where they are pushed, with commas; those a figure lacks become its trunk")
-    controllers: str = setting("stand", "", "of stand, balance, momentum, with commas; all for the three")
-    directions: int = setting(8, "", "evenly about the figure, from forward, counter-clockwise")
+    who: str = setting("human", "", "figures, separated by commas; all for the whole cast")
+    bodies: str = setting("thorax", "", "bodies to push, separated by commas; the trunk where a figure has none")
+    controllers: str = setting("stand", "", "stand, balance or momentum, separated by commas; all for the three")
+    directions: int = setting(8, "", "number of directions, evenly spread, from forward, counter-clockwise")
     tolerance: float = setting(0.1, "", "of rho")
     highest: float = setting(2.2, "", "largest rho tried")
     duration: float = setting(0.1, "s", "of the push")
     workers: int = setting(0, "", "processes; 0: one for each core")
-    wanted: float = setting(1.1, "", "rho that is asked of every direction")
+    wanted: float = setting(1.1, "", "rho that every direction must reach")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """One search for each controller, figure, body and direction; then the weakest is filmed."""
+def run(settings: PushMapSettings, lab: Lab) -> Outcome:
+    """Searches for each controller, figure, body and direction; then films the weakest."""
     chosen = _named(settings.controllers, CONTROLLERS, "controller")
     cast = _named(settings.who, CAST, "figure")
     if settings.directions < 1:
@@ -75,12 +76,12 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     jobs = [(control, name) for name in cast for control in chosen]
     maps: dict[Key, Limits] = {}
     for number, (control, name) in enumerate(jobs):
-        who = character(name)
-        bodies = list(dict.fromkeys(_body(who, body) for body in settings.bodies.split(",")))
+        figure = character(name)
+        bodies = list(dict.fromkeys(_body(figure, body) for body in settings.bodies.split(",")))
         found = push_map(
-            who, Fresh(control), bodies, ways, workers=workers, tolerance=settings.tolerance, highest=settings.highest,
-            duration=settings.duration,
-            progress=_teller(lab, f"pushing {name} ({control})", number, len(jobs)),
+            figure, NamedController(control), bodies, ways, workers=workers, tolerance=settings.tolerance,
+            highest=settings.highest, duration=settings.duration,
+            progress=_reporter(lab, f"pushing {name} ({control})", number, len(jobs)),
         )  # fmt: skip
         for body in bodies:
             maps[control, name, body] = {key: limit for key, limit in found.items() if key[0] == body}
@@ -90,24 +91,24 @@ def run(settings: Settings, lab: Lab) -> Outcome:
     return Outcome(claims, {"push_map": polar(maps)}, film, facts)
 
 
-def _teller(lab: Lab, stage: str, number: int, jobs: int) -> Callable[[int, int], None]:
-    return lambda done, of: lab.tell(stage, (number + done / of) / jobs)
+def _reporter(lab: Lab, stage: str, number: int, jobs: int) -> Callable[[int, int], None]:
+    return lambda done, of: lab.report(stage, (number + done / of) / jobs)
 
 
 def _claim(key: Key, limits: Limits, wanted: float) -> Claim:
     control, name, body = key
-    told = ", ".join(f"{limit.direction:.0f}: {limit.rho:.2f} ({limit.force:.0f} N)" for limit in limits.values())
+    angles = ", ".join(f"{limit.direction:.0f}: {limit.rho:.2f} ({limit.force:.0f} N)" for limit in limits.values())
     weakest = min(limits.values(), key=lambda limit: limit.rho)
     return Claim(
         f"{control}, {name} pushed at the {body}: rho at least {wanted:g} in every direction",
-        f"by degrees from forward: {told}; weakest {weakest.rho:.2f} at {weakest.direction:.0f} deg, where a larger "
+        f"by degrees from forward: {angles}; weakest {weakest.rho:.2f} at {weakest.direction:.0f} deg, where a larger "
         f"one ends so: {weakest.why or 'not found'}",
         weakest.rho >= wanted,
     )
 
 
-def _filmed(lab: Lab, maps: Mapping[Key, Limits], settings: Settings) -> Film | None:
-    """The weakest direction of the first map, at the largest push it takes, once more and recorded."""
+def _filmed(lab: Lab, maps: Mapping[Key, Limits], settings: PushMapSettings) -> Film | None:
+    """Simulates the largest push survived in the weakest direction of the first map, to be filmed."""
     (control, name, body), limits = next(iter(maps.items()))
     weakest = min(limits.values(), key=lambda limit: limit.rho)
     if weakest.rho == 0.0:
@@ -121,7 +122,7 @@ def _filmed(lab: Lab, maps: Mapping[Key, Limits], settings: Settings) -> Film | 
 
 
 def polar(maps: Mapping[Key, Limits]) -> Figure:
-    """Rho by direction as seen from above, forward up; the circle at 1 is what ankles alone can take."""
+    """Plots rho by direction as seen from above, forward up; the circle at 1 is what ankles alone can take."""
     from matplotlib.figure import Figure
 
     figures = list(dict.fromkeys((name, body) for _, name, body in maps))
@@ -155,8 +156,8 @@ def polar(maps: Mapping[Key, Limits]) -> Figure:
     return drawing
 
 
-def _body(who: Character, name: str) -> str:
-    return name.strip() if name.strip() in who.segments else trunk_of(who)
+def _body(character: Character, name: str) -> str:
+    return name.strip() if name.strip() in character.segments else trunk_of(character)
 
 
 def _named(text: str, known: Sequence[str] | Mapping[str, object], kind: str) -> list[str]:
@@ -173,6 +174,6 @@ EXPERIMENT = Experiment(
     name="push-map",
     summary="the largest push survived in place, by direction, body, figure and controller",
     source="ours; after Macchietto 2009 and de Lasa 2011, section 4.1",
-    settings=Settings,
+    settings=PushMapSettings,
     run=run,
 )

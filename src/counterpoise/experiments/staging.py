@@ -1,24 +1,21 @@
-"""What the spacetime experiments share: key poses by a few angles, knots where they are needed, scenery, strobes."""
+"""What the spacetime experiments share: stunts and their solutions, claims about them, and mechanics over time."""
 
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.errors import unknown_name
-from counterpoise.experiments.base import Claim
-from counterpoise.measure.outsider import Judgement, Strain, judge_overlap
+from counterpoise.experiments.base import Claim, Lab
+from counterpoise.measure.outsider import JudgedStrain, Judgement, judge_motion, judge_overlap
 from counterpoise.motion.motion import Motion
-from counterpoise.render.take import Take
 from counterpoise.spacetime.optimize import (
     Apart,
     Key,
@@ -32,142 +29,76 @@ from counterpoise.spacetime.optimize import (
     solve_motion,
 )
 
-G = 9.81  # [m/s^2]
-OVERLAP = 0.015  # [m] two bodies may be in each other, as flesh gives way
-BAR = (0.45, 0.40, 0.36, 1.0)  # colour of bars and boxes
-TRUNK: Mapping[str, float] = {  # shares of smoothness: a trunk that would rather not bend, arms that do not flail
+SOFT_KEY_WEIGHT = 10.0  # of keys that are only approximate
+MAX_OVERLAP = 0.015  # [m] depth of one body in another that still counts as apart: flesh is soft
+SMOOTH_JOINTS: Mapping[str, float] = {  # weights of smoothness: the trunk bends little, the arms do not flail
     "waist": 10.0, "spine": 10.0, "neck": 5.0, "elbow_left": 3.0, "elbow_right": 3.0, "shoulder_left": 3.0,
     "shoulder_right": 3.0, "wrist_left": 1.0, "wrist_right": 1.0,
 }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------------------------------- poses
-
-
-def bent(who: Character, start: ArrayLike | None = None, **angles: float | tuple[float, float, float]) -> Array:
-    """The neutral (or `start`) pose with joints set to angles [rad]: `hip=-1.5` both sides, `hip_left=-1.5` one.
-
-    A number turns a ball joint about the body's y axis (forward is positive for the trunk, negative for limbs); three
-    numbers are a rotation vector, mirrored for the right side when the joint is named without a side.
-    """
-    q = np.array(who.neutral if start is None else start, float)
-    known = {j.name for j in who.joints} | {j.name.rsplit("_", 1)[0] for j in who.joints}
-    for name, value in angles.items():
-        if name not in known:
-            raise unknown_name("joint", name, sorted(known), who.name)
-        for joint in who.joints:
-            plain, _, side = joint.name.rpartition("_")
-            if joint.name != name and plain != name:
-                continue
-            v = np.array([0.0, value, 0.0]) if np.ndim(value) == 0 else np.array(value, float)
-            if joint.name != name and side == "right":
-                v = v * (-1.0, 1.0, -1.0)
-            if joint.kind == "ball":
-                q[joint.qpos] = spatial.exp(v)
-            else:
-                n = joint.qpos.stop - joint.qpos.start
-                q[joint.qpos] = [v[1], 0.0, 0.0][:n]
-    return q
-
-
-def moved(who: Character, pose: Array, about: ArrayLike, to: ArrayLike, turn: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-    """The pose turned by a rotation vector about a point, and that point put at `to`."""
-    q, R = np.array(pose, float), spatial.exp(np.asarray(turn, float))
-    q[:3] = np.asarray(to, float) + spatial.rotate(R, q[:3] - np.asarray(about, float))
-    q[3:7] = spatial.multiply(R, q[3:7])
-    return q
-
-
-def com_of(who: Character, pose: Array) -> Array:
-    return np.array(who.snapshot(who.state(pose)).com)
-
-
-def middle(who: Character, pose: Array, bodies: Sequence[str]) -> Array:
-    """The mean place of some bodies in a pose."""
-    s = who.snapshot(who.state(pose))
-    return np.asarray(np.mean([s.position(b) for b in bodies], axis=0))
-
-
-def standing_at(who: Character, pose: Array, x: float, y: float = 0.0, yaw: float = 0.0) -> Array:
-    """The pose with its feet on the ground about (x, y), facing `yaw`."""
-    feet = [f.body for f in who.feet]
-    ground = middle(who, np.asarray(who.neutral), feet)[2]
-    return moved(who, pose, middle(who, pose, feet), (x, y, ground), (0.0, 0.0, yaw))
-
-
-def flat_footed(who: Character, x: float, **angles: Any) -> Array:
-    """A pose on flat feet at x: the trunk leans as hip, knee and ankle angles say."""
-    lean = -sum(float(angles.get(joint, 0.0)) for joint in ("hip", "knee", "ankle"))
-    return standing_at(who, moved(who, bent(who, None, **angles), (0, 0, 0), (0, 0, 0), (0.0, lean, 0.0)), x)
-
-
-def hanging(who: Character, bar: ArrayLike, swing: float, **angles: Any) -> Array:
-    """A pose that hangs with both hands at a bar, swung forward by an angle [rad]."""
-    q = bent(who, None, **({"shoulder": -2.9, "elbow": 0.15} | angles))
-    return moved(who, q, middle(who, q, who.hands), bar, (0.0, -swing, 0.0))
-
-
-def ballistic(start: Array, end: Array, duration: float, time: float) -> Array:
-    """Where a thrown point is at `time` that gets from start to end in `duration`."""
-    out = start + (end - start) * (time / duration)
-    out[2] += 0.5 * G * time * (duration - time)
-    return np.asarray(out)
-
-
-# ----------------------------------------------------------------------------------------------------------- solving
-
-
 @dataclass(frozen=True, eq=False)
-class Stunt:
-    """Everything `optimize_motion` is told, and what stands around."""
+class StagedStunt:
+    """A stunt as an experiment sets it up: the arguments of `optimize_motion`, and the scenery."""
 
-    who: Character
+    character: Character
     keys: tuple[Key, ...]
     touches: tuple[Touch, ...]
     duration: float
     wishes: tuple[Requirement, ...] = ()
-    joints: Mapping[str, float] | None = None  # Taste.joints; None: TRUNK
+    joints: Mapping[str, float] | None = None  # Taste.joints; None: SMOOTH_JOINTS
     smooth: float = 0.1
-    near: float = 0.0  # Taste.near: how much to stay near the keys interpolated
-    rate: float = 20.0  # knots a second where `fine` says nothing
+    near: float = 0.0  # Taste.near: how much to stay near the interpolated keys
+    rate: float = 20.0  # knots a second, outside the spans of `fine`
     fine: tuple[tuple[float, float, float], ...] = ()  # (from, to, knots a second)
     clear: tuple[str, ...] = ("foot_left", "foot_right", "hand_left", "hand_right")
-    apart: bool = False  # whether the body keeps off itself
-    strength: float | None = None  # share of each joint's strength that may be used; None: any torque will do
+    apart: bool = False  # whether parts of the body keep apart
+    strength: float | None = None  # share of each joint's strength that may be used; None: no limit
     scenery: tuple[Mapping[str, Any], ...] = ()  # shapes as `with_scenery` takes them
 
 
-def problem_of(stunt: Stunt) -> MotionProblem:
-    """What is to be solved."""
-    taste = Taste(smooth=stunt.smooth, near=stunt.near, joints=dict(TRUNK if stunt.joints is None else stunt.joints))
+def problem_of(stunt: StagedStunt) -> MotionProblem:
+    """Returns the problem of a stunt."""
+    taste = Taste(
+        smooth=stunt.smooth, near=stunt.near, joints=dict(SMOOTH_JOINTS if stunt.joints is None else stunt.joints)
+    )
     limits: list[Requirement] = [] if stunt.strength is None else [TorqueLimit(share=stunt.strength)]
     if stunt.apart:
         limits.append(Apart())
     return build_motion_problem(
-        stunt.who, stunt.keys, stunt.touches, stunt.duration, wishes=(*stunt.wishes, *limits), taste=taste,
+        stunt.character, stunt.keys, stunt.touches, stunt.duration, wishes=(*stunt.wishes, *limits), taste=taste,
         rate=stunt.rate, fine=stunt.fine, clear=stunt.clear,
     )  # fmt: skip
 
 
-def solve(stunt: Stunt, callback: Any = None, warm: Result | None = None, strides: int = 1) -> Result:
-    """Build and solve; `cpu_seconds` of it are counted by the caller."""
+def solve(stunt: StagedStunt, callback: Any = None, warm: Result | None = None, strides: int = 1) -> Result:
+    """Builds and solves the problem of a stunt."""
     return solve_motion(problem_of(stunt), strides=strides, callback=callback, warm=warm)
 
 
-def first_guess_of(stunt: Stunt) -> Motion:
-    """The keys interpolated: what the optimiser starts from."""
-    return build_motion_problem(stunt.who, stunt.keys, stunt.touches, stunt.duration).guess
+def first_guess_of(stunt: StagedStunt) -> Motion:
+    """Returns the interpolated keys, from which the optimiser starts."""
+    return build_motion_problem(stunt.character, stunt.keys, stunt.touches, stunt.duration).guess
 
 
-def timed(stunt: Stunt) -> tuple[Result, float]:
-    """The solution and the processor time it took [s]: what a core of its own would have needed."""
+def timed(stunt: StagedStunt) -> tuple[Result, float]:
+    """Returns the solution and the processor time it took [s]."""
     began = clock.process_time()
     result = solve(stunt)
     return result, clock.process_time() - began
 
 
+def solve_and_judge(lab: Lab, stage: str, stunt: StagedStunt) -> tuple[Result, float, Judgement]:
+    """Returns the solution of a stunt, its processor time [s], and what MuJoCo's inverse dynamics finds."""
+    lab.report(stage, 0.0)
+    result, seconds = timed(stunt)
+    judged = judge_motion(result)
+    lab.report(stage, 1.0)
+    return result, seconds, judged
+
+
 def valid_claim(text: str, result: Result, seconds: float, judged: Judgement) -> Claim:
-    """Solved, and an outsider agrees: within 1 % of body weight in flight and in contact."""
+    """Claims that a motion is solved, and by MuJoCo valid within 1 % of body weight in flight and in contact."""
     found = (
         f"{result.iterations} iterations, {seconds:.1f} s of one core, largest violation {result.worst:.0e}; "
         f"MuJoCo: {judged.report()}"
@@ -176,8 +107,8 @@ def valid_claim(text: str, result: Result, seconds: float, judged: Judgement) ->
     return Claim(text, found, bool(result.ok and good))
 
 
-def strength_claim(strain: Strain, share: float) -> Claim:
-    """No joint works harder than it may, by MuJoCo's inverse dynamics with the contact forces applied."""
+def strength_claim(strain: JudgedStrain, share: float) -> Claim:
+    """Claims that no joint exceeds its strength, by MuJoCo's inverse dynamics with the contact forces applied."""
     name, most = strain.worst
     return Claim(
         "no joint works harder than a person's can" + ("" if share == 1.0 else f", times {share:g}"),
@@ -187,26 +118,23 @@ def strength_claim(strain: Strain, share: float) -> Claim:
 
 
 def apart_claim(result: Result) -> Claim:
-    """No part of the body is in another, by MuJoCo's distances."""
+    """Claims that no part of the body is inside another, by MuJoCo's distances."""
     depth, which = judge_overlap(result)
     found = f"{1e3 * depth:.0f} mm ({which})" if depth > 1e-3 else "nothing is"
-    return Claim("no part of the body is inside another by more than 15 mm", found, depth < OVERLAP)
+    return Claim("no part of the body is inside another by more than 15 mm", found, depth < MAX_OVERLAP)
 
 
 def figures_of(result: Result, seconds: float, judged: Judgement) -> dict[str, Any]:
-    """The numbers behind such a claim."""
+    """Returns the numbers behind the claim that a motion is valid, for JSON."""
     return {
         "iterations": result.iterations, "seconds": seconds, "worst": result.worst, "between": dict(result.between),
         "outsider": vars(judged),
     }  # fmt: skip
 
 
-# --------------------------------------------------------------------------------------------------------- mechanics
-
-
 @dataclass(frozen=True, eq=False)
 class Course:
-    """CoM, angular momentum about it and inertia about an axis through it, over time."""
+    """CoM, angular momentum about it, and inertia about an axis through it, over time."""
 
     times: Array
     com: Array  # (n, 3)
@@ -214,9 +142,9 @@ class Course:
     inertia: Array  # (n,) [kg m^2]
 
 
-def course_of(who: Character, times: Array, poses: Array, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Course:
-    """By MuJoCo, from poses (velocities are differences of them)."""
-    m, d = who.model, mujoco.MjData(who.model)
+def course_of(character: Character, times: Array, poses: Array, axis: ArrayLike = (0.0, 1.0, 0.0)) -> Course:
+    """Computes the course of a motion by MuJoCo, from its poses (velocities are their differences)."""
+    m, d = character.model, mujoco.MjData(character.model)
     u = np.asarray(axis, float)
     com, momentum, inertia = [], [], []
     last = len(times) - 1
@@ -238,65 +166,3 @@ def course_of(who: Character, times: Array, poses: Array, axis: ArrayLike = (0.0
         momentum.append(d.subtree_angmom[1].copy())
         inertia.append(total)
     return Course(np.asarray(times), np.array(com), np.array(momentum), np.array(inertia))
-
-
-# ---------------------------------------------------------------------------------------------------------- pictures
-
-
-def with_scenery(who: Character, shapes: Iterable[Mapping[str, Any]]) -> mujoco.MjModel:
-    """The body's model among fixed shapes: `{"bar": (place, axis, half length)}` or `{"box": (place, half sizes)}`."""
-    spec = who.spec()
-    for number, shape in enumerate(shapes):
-        if "bar" in shape:
-            place, axis, half = shape["bar"]
-            a = np.asarray(axis, float) / np.linalg.norm(axis) * half
-            ends = np.concatenate([np.asarray(place) - a, np.asarray(place) + a])
-            spec.worldbody.add_geom(
-                name=f"bar {number}", type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[0.014, 0, 0], rgba=BAR
-            )
-        else:
-            place, half = shape["box"]
-            spec.worldbody.add_geom(
-                name=f"box {number}", type=mujoco.mjtGeom.mjGEOM_BOX, pos=place, size=half, rgba=BAR
-            )
-    return spec.compile()
-
-
-def take_with(who: Character, motion: Motion, shapes: Iterable[Mapping[str, Any]] = (), com: bool = False) -> Take:
-    """A motion among its scenery."""
-    path = np.array([com_of(who, q) for q in motion.poses]) if com else None
-    return Take(with_scenery(who, shapes), motion.times, motion.poses, com=path)
-
-
-def rows_of(
-    takes: Mapping[str, tuple[Take, Sequence[float]]], size: tuple[int, int], azimuth: float, spread: float = 0.0,
-    after: float = 0.0,
-) -> NDArray[Any]:  # fmt: skip
-    """Strobes below each other, all seen alike, each with its name.
-
-    Figures later than `after` [s] stand `spread` [m] further apart each, so that they can be told apart.
-    """
-    from counterpoise.render.camera import frame_points
-    from counterpoise.render.draw import draw
-    from counterpoise.render.pictures import LONG_LENS, labelled
-    from counterpoise.render.scene import joined
-    from counterpoise.render.take import Stage
-
-    right = np.array([-np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth)), 0.0])
-    stages = {name: (Stage(take), times) for name, (take, times) in takes.items()}
-
-    def shift(times: Sequence[float], k: int) -> Array:
-        return np.asarray(spread * sum(after < t for t in times[: k + 1]) * right)
-
-    cloud = np.concatenate(
-        [stage.corners(t) + shift(times, k) for stage, times in stages.values() for k, t in enumerate(times)]
-    )
-    view = frame_points(cloud, azimuth, 6.0, size[0] / size[1], margin=0.06, field_of_view=LONG_LENS)
-    rows = []
-    for name, (stage, times) in stages.items():
-        parts = [stage.solids(times[-1], "scenery")]
-        for k, t in enumerate(times):
-            fade = 0.45 * (1.0 - k / max(len(times) - 1, 1))
-            parts.append(stage.solids(t, "moving").moved(shift(times, k)).faded(fade))
-        rows.append(labelled(draw(joined(parts).with_default_ground(), view, size, 8), name))
-    return np.concatenate(rows)

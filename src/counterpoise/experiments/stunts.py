@@ -12,44 +12,38 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
+from counterpoise.character.shapes import end_of
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.key_poses import bent, com_of, flat_footed, middle, moved, standing_at
+from counterpoise.experiments.scenery import take_with, with_scenery
 from counterpoise.experiments.staging import (
-    TRUNK,
-    Stunt,
+    SMOOTH_JOINTS,
+    StagedStunt,
     apart_claim,
-    bent,
-    com_of,
     course_of,
     figures_of,
-    flat_footed,
-    middle,
-    moved,
-    standing_at,
     strength_claim,
-    take_with,
     timed,
     valid_claim,
-    with_scenery,
 )
 from counterpoise.experiments.standing_jump import FEET, JOINTS
 from counterpoise.measure.outsider import judge_motion, judge_torques
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize import Apex, Clear, Key, Place, Result, Touch
-from counterpoise.spacetime.optimize.holds import end_of
 from counterpoise.spacetime.stunt.poses import named_pose
 
 FINGER = 0.01  # [m] half the thickness of a finger: its end is this far above what it presses on
-SINK = 2e-3  # [m] nothing gets deeper than this into the ground or a box
-CLOSE = 120.0  # [Hz] at which that is looked at
-ROUND = math.radians(25.0)  # of the way round a foot's edge to where it is held while it rolls
+MAX_SINK = 2e-3  # [m] largest depth in the ground or a box
+SINK_RATE = 120.0  # [Hz] at which depths are measured
+ROLL_ANGLE = math.radians(25.0)  # round a foot's edge, to the point it is held at while it rolls
 STUNTS = ("jump", "twist", "cartwheel", "vault")
-STRONG = {"cartwheel": 2.5}  # on fingertips: with a person's own strength the pelvis stays at the height of the knees
-VIEW = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [deg]
+STRENGTH = {"cartwheel": 2.5}  # on fingertips: at a person's strength the pelvis would stay at knee height
+AZIMUTHS = {"jump": -80.0, "twist": -80.0, "cartwheel": 10.0, "vault": -70.0}  # [deg]
 
 
 @dataclass(frozen=True)
-class Settings:
+class StuntsSettings:
     only: str = setting("all", "", "one of jump, twist, cartwheel, vault; or all")
     distance: float = setting(1.4, "m", "of the jump")
     apex: float = setting(1.25, "m", "height of the CoM at the top of the jump")
@@ -58,65 +52,65 @@ class Settings:
     strength: float = setting(1.0, "", "share of each joint's strength that may be used")
 
 
-def long_jump(who: Character, settings: Settings) -> Stunt:
-    """Stand, crouch, land in a crouch, stand; the distance by where the last key stands, the height by an Apex."""
+def long_jump(character: Character, settings: StuntsSettings) -> StagedStunt:
+    """Returns a jump: stand, crouch, land in a crouch, stand. The last key gives the distance, an Apex the height."""
     up, down, end = 0.7, 1.2, 2.0
-    here = float(middle(who, np.asarray(who.neutral), FEET)[0])
+    here = float(middle(character, np.asarray(character.neutral), FEET)[0])
     there = here + settings.distance
-    crouch = flat_footed(who, here, hip=-1.4, knee=1.4, ankle=-0.55, waist=0.2, shoulder=0.6, elbow=0.3)
-    land = flat_footed(who, there, hip=-1.4, knee=1.3, ankle=-0.3, waist=0.2, shoulder=-0.9, elbow=0.3)
+    crouch = flat_footed(character, here, hip=-1.4, knee=1.4, ankle=-0.55, waist=0.2, shoulder=0.6, elbow=0.3)
+    land = flat_footed(character, there, hip=-1.4, knee=1.3, ankle=-0.3, waist=0.2, shoulder=-0.9, elbow=0.3)
     keys = (
-        Key(0.0, who.neutral, rest=True, name="stand"),
+        Key(0.0, character.neutral, rest=True, name="stand"),
         Key(0.385, crouch, soft=1.0, name="crouch"),
         Key(down + 0.25, land, soft=1.0, name="land"),
-        Key(end, standing_at(who, np.asarray(who.neutral), there), rest=True, name="stand again"),
+        Key(end, standing_at(character, np.asarray(character.neutral), there), rest=True, name="stand again"),
     )
     touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
     fine = ((up - 0.2, up, 40.0), (up, down, 80.0), (down, down + 0.15, 40.0))
     apart = [Place(h, 0.95, (None, y, None), within=0.1) for h, y in (("hand_left", 0.25), ("hand_right", -0.25))]
-    return Stunt(
-        who, keys, tuple(touches), end, (Apex(0.95, settings.apex), *apart), joints=JOINTS, fine=fine, apart=True
+    return StagedStunt(
+        character, keys, tuple(touches), end, (Apex(0.95, settings.apex), *apart), joints=JOINTS, fine=fine, apart=True
     )
 
 
-def twist(who: Character, settings: Settings) -> Stunt:
-    """A jump on the spot whose last key faces the other way; one soft key in the air says which way round.
+def twist(character: Character, settings: StuntsSettings) -> StagedStunt:
+    """Returns a jump on the spot whose last key faces the other way; a soft key in the air gives the sense of rotation.
 
-    Half-way round the feet are beside each other: legs do not pass through legs.
+    Half-way round the feet are beside each other, so that the legs do not pass through each other.
     """
     up, down, end = 0.6, 1.1, 1.8
     turn = math.radians(settings.turn)
-    stand = standing_at(who, np.asarray(who.neutral), 0.0)
-    crouch = flat_footed(who, 0.0, hip=-1.2, knee=1.3, ankle=-0.4, waist=0.2, shoulder=0.3, elbow=0.3)
+    stand = standing_at(character, np.asarray(character.neutral), 0.0)
+    crouch = flat_footed(character, 0.0, hip=-1.2, knee=1.3, ankle=-0.4, waist=0.2, shoulder=0.3, elbow=0.3)
     origin = (0.0, 0.0, 0.0)
     keys = (
         Key(0.0, stand, rest=True, name="stand"),
         Key(0.33, crouch, soft=1.0, name="crouch"),
-        Key(0.85, moved(who, stand, origin, (0, 0, 0.3), (0, 0, 0.5 * turn)), soft=1.0, name="half-way round"),
-        Key(1.35, moved(who, crouch, origin, origin, (0, 0, turn)), soft=1.0, name="land"),
-        Key(end, moved(who, stand, origin, origin, (0, 0, turn)), rest=True, name="stand again"),
+        Key(0.85, moved(character, stand, origin, (0, 0, 0.3), (0, 0, 0.5 * turn)), soft=1.0, name="half-way round"),
+        Key(1.35, moved(character, crouch, origin, origin, (0, 0, turn)), soft=1.0, name="land"),
+        Key(end, moved(character, stand, origin, origin, (0, 0, turn)), rest=True, name="stand again"),
     )
     touches = [Touch(f, 0.0, up) for f in FEET] + [Touch(f, down, end) for f in FEET]
     fine = ((up - 0.2, up, 40.0), (up, down, 50.0), (down, down + 0.15, 40.0))
     side = 0.16 * np.array([-math.sin(0.5 * turn), math.cos(0.5 * turn)])  # of the left foot from the middle
     apart = [Place(f, 0.85, (*(s * side), None), within=0.08) for f, s in zip(FEET, (1.0, -1.0), strict=True)]
-    return Stunt(who, keys, tuple(touches), end, tuple(apart), joints=JOINTS, fine=fine, apart=True)
+    return StagedStunt(character, keys, tuple(touches), end, tuple(apart), joints=JOINTS, fine=fine, apart=True)
 
 
-def cartwheel(who: Character, settings: Settings) -> Stunt:
-    """To the left: left hand, right hand, right foot, left foot; feet come off and on over their edges."""
+def cartwheel(character: Character, settings: StuntsSettings) -> StagedStunt:
+    """Returns a cartwheel to the left: left hand, right hand, right foot, left foot; feet roll over their edges."""
     end, edge, soft = 2.7, 0.25, 30.0
     feet, hands, landed = (-0.2, 0.2), (0.75, 1.2), (1.75, 2.2)  # [m] along y, as the parts touch
-    wide = bent(who, shoulder=(2.4, 0.0, 0.0), hip=(0.25, 0.0, 0.0), elbow=0.1)
-    star = bent(who, shoulder=(2.4, 0.0, 0.0), hip=(0.35, 0.0, 0.0), elbow=0.1)
-    start, stop = (standing_at(who, wide, 0.0, sum(y) / 2) for y in (feet, landed))
-    begin, finish = com_of(who, start)[1], com_of(who, stop)[1]
-    over = moved(who, star, (0, 0, 0), (0, 0, 0), (-math.pi, 0.0, 0.0))
-    over = moved(who, over, _tips(who, over), (0.0, sum(hands) / 2, 0.0))
+    wide = bent(character, shoulder=(2.4, 0.0, 0.0), hip=(0.25, 0.0, 0.0), elbow=0.1)
+    star = bent(character, shoulder=(2.4, 0.0, 0.0), hip=(0.35, 0.0, 0.0), elbow=0.1)
+    start, stop = (standing_at(character, wide, 0.0, sum(y) / 2) for y in (feet, landed))
+    begin, finish = com_of(character, start)[1], com_of(character, stop)[1]
+    over = moved(character, star, (0, 0, 0), (0, 0, 0), (-math.pi, 0.0, 0.0))
+    over = moved(character, over, _tips(character, over), (0.0, sum(hands) / 2, 0.0))
 
     def tilted(share: float) -> Array:
         place = (0.0, begin + (finish - begin) * share, 0.8)
-        return moved(who, star, com_of(who, star), place, (-2.0 * math.pi * share, 0.0, 0.0))
+        return moved(character, star, com_of(character, star), place, (-2.0 * math.pi * share, 0.0, 0.0))
 
     keys = (
         Key(0.0, start, rest=True, name="stand"),
@@ -128,7 +122,7 @@ def cartwheel(who: Character, settings: Settings) -> Stunt:
     touches = []
     for foot, leaves, lands in ((FEET[1], 0.7, 1.5), (FEET[0], 1.0, 1.75)):
         off, on = round(leaves - edge, 6), round(lands + edge, 6)
-        (left, rise), (right, _) = (_edge(who, foot, side) for side in (1.0, -1.0))
+        (left, rise), (right, _) = (_edge(character, foot, side) for side in (1.0, -1.0))
         near = Surface(origin=(0.0, 0.0, rise))
         touches += [
             Touch(foot, 0.0, off),
@@ -137,40 +131,40 @@ def cartwheel(who: Character, settings: Settings) -> Stunt:
             Touch(foot, on, end),
         ]
     for hand, (first, last), y in (("hand_left", (0.9, 1.4), hands[0]), ("hand_right", (1.1, 1.65), hands[1])):
-        touches.append(Touch(hand, first, last, "point", point=_tip(who, hand), place=(0.05, y, FINGER)))
-    joints = {**TRUNK, "wrist_left": 3.0, "wrist_right": 3.0, "knee_left": 2.0, "knee_right": 2.0}
-    return Stunt(
-        who, keys, tuple(touches), end, joints=joints, fine=((0.5, 2.0, 30.0),), apart=True,
+        touches.append(Touch(hand, first, last, "point", point=_tip(character, hand), place=(0.05, y, FINGER)))
+    joints = {**SMOOTH_JOINTS, "wrist_left": 3.0, "wrist_right": 3.0, "knee_left": 2.0, "knee_right": 2.0}
+    return StagedStunt(
+        character, keys, tuple(touches), end, joints=joints, fine=((0.5, 2.0, 30.0),), apart=True,
         clear=(*FEET, "hand_left", "hand_right", "head"),
     )  # fmt: skip
 
 
-def vault(who: Character, settings: Settings) -> Stunt:
-    """From standing, hands on the box, legs through between the arms, and standing on the other side."""
+def vault(character: Character, settings: StuntsSettings) -> StagedStunt:
+    """Returns a vault from standing: hands on the box, legs through between the arms, standing on the other side."""
     box, end, soft = settings.box, 2.3, 100.0
     before, behind = -0.8, 0.7
     push, on, off, down = 0.7, 0.9, 1.25, 1.55
-    load, land, tuck = (named_pose(name, who) for name in ("load", "land", "tuck"))
+    load, land, tuck = (named_pose(name, character) for name in ("load", "land", "tuck"))
 
     def leaning(pitch: float, shoulder: float) -> Array:
-        q = bent(who, tuck, shoulder=(0.2, shoulder, 0.0), elbow=0.17)
-        q = moved(who, q, (0, 0, 0), (0, 0, 0), (0.0, pitch, 0.0))
-        return moved(who, q, _tips(who, q), (0.0, 0.0, box))
+        q = bent(character, tuck, shoulder=(0.2, shoulder, 0.0), elbow=0.17)
+        q = moved(character, q, (0, 0, 0), (0, 0, 0), (0.0, pitch, 0.0))
+        return moved(character, q, _tips(character, q), (0.0, 0.0, box))
 
     keys = (
-        Key(0.0, standing_at(who, np.asarray(who.neutral), before), rest=True, name="stand"),
-        Key(0.35, standing_at(who, load, before), soft=0.2 * soft, name="crouch"),
-        Key(push - 0.1, standing_at(who, land, before), soft=0.2 * soft, name="arms forward"),
+        Key(0.0, standing_at(character, np.asarray(character.neutral), before), rest=True, name="stand"),
+        Key(0.35, standing_at(character, load, before), soft=0.2 * soft, name="crouch"),
+        Key(push - 0.1, standing_at(character, land, before), soft=0.2 * soft, name="arms forward"),
         Key(on + 0.05, leaning(0.8, -0.87), soft=soft, name="onto the box"),
         Key(off - 0.03, leaning(0.26, 0.0), soft=soft, name="over it"),
-        Key(down + 0.2, standing_at(who, land, behind), soft=soft, name="land"),
-        Key(end, standing_at(who, np.asarray(who.neutral), behind), rest=True, name="stand again"),
+        Key(down + 0.2, standing_at(character, land, behind), soft=soft, name="land"),
+        Key(end, standing_at(character, np.asarray(character.neutral), behind), rest=True, name="stand again"),
     )
     hands = ("hand_left", "hand_right")
     top = Surface(origin=(0.0, 0.0, box + FINGER))
     touches = [Touch(f, 0.0, push) for f in FEET]
     touches += [
-        Touch(h, on, off, "point", point=_tip(who, h), place=(0.0, y), surface=top)
+        Touch(h, on, off, "point", point=_tip(character, h), place=(0.0, y), surface=top)
         for h, y in zip(hands, (0.25, -0.25), strict=True)
     ]
     touches += [Touch(f, down, end) for f in FEET]
@@ -182,8 +176,8 @@ def vault(who: Character, settings: Settings) -> Stunt:
     fine = (
         (push - 0.2, push, 30.0), (push, on, 80.0), (on, off, 30.0), (off, down, 60.0), (down, down + 0.2, 30.0)
     )  # fmt: skip
-    return Stunt(
-        who, keys, tuple(touches), end, wishes, joints={}, smooth=1.0, fine=fine,
+    return StagedStunt(
+        character, keys, tuple(touches), end, wishes, joints={}, smooth=1.0, fine=fine,
         scenery=({"box": ((0, 0, 0.5 * box), (0.15, 0.45, 0.5 * box))},),
     )  # fmt: skip
 
@@ -191,29 +185,29 @@ def vault(who: Character, settings: Settings) -> Stunt:
 BUILDERS = {"jump": long_jump, "twist": twist, "cartwheel": cartwheel, "vault": vault}
 
 
-def build(who: Character, name: str, settings: Settings) -> Stunt:
-    """One of them, as strong as it may be."""
-    return replace(BUILDERS[name](who, settings), strength=settings.strength * STRONG.get(name, 1.0))
+def build(character: Character, name: str, settings: StuntsSettings) -> StagedStunt:
+    """Returns one of the stunts, with the strength it may use."""
+    return replace(BUILDERS[name](character, settings), strength=settings.strength * STRENGTH.get(name, 1.0))
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """Each from its keys and contacts, judged alike."""
+def run(settings: StuntsSettings, lab: Lab) -> Outcome:
+    """Solves each stunt from its keys and contacts, and judges it."""
     if settings.only != "all" and settings.only not in STUNTS:
         raise unknown_name("stunt", settings.only, ("all", *STUNTS))
-    who = character("human")
+    human = character("human")
     chosen = STUNTS if settings.only == "all" else (settings.only,)
     claims: list[Claim] = []
     films, facts, motions = {}, {}, {}
     for number, name in enumerate(chosen):
-        lab.tell("stunts", number / len(chosen))
-        stunt = build(who, name, settings)
+        lab.report("stunts", number / len(chosen))
+        stunt = build(human, name, settings)
         result, seconds = timed(stunt)
         judged = judge_motion(result)
         keys = len(stunt.keys)
         claims.append(
             valid_claim(f"{name}: {keys} keys and {len(stunt.touches)} contacts suffice", result, seconds, judged)
         )
-        claims.append(_asked(who, name, result, settings))
+        claims.append(_asked(human, name, result, settings))
         claims.append(strength_claim(judge_torques(result), stunt.strength or np.inf))
         claims.append(apart_claim(result))
         deep, which = into_scenery(stunt, result)
@@ -222,27 +216,27 @@ def run(settings: Settings, lab: Lab) -> Outcome:
                 "nothing sinks into the ground" + (" or the box" if stunt.scenery else ""),
                 f"{1e3 * max(judged.sink, 0.0):.1f} mm ({judged.sunk})"
                 + (f", {1e3 * deep:.1f} mm{which}" if stunt.scenery else ""),
-                max(judged.sink, deep) < SINK,
+                max(judged.sink, deep) < MAX_SINK,
             )
         )
         films[name] = Film(
-            "", take=take_with(who, result.motion, stunt.scenery), azimuth=VIEW[name], count=16, columns=8,
+            "", take=take_with(human, result.motion, stunt.scenery), azimuth=AZIMUTHS[name], count=16, columns=8,
             panel=(180, 230), speed=0.5,
         )  # fmt: skip
         facts[name] = figures_of(result, seconds, judged) | {"into scenery": deep}
         motions[name] = result.motion
-    lab.tell("stunts", 1.0)
+    lab.report("stunts", 1.0)
     return Outcome(tuple(claims), {}, None, facts, films, {}, motions)
 
 
-def _asked(who: Character, name: str, result: Result, settings: Settings) -> Claim:
-    """What was asked for, measured on the motion."""
+def _asked(character: Character, name: str, result: Result, settings: StuntsSettings) -> Claim:
+    """The claim that the motion does what was asked for."""
     t = np.linspace(0.0, float(result.curve.times[-1]), 500)
     q = np.asarray(result.sample(t).q)
     if name == "jump":
-        c = course_of(who, t, q)
+        c = course_of(character, t, q)
         high = float(c.com[:, 2].max())
-        far = float(middle(who, q[-1], FEET)[0] - middle(who, q[0], FEET)[0])
+        far = float(middle(character, q[-1], FEET)[0] - middle(character, q[0], FEET)[0])
         return Claim(
             f"it goes {settings.distance:g} m far and {settings.apex:g} m high", f"{far:.3f} m, {high:.3f} m",
             abs(high - settings.apex) < 0.01 and abs(far - settings.distance) < 0.01,
@@ -257,12 +251,12 @@ def _asked(who: Character, name: str, result: Result, settings: Settings) -> Cla
             abs(turned - settings.turn) < 1.0 and aloft > 0.5 * settings.turn,
         )  # fmt: skip
     if name == "cartwheel":
-        up = np.array([who.snapshot(who.state(p)).rotation("pelvis")[2, 2] for p in q])
+        up = np.array([character.snapshot(character.state(p)).rotation("pelvis")[2, 2] for p in q])
         return Claim(
             "the body goes once over the hands", f"pelvis upside down to {np.degrees(np.arccos(up.min())):.0f} deg",
             bool(up.min() < -0.7),
         )  # fmt: skip
-    feet = np.array([[who.snapshot(who.state(p)).position(f) for f in FEET] for p in q])
+    feet = np.array([[character.snapshot(character.state(p)).position(f) for f in FEET] for p in q])
     above = feet[(np.abs(feet[:, :, 0]) < 0.15).any(axis=1)][:, :, 2].min()
     return Claim(
         "the feet pass over the box", f"ankles never below {above:.2f} m above a box of {settings.box:g} m",
@@ -270,13 +264,13 @@ def _asked(who: Character, name: str, result: Result, settings: Settings) -> Cla
     )  # fmt: skip
 
 
-def into_scenery(stunt: Stunt, result: Result) -> tuple[float, str]:
-    """[m] how deep any body gets into the shapes that stand around, by MuJoCo's distances; and which, when."""
-    model = with_scenery(stunt.who, stunt.scenery)
+def into_scenery(stunt: StagedStunt, result: Result) -> tuple[float, str]:
+    """Returns the largest depth of any body in the scenery [m], by MuJoCo's distances, and which, when."""
+    model = with_scenery(stunt.character, stunt.scenery)
     data = mujoco.MjData(model)
     bodies, fixed = np.flatnonzero(model.geom_bodyid > 0), np.flatnonzero(model.geom_bodyid == 0)
     deepest, which = 0.0, ""
-    for t in np.arange(0.0, float(result.curve.times[-1]), 1.0 / CLOSE):
+    for t in np.arange(0.0, float(result.curve.times[-1]), 1.0 / SINK_RATE):
         data.qpos[:] = result.sample(float(t)).q
         mujoco.mj_kinematics(model, data)
         for shape in fixed:
@@ -287,32 +281,32 @@ def into_scenery(stunt: Stunt, result: Result) -> tuple[float, str]:
     return deepest, which
 
 
-def _edge(who: Character, foot: str, side: float) -> tuple[Array, float]:
-    """Two points part of the way round a foot's left (1) or right (-1) edge, and their height when the foot is flat.
+def _edge(character: Character, foot: str, side: float) -> tuple[Array, float]:
+    """Two points ROLL_ANGLE round a foot's left (1) or right (-1) edge, and their height when the foot is flat.
 
     The edges are round (capsules): a foot that rolls about the line through these points by up to twice that angle
-    never sinks, and rises by no more than this height.
+    never sinks, and rises by at most this height.
     """
-    sole = np.array([p.position for p in who.foot(foot).points if p.body == foot and side * p.position[1] > 0.0])
-    radius = float(who.model.geom_size[who.model.body_geomadr[who.body_id(foot)], 0])
-    rise = radius * (1.0 - math.cos(ROUND))
-    return sole + (0.0, side * radius * math.sin(ROUND), rise), rise
+    sole = np.array([p.position for p in character.foot(foot).points if p.body == foot and side * p.position[1] > 0.0])
+    radius = float(character.model.geom_size[character.model.body_geomadr[character.body_id(foot)], 0])
+    rise = radius * (1.0 - math.cos(ROLL_ANGLE))
+    return sole + (0.0, side * radius * math.sin(ROLL_ANGLE), rise), rise
 
 
-def _tip(who: Character, hand: str) -> Array:
-    return end_of(who, who.body_id(hand))
+def _tip(character: Character, hand: str) -> Array:
+    return end_of(character, character.body_id(hand))
 
 
-def _tips(who: Character, pose: Array) -> Array:
-    """The mean place of the fingertips."""
-    s = who.snapshot(who.state(pose))
-    return np.asarray(np.mean([s.position(h) + s.rotation(h) @ _tip(who, h) for h in who.hands], axis=0))
+def _tips(character: Character, pose: Array) -> Array:
+    """The mean position of the fingertips."""
+    s = character.snapshot(character.state(pose))
+    return np.asarray(np.mean([s.position(h) + s.rotation(h) @ _tip(character, h) for h in character.hands], axis=0))
 
 
 EXPERIMENT = Experiment(
     name="stunts",
     summary="a long and high jump, a twist, a cartwheel and a vault, each from a few keys and contacts",
     source="after Fang & Pollard 2004: new stunts need only keyframes and contacts",
-    settings=Settings,
+    settings=StuntsSettings,
     run=run,
 )

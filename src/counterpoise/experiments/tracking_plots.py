@@ -1,14 +1,15 @@
-"""Pictures of how closely runs followed their references: a table of all, and one motion over time."""
+"""Plots of how closely runs followed their references: a table of all, one motion over time, and filmstrips."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from counterpoise import measure
-from counterpoise.experiments.combinations import WORDS, Worth, joint_angles
+from counterpoise.experiments.combinations import WORDS
+from counterpoise.experiments.tracking import TrackingReport, joint_angles
 from counterpoise.motion.motion import Motion
 from counterpoise.simulate.recording import Recording
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def table(found: Mapping[str, Mapping[str, Worth]], title: str) -> Figure:
-    """Motions down, combinations across: the median error, greener the smaller; red where it fell."""
+def table(found: Mapping[str, Mapping[str, TrackingReport]], title: str) -> Figure:
+    """Draws a table of median errors, motions down, combinations across; green for small errors, red for falls."""
     from matplotlib.figure import Figure
 
     columns = list(next(iter(found.values())))
@@ -44,13 +45,13 @@ def table(found: Mapping[str, Mapping[str, Worth]], title: str) -> Figure:
 
 
 def tracking_plot(runs: Mapping[str, Recording], reference: Motion, title: str) -> Figure:
-    """CoM height and sideways, and the joints' error, of every combination over time."""
+    """Plots the CoM and the error of the joints over time, for every combination."""
     from counterpoise.experiments.plotting import Panel, panels
 
     time = next(iter(runs.values())).time
     com = {n: measure.com(r) for n, r in runs.items()}
-    who = next(iter(runs.values())).character
-    asked = np.array([who.snapshot(who.state(q)).com for q in reference.sample(time[::20]).q])
+    character = next(iter(runs.values())).character
+    asked = np.array([character.snapshot(character.state(q)).com for q in reference.sample(time[::20]).q])
     wanted = np.stack([np.interp(time, time[::20], asked[:, i]) for i in range(3)], axis=1)
     rows = [
         Panel(f"CoM {way}\n[m]", time, {**{WORDS[n]: c[:, i] for n, c in com.items()}, "reference": wanted[:, i]},
@@ -60,3 +61,24 @@ def tracking_plot(runs: Mapping[str, Recording], reference: Motion, title: str) 
     off = {WORDS[n]: np.minimum(np.degrees(np.mean(joint_angles(r, reference), axis=1)), 30.0) for n, r in runs.items()}
     rows.append(Panel("joints off by\n[deg, mean]", time, off, low=0.0))
     return panels(rows, title)
+
+
+def strips(runs: Mapping[str, Recording], times: Sequence[float], ghost: Motion | None = None, **view: Any) -> Figure:
+    """Draws filmstrips of several runs, one below the other, each with its name."""
+    from matplotlib.figure import Figure
+
+    from counterpoise.render.pictures import filmstrip
+    from counterpoise.render.sources import take_of
+
+    rows = []
+    for recording in runs.values():
+        shown = [min(t, float(recording.time[-1])) for t in times]
+        take = take_of(recording, ghost=ghost)
+        rows.append(filmstrip(take, times=shown, size=(150, 200), columns=len(shown), samples=4, **view))
+    high, wide = rows[0].shape[:2]
+    drawing = Figure(figsize=(wide / 110.0, len(rows) * (high + 26) / 110.0), layout="constrained", dpi=110)
+    for axis, picture, name in zip(drawing.subplots(len(rows), 1, squeeze=False)[:, 0], rows, runs, strict=True):
+        axis.imshow(picture)
+        axis.set_title(WORDS.get(name, name), fontsize=8, loc="left", pad=2)
+        axis.axis("off")
+    return drawing

@@ -1,20 +1,15 @@
-"""What the standing experiments share: controllers in turn on one memory, and what a recording says about standing."""
+"""What the standing experiments share: pushes, errors against the reference, and plots."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from counterpoise import measure
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.basic import Action
-from counterpoise.control.stand import Stand
 from counterpoise.motion.motion import Motion
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording
@@ -23,38 +18,29 @@ if TYPE_CHECKING:
     from counterpoise.experiments.plotting import Panel
 
 
-@dataclass(frozen=True, eq=False)
-class InTurn:
-    """Stand, changed while it stands: each part takes over at its time and goes on with the other's memory."""
-
-    parts: Sequence[tuple[float, Stand]]  # from when [s], what; the first is there from the start
-
-    @property
-    def rate(self) -> float:
-        return self.parts[0][1].rate
-
-    def begin(self, character: Character) -> Any:
-        return self.parts[0][1].begin(character)
-
-    def act(self, snapshot: Snapshot, memory: Any) -> Action:
-        now = [stand for start, stand in self.parts if snapshot.time >= start - 1e-9] or [self.parts[0][1]]
-        return now[-1].act(snapshot, memory)
-
-
 def blow(body: str, direction: float, force: float, start: float, duration: float = 0.1) -> Push:
-    """A horizontal push at a body's CoM, `direction` in degrees from forward, counter-clockwise."""
+    """Returns a horizontal push at a body's CoM; `direction` is in degrees from forward, counter-clockwise."""
     a = math.radians(direction)
     return Push(body, (force * math.cos(a), force * math.sin(a), 0.0), start, duration)
 
 
+def scaled_blow(
+    character: Character, body: str, direction: float, rho: float, start: float, duration: float = 0.1
+) -> Push:
+    """Returns a horizontal push of `rho` times what ankles alone could take there (MATH: rho)."""
+    return blow(
+        body, direction, rho * measure.ankle_limit(character, body, direction).impulse / duration, start, duration
+    )
+
+
 def trunk_of(character: Character) -> str:
-    """The thorax, or the nearest to it that a figure has: else its root."""
+    """Returns the name of the thorax or of a similar body; the root if there is none."""
     known = [name for name in ("thorax", "trunk", "torso", "chest") if name in character.segments]
     return known[0] if known else character.root
 
 
 def reference_poses(recording: Recording, reference: Motion | None) -> Array:
-    """(n, nq): where the reference's clock was at every row of a recording."""
+    """Returns (n, nq): the reference's pose for every row of a recording, at the reference's own time."""
     if reference is None:
         return np.tile(recording.positions()[0], (len(recording), 1))
     clock = recording.notes.get("clock")
@@ -63,32 +49,26 @@ def reference_poses(recording: Recording, reference: Motion | None) -> Array:
 
 
 def joint_errors(recording: Recording, reference: Motion | None = None) -> Array:
-    """(n,) [rad]: root of the mean square of how far the joints are from the reference."""
-    who, q = recording.character, recording.positions()
+    """Returns (n,) [rad]: the rms error of the joints against the reference."""
+    character, q = recording.character, recording.positions()
     wanted = reference_poses(recording, reference)
-    errors = np.array([who.difference(a, b)[who.root_dofs.stop :] for a, b in zip(q, wanted, strict=True)])
+    errors = np.array([character.difference(a, b)[character.root_dofs.stop :] for a, b in zip(q, wanted, strict=True)])
     return np.sqrt(np.mean(errors**2, axis=1))
 
 
 def ended(recording: Recording) -> str:
-    """In words: stood, or fell when and how."""
+    """Returns how a recording ended, as text: stood, or fell when and how."""
     fall = measure.fell(recording)
     return f"fell at {fall.time:.2f} s ({fall.reason})" if fall.fell else "stood to the end"
 
 
 def largest_slip(recording: Recording) -> float:
-    """[m] path that the foot that slid most slid."""
+    """Returns the largest path that a foot slid [m]."""
     return max(measure.foot_slip(recording).values())
 
 
-def solver_troubles(recording: Recording) -> int:
-    """Ticks whose solver did not say 'solved'."""
-    status = recording.notes.get("status")
-    return 0 if status is None else int(np.sum(status != "solved"))
-
-
 def story_panels(recording: Recording, reference: Motion | None = None) -> list[Panel]:
-    """CoM over the ground, angular momentum, alarm and distance from the reference: the story of most runs here."""
+    """Returns panels of CoM, angular momentum, alarm and errors against the reference."""
     from counterpoise.experiments.plotting import Panel
 
     com, H = measure.com(recording), measure.momentum(recording)[:, :3]

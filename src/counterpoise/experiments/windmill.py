@@ -16,33 +16,38 @@ from counterpoise.experiments.upright import blow, ended, joint_errors, largest_
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.recording import Recording
 
+MAX_ARM_MASS = 0.15  # of the body: what carries more than this with a hand is no arm
+FIRST_BLOW = 0.3  # [s]
+
 
 @dataclass(frozen=True)
-class Settings:
+class WindmillSettings:
     """Force, duration and interval are the thesis's; it does not say which body is pushed, which way, nor how often."""
 
     who: str = setting("human", "", "which figure")
     force: float = setting(1000.0, "N", "of each push")
     duration: float = setting(0.1, "s", "of each push")
     interval: float = setting(0.1, "s", "between pushes")
-    pushes: int = setting(8, "", "how many, turn about to and fro")
+    pushes: int = setting(8, "", "how many, in alternating directions")
     body: str = setting("pelvis", "", "pushed at its centre of mass")
     direction: float = setting(0.0, "deg", "of the first push, from forward")
-    seconds: float = setting(3.0, "s", "to recover in after the last")
-    search: bool = setting(True, "", "find the largest force survived: all are tried, survival is not monotone")
+    seconds: float = setting(3.0, "s", "simulated after the last push")
+    search: bool = setting(
+        True, "", "find the largest force survived; every step is tried, as survival is not monotone"
+    )
     step: float = setting(50.0, "N", "from one force tried to the next")
 
 
-def run(settings: Settings, lab: Lab) -> Outcome:
-    """The thesis's blows; then all forces below, step by step: which are survived in place, which without a fall."""
+def run(settings: WindmillSettings, lab: Lab) -> Outcome:
+    """Simulates the thesis's blows, then smaller ones step by step: which are survived in place, or without a fall."""
     from counterpoise.experiments.plotting import panels
 
-    who = character(settings.who)
-    verdicts = {settings.force: _verdict(_simulated("asked", who, settings, settings.force, lab), settings)}
+    figure = character(settings.who)
+    verdicts = {settings.force: _verdict(_simulated("asked", figure, settings, settings.force, lab), settings)}
     asked = lab.recordings["asked"]
     if settings.search:
         for force in np.arange(settings.step, settings.force - 1e-9, settings.step):
-            rec = _simulated("trial", who, settings, float(force), lab)
+            rec = _simulated("trial", figure, settings, float(force), lab)
             verdicts[float(force)] = _verdict(rec, settings)
             if verdicts[float(force)]:
                 lab.recordings["largest"] = rec
@@ -78,14 +83,15 @@ def run(settings: Settings, lab: Lab) -> Outcome:
         "not survived": {f"{force:.0f}": v.why for force, v in sorted(verdicts.items()) if not v},
         "slip": largest_slip(rec), "foot": _verdict(rec, settings).foot, "last_error": float(joint_errors(rec)[-1]),
     }  # fmt: skip
-    begun = 0.3
-    times = np.linspace(begun, begun + settings.pushes * (settings.duration + settings.interval) + 0.8, 10).tolist()
+    times = np.linspace(
+        FIRST_BLOW, FIRST_BLOW + settings.pushes * (settings.duration + settings.interval) + 0.8, 10
+    ).tolist()
     film = Film(shown, azimuth=-50.0, columns=5, panel=(210, 270), times=times, speed=0.5)
     return Outcome(claims, {"windmill": panels(story_panels(rec), f"{shown}: {largest:.0f} N")}, film, facts)
 
 
-def blows(settings: Settings, force: float, start: float = 0.3) -> list[Push]:
-    """To and fro, beginning at `start` [s]."""
+def blows(settings: WindmillSettings, force: float, start: float = FIRST_BLOW) -> list[Push]:
+    """Returns the blows, alternately in opposite directions, from `start` [s] on."""
     every = settings.duration + settings.interval
     return [
         blow(settings.body, settings.direction + 180.0 * (i % 2), force, start + i * every, settings.duration)
@@ -93,26 +99,26 @@ def blows(settings: Settings, force: float, start: float = 0.3) -> list[Push]:
     ]
 
 
-def _verdict(rec: Recording, settings: Settings) -> measure.Survival:
-    """In place, as everywhere (`Bar`): no fall, feet within 1 cm of their places, at rest and back in its pose."""
+def _verdict(rec: Recording, settings: WindmillSettings) -> measure.Survival:
+    """Whether the blows were survived in place (`Bar`): no fall, feet within 1 cm, at rest and back in its pose."""
     last = blows(settings, 1.0)[-1]
     return measure.survival(rec, last.start + last.duration, measure.Bar(seconds=settings.seconds))
 
 
-def _simulated(name: str, who: Character, settings: Settings, force: float, lab: Lab) -> Recording:
+def _simulated(name: str, character: Character, settings: WindmillSettings, force: float, lab: Lab) -> Recording:
     pushes = blows(settings, force)
     seconds = pushes[-1].start + settings.duration + settings.seconds
-    return lab.simulate(name, who, Stand(), seconds, disturbances=pushes)
+    return lab.simulate(name, character, Stand(), seconds, disturbances=pushes)
 
 
-def arm_joints(who: Character) -> list[str]:
-    """Joints of the limbs that end in a hand: from each hand up to what also carries something else."""
-    parents, ids = who.model.body_parentid, {who.body_id(h) for h in who.hands}
+def arm_joints(character: Character) -> list[str]:
+    """Returns the joints of the limbs that end in a hand: those that carry a hand and little mass."""
+    parents, ids = character.model.body_parentid, {character.body_id(h) for h in character.hands}
     out = []
-    for joint in who.joints:
-        b = who.body_id(joint.body)
-        below = [i for i in range(1, who.model.nbody) if _within(parents, i, b)]
-        if ids & set(below) and who.model.body_mass[below].sum() < 0.15 * who.mass:
+    for joint in character.joints:
+        b = character.body_id(joint.body)
+        below = [i for i in range(1, character.model.nbody) if _within(parents, i, b)]
+        if ids & set(below) and character.model.body_mass[below].sum() < MAX_ARM_MASS * character.mass:
             out.append(joint.name)
     return out
 
@@ -126,22 +132,26 @@ def _within(parents: NDArray[np.int32], body: int, ancestor: int) -> bool:
 
 
 def arm_travel(rec: Recording) -> float:
-    """[rad] that the upper arms turned altogether, the mean over the arms: the integral of the joint's speed."""
-    who = rec.character
-    first = [name for name in arm_joints(who) if name.startswith("shoulder")]
+    """Returns the rotation of the upper arms in all [rad], a mean over the arms: the integral of the joint's speed."""
+    character = rec.character
+    first = [name for name in arm_joints(character) if name.startswith("shoulder")]
     if not first:
         return 0.0
-    paths = [np.linalg.norm(rec.qvel[:, who.joint(name).dofs], axis=1).sum() * rec.timestep for name in first]
+    paths = [np.linalg.norm(rec.qvel[:, character.joint(name).dofs], axis=1).sum() * rec.timestep for name in first]
     return float(np.mean(paths))
 
 
-def arm_share(rec: Recording, settings: Settings) -> float:
-    """Of the angular momentum about the pushed axis while it was largest: how much is that of the arms."""
-    who = rec.character
-    dofs = [d for name in arm_joints(who) for d in range(who.joint(name).dofs.start, who.joint(name).dofs.stop)]
+def arm_share(rec: Recording, settings: WindmillSettings) -> float:
+    """Returns the arms' share of the largest horizontal angular momentum."""
+    character = rec.character
+    dofs = [
+        d
+        for name in arm_joints(character)
+        for d in range(character.joint(name).dofs.start, character.joint(name).dofs.stop)
+    ]
     H = measure.momentum(rec)[:, :3]
     k = int(np.argmax(np.linalg.norm(H[:, :2], axis=1)))
-    s = who.snapshot(rec.state(k))
+    s = character.snapshot(rec.state(k))
     arms = s.momentum_matrix[:3][:, dofs] @ s.v[dofs]
     size = float(H[k, :2] @ H[k, :2])
     return float(arms[:2] @ H[k, :2] / size) if size > 1e-9 else 0.0
@@ -151,6 +161,6 @@ EXPERIMENT = Experiment(
     name="windmill",
     summary="alternating blows until the arms windmill, and the largest that are survived",
     source="de Lasa 2011, section 4.1, figure 4.2",
-    settings=Settings,
+    settings=WindmillSettings,
     run=run,
 )

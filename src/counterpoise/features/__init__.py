@@ -10,6 +10,7 @@ from counterpoise.features.frame import AxisAim, AxisComponent, AxisDirection, B
 from counterpoise.features.goal import Goal
 from counterpoise.features.posture import JointValue, WholePosture
 from counterpoise.features.relative import RelativeOrientation, RelativePosition
+from counterpoise.features.solids import LowestPoints
 from counterpoise.features.surface import Curve, CurveOffset, Height, PlaneDistance
 
 # One example of every feature on any body: a new feature adds a line here, and the laws then apply to it.
@@ -27,6 +28,7 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
     "WholePosture": lambda c: WholePosture(c),
     "JointValue": lambda c: JointValue(c, c.joints[-1].name),
     "PlaneDistance": lambda c: PlaneDistance(c.segments[-1], (0.1, 0.2, 0.3), (1.0, 1.0, 2.0), (0.0, 0.1, 0.0)),
+    "LowestPoints": lambda c: LowestPoints(c.root),
     "Height": lambda c: Height(c.segments[-1]),
     "CurveOffset": lambda c: CurveOffset(
         c.segments[-1], Curve([(0.0, 0.0, 1.0), (0.5, 0.2, 1.2), (0.8, 0.8, 1.0), (0.2, 1.0, 0.7)], closed=True)
@@ -35,6 +37,6 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
 
 __all__ = [
     "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport",
-    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "PlaneDistance", "PointPosition",
-    "RelativeOrientation", "RelativePosition", "WholePosture",
+    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
+    "PlaneDistance", "PointPosition", "RelativeOrientation", "RelativePosition", "WholePosture",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Many at once: work spread over processes, where one that fails, or even dies, never stops the others."""
+"""Many tasks at once: work spread over processes, where a task that fails or crashes never stops the others."""
 
 from counterpoise.fleet.converting import Conversion, Converted, convert_files, plan_conversion
 

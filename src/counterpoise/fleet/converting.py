@@ -25,27 +25,27 @@ from counterpoise.motion.motion import Motion
 
 @dataclass(frozen=True)
 class Converted:
-    """What became of one file."""
+    """The result of one file."""
 
     input: Path
     output: Path
     status: Literal["done", "failed", "skipped", "stopped"]
-    why: str = ""  # one line, of what is not done
+    why: str = ""  # the reason in one line, if it is not done
     frames: int = 0  # written
     rate: float = 0.0  # [1/s]
-    told: tuple[str, ...] = ()  # what was guessed in reading
+    remarks: tuple[str, ...] = ()  # what was guessed in reading
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What became of them all."""
+    """The results of all files."""
 
     files: tuple[Converted, ...]
-    seconds: float  # it took
+    seconds: float  # that it took
     interrupted: bool = False
 
     def of(self, status: str) -> tuple[Converted, ...]:
-        """Those that are "done", "failed", "skipped" or "stopped"."""
+        """Returns the files that are "done", "failed", "skipped" or "stopped"."""
         return tuple(one for one in self.files if one.status == status)
 
     def __str__(self) -> str:
@@ -72,16 +72,17 @@ def convert_files(
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Conversion:
-    """Convert motion files and recordings, in `jobs` processes (all cores unless said); one bad file stops no other.
+    """Converts motion files and recordings in `jobs` processes (by default as many as cores).
 
-    `inputs` and `out`, `to` and `force` are as in `plan_conversion`. `character` retargets. `rate` [1/s] is that of
-    what is written, `frames` (first, last), both included and either None, are frames of the input, `bodies` the
-    segments to keep. `units`, `up` and `source_rate` say what the inputs mean where they leave it open or tell wrong;
-    `out_units` and `out_up` are those of a BVH that is written. `figure` is the figure of a recording, counted from 0,
-    or the root's name in a BVH of several. Ctrl-C stops, and what was done stays done.
+    A file that fails does not stop the others. `inputs`, `out`, `to` and `force` are as in `plan_conversion`. A
+    `character` is retargeted to. `rate` [1/s] is that of the files written, `frames` (first, last), both included and
+    either None, are frames of the input, `bodies` the segments to keep. `units`, `up` and `source_rate` are those of
+    the inputs, if these do not have them or have them wrong; `out_units` and `out_up` are those of a BVH that is
+    written. `figure` is the figure of a recording, counted from 0, or the root's name in a BVH with several. Ctrl-C
+    stops; files that are done stay.
     """
     steps = plan_conversion(inputs, out, to=to, force=force)
-    wishes: dict[str, Any] = {
+    options: dict[str, Any] = {
         "rate": _positive("rate", rate),
         "frames": list(frames) if frames is not None else None,
         "bodies": list(bodies) if bodies is not None else None,
@@ -100,22 +101,22 @@ def convert_files(
     started = perf_counter()
     results = [Converted(step.input, step.output, "skipped" if step.skip else "stopped", step.skip) for step in steps]
     todo = [k for k, step in enumerate(steps) if not step.skip]
-    tasks = [{"input": str(steps[k].input), "output": str(steps[k].output), **wishes} for k in todo]
-    tell = progress if progress is not None else lambda done, all_: None
+    tasks = [{"input": str(steps[k].input), "output": str(steps[k].output), **options} for k in todo]
+    report = progress if progress is not None else lambda done, count: None
     interrupted = False
     try:
         if tasks:
-            tell(0, len(tasks))
+            report(0, len(tasks))
         with closing(answers(f"{__name__}:convert_one", tasks, jobs)) as coming:
             for count, answer in enumerate(coming, start=1):
                 k = todo[answer.task]
                 results[k] = _result(steps[k], answer.value, answer.error)
-                tell(count, len(tasks))
+                report(count, len(tasks))
     except KeyboardInterrupt:
         interrupted = True
     for one in results:
         if one.status in ("failed", "stopped"):
-            _tidy(one.output)
+            _clean_up(one.output)
     return Conversion(tuple(results), perf_counter() - started, interrupted)
 
 
@@ -133,26 +134,26 @@ def convert_one(
     figure: int | str | None,
     character: str | None,
 ) -> dict[str, Any]:
-    """One file, whole or not at all; frames and rate written, and what was guessed."""
-    who = _figure(character) if character is not None else None
+    """Converts one file, completely or not at all. Returns the frames and rate written, and what was guessed."""
+    body = _figure(character) if character is not None else None
     part = _part(frames)
     read: dict[str, Any] = {"units": units, "up": up, "rate": source_rate}
     if (recorded := _recording(input, figure, {k: v for k, v in read.items() if v is not None})) is not None:
-        motion = _onto(_cut(recorded, part), who)
+        motion = _onto(_cut(recorded, part), body)
     else:
         if figure is not None:
             if Path(input).suffix.lower() != ".bvh":
                 raise BadValue(f"figure {figure!r} means nothing to a {Path(input).suffix.lower()} file")
             read["figure"] = str(figure)
-        if who is None and FORMATS[Path(input).suffix.lower()].needs_character:
-            raise BadValue(f"a {Path(input).suffix.lower()} file does not hold a body; say which character it moves")
-        motion = read_motion(input, who, frames=part, **read)
-    told = motion.source.told if motion.source is not None else ()
+        if body is None and FORMATS[Path(input).suffix.lower()].needs_character:
+            raise BadValue(f"a {Path(input).suffix.lower()} file does not contain a character; give the one it moves")
+        motion = read_motion(input, body, frames=part, **read)
+    remarks = motion.source.remarks if motion.source is not None else ()
     Path(output).parent.mkdir(parents=True, exist_ok=True)
     options = {key: value for key, value in (("units", out_units), ("up", out_up)) if value is not None}
     motion.write(output, rate=rate, bodies=bodies, **options)
     times, _, written = frames_of_motion(motion, rate, None)
-    return {"frames": len(times), "rate": written, "told": list(told)}
+    return {"frames": len(times), "rate": written, "remarks": list(remarks)}
 
 
 # --------------------------------------------------------------------------------------------------------- pieces
@@ -165,7 +166,7 @@ def _positive(what: str, value: float | None) -> float | None:
 
 
 def _mjcf(character: Character | str | None) -> str | None:
-    """The character as text that a worker builds it from again."""
+    """Returns the character as text, from which a worker builds it again."""
     if isinstance(character, str):
         from counterpoise.character.library import character as find
 
@@ -186,7 +187,7 @@ def _part(frames: Sequence[int | None] | None) -> tuple[int, int] | slice | None
 
 
 def _recording(path: str, figure: int | str | None, read: dict[str, Any]) -> Motion | None:
-    """The motion of one figure of a recording; None when the file is none."""
+    """Returns the motion of one figure of a recording; None if the file is not a recording."""
     if Path(path).suffix.lower() != ".npz":
         return None
     with open_archive(path, "recording or motion") as archive:
@@ -196,7 +197,7 @@ def _recording(path: str, figure: int | str | None, read: dict[str, Any]) -> Mot
     from counterpoise.simulate import Recording
 
     for name in read:
-        raise BadValue(f"{name} means nothing to a recording: it has its own")
+        raise BadValue(f"a recording has its own {name}: leave it out")
     recording = Recording.load(path)
     count, which = len(recording.figures), str(figure if figure is not None else 0)
     if not (which.isascii() and which.isdigit() and int(which) < count):
@@ -212,24 +213,25 @@ def _cut(motion: Motion, part: tuple[int, int] | slice | None) -> Motion:
     return replace(motion, times=motion.times[chosen], poses=motion.poses[chosen])
 
 
-def _onto(motion: Motion, who: Character | None) -> Motion:
-    if who is None:
+def _onto(motion: Motion, character: Character | None) -> Motion:
+    """Returns the motion on a character, retargeted if it is not the same body."""
+    if character is None:
         return motion
-    if same_body(motion.character, who):
-        return replace(motion, character=who)
+    if same_body(motion.character, character):
+        return replace(motion, character=character)
     from counterpoise.motion.retarget.transfer import retarget
 
-    return retarget(motion, who)
+    return retarget(motion, character)
 
 
 def _result(step: Step, value: dict[str, Any] | None, error: str) -> Converted:
     if error or value is None:
         return Converted(step.input, step.output, "failed", error)
-    return Converted(step.input, step.output, "done", "", value["frames"], value["rate"], tuple(value["told"]))
+    return Converted(step.input, step.output, "done", "", value["frames"], value["rate"], tuple(value["remarks"]))
 
 
-def _tidy(output: Path) -> None:
-    """Remove what a process that died at once may have left half-written beside `output`; see `files.whole_file`."""
+def _clean_up(output: Path) -> None:
+    """Removes the temporary file that a crashed process may have left; see `files.whole_file`."""
     for left in output.parent.glob(f".{'[0-9a-f]' * 12}.{glob.escape(output.name)}"):
         left.unlink(missing_ok=True)
 

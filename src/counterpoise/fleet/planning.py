@@ -1,4 +1,4 @@
-"""Which files become which: folders, globs and files in, a file or a folder out; decided before any work is done."""
+"""Which file is converted into which: inputs are files, folders and globs, the output is a file or a folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_READ = (".fbx", *(suffix for suffix, entry in FORMATS.items() if not entry.
 
 @dataclass(frozen=True)
 class Step:
-    """One file to convert; `skip` says why it is left out."""
+    """One file to convert; `skip` is the reason if it is left out."""
 
     input: Path
     output: Path
@@ -29,23 +29,23 @@ class Step:
 @dataclass(frozen=True)
 class _Found:
     path: Path
-    below: Path  # its place under the folder or pattern it was found by
-    top: Path  # that folder
-    named: bool  # by the user, not found in a folder
+    below: Path  # its path inside `top`
+    top: Path  # the folder, or that of the pattern, in which it was found
+    named: bool  # given by the user, not found in a folder
 
 
 def plan_conversion(
     inputs: PathLike | Sequence[PathLike], out: PathLike, *, to: str | None = None, force: bool = False
 ) -> tuple[Step, ...]:
-    """What would be converted into what; nothing is read or written.
+    """Returns what would be converted into what; nothing is read or written.
 
-    An input is a file, a folder (with all below it) or a glob. `out` is a file, or a folder in which the tree of
-    subfolders is kept; then `to` names the format ("glb"). What is there already is skipped unless `force`. Two inputs
-    that would become one file are refused. What an earlier run wrote into a folder that is read is no input.
+    An input is a file, a folder (with its subfolders) or a glob. `out` is a file, or a folder in which the tree of
+    subfolders is kept; then `to` names the format ("glb"). Files that exist are skipped unless `force`. Two inputs that
+    would become one file are an error. Files that an earlier run wrote into an input folder are not inputs.
     """
     given = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     if not given:
-        raise BadValue("nothing to convert: name a file, a folder or a glob")
+        raise BadValue("nothing to convert: give a file, a folder or a glob")
     target = Path(out)
     folder = _is_folder(os.fspath(out), to)
     suffix = _suffix(target, to, folder)
@@ -56,13 +56,13 @@ def plan_conversion(
         steps = [Step(one.path, target / one.below.with_suffix(suffix)) for one in found]
     elif len(found) > 1:
         raise BadValue(
-            f"{len(found)} files cannot all become {str(target)!r}: name a folder, and the format with `to`",
+            f"{len(found)} files cannot all become {str(target)!r}: give a folder, and the format with `to`",
             inputs=tuple(str(one.path) for one in found),
         )
     else:
         steps = [Step(one.path, target) for one in found]
-    steps = [_judged(step, folder, force) for step in steps]
-    if all(step.skip in _NONE.values() for step in steps):
+    steps = [_checked(step, folder, force) for step in steps]
+    if all(step.skip in _UNREADABLE.values() for step in steps):
         why = f": {steps[0].skip}" if steps else ""
         named = ", ".join(repr(os.fspath(text)) for text in given[:4])
         raise BadFile(f"no motion files in {named}{why or '; the suffix may be ' + ', '.join(_READ)}")
@@ -70,7 +70,7 @@ def plan_conversion(
     return tuple(steps)
 
 
-_NONE = {
+_UNREADABLE = {
     ".fbx": "FBX is a closed format: import it in Blender, export .glb or .bvh, and read that",
     **{suffix: f"{suffix} files are written here, not read" for suffix in _NOT_READ[1:]},
 }
@@ -84,17 +84,17 @@ def _is_folder(text: str, to: str | None) -> bool:
 
 
 def _suffix(target: Path, to: str | None, folder: bool) -> str:
-    """The suffix of what is written; `to` and a file's own must agree."""
+    """Returns the suffix of the files to write; `to` and the suffix of a file must agree."""
     if not folder:
         format_of(target, "write")
         if to is not None and _dotted(to) != target.suffix.lower():
-            raise BadValue(f"{str(target)!r} is no {_dotted(to)} file; leave out `to`, or name a folder")
+            raise BadValue(f"{str(target)!r} is not a {_dotted(to)} file; leave out `to`, or give a folder")
         if not target.absolute().parent.is_dir():
             raise BadFile(f"cannot write {str(target)!r}: there is no folder {str(target.parent)!r}", path=str(target))
         return target.suffix.lower()
     if to is None:
         choices = ", ".join(suffix[1:] for suffix in _WRITTEN)
-        raise BadValue(f"which format shall the files in {str(target)!r} have? Say it with `to`: {choices}")
+        raise BadValue(f"the format of the files in {str(target)!r} is missing; give it with `to`: {choices}")
     if target.exists() and not target.is_dir():
         raise BadFile(f"{str(target)!r} is a file, not a folder", path=str(target))
     if _dotted(to) not in _WRITTEN:
@@ -124,9 +124,9 @@ def _find(given: PathLike) -> Iterator[_Found]:
         matches = sorted(Path(match) for match in glob.glob(text, recursive=True))
         files = [match for match in matches if match.is_file()]
         if not files:
-            raise BadFile(f"no file is like {text!r}", path=text)
+            raise BadFile(f"no file matches {text!r}", path=text)
         for match in files:
-            if _welcome(match):
+            if _is_input(match):
                 yield _Found(match, match.relative_to(top), top, False)
     else:
         raise BadFile(f"no file {text!r}", path=text)
@@ -137,16 +137,16 @@ def _walk(top: Path) -> Iterator[_Found]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(home, name)
-            if _welcome(path) and path.is_file():
+            if _is_input(path) and path.is_file():
                 yield _Found(path, path.relative_to(top), top, False)
 
 
-def _welcome(path: Path) -> bool:
+def _is_input(path: Path) -> bool:
     return not path.name.startswith(".") and path.suffix.lower() in (*_READ, *_NOT_READ)
 
 
 def _plain_parts(path: Path) -> list[str]:
-    """The folder a pattern starts from."""
+    """Returns the parts of a path before its first pattern."""
     parts: list[str] = []
     for part in path.parts[:-1]:
         if glob.has_magic(part):
@@ -156,37 +156,38 @@ def _plain_parts(path: Path) -> list[str]:
 
 
 def _is_output(found: _Found, target: Path, suffix: str) -> bool:
-    """Whether a file found in a folder is (or may be) what an earlier run wrote there."""
+    """Returns whether a file found in a folder may have been written there by an earlier run."""
     out, top = target.resolve(), found.top.resolve()
     if out == top:
         return found.path.suffix.lower() == suffix
     return out.is_relative_to(top) and found.path.resolve().is_relative_to(out)
 
 
-# ------------------------------------------------------------------------------------------------------- judging
+# ------------------------------------------------------------------------------------------------------ checking
 
 
-def _judged(step: Step, folder: bool, force: bool) -> Step:
+def _checked(step: Step, folder: bool, force: bool) -> Step:
+    """Returns the step, with the reason if it must be skipped; raises an error if it is the only one."""
     suffix = step.input.suffix.lower()
     if suffix in _NOT_READ:
-        return Step(step.input, step.output, _NONE[suffix])
+        return Step(step.input, step.output, _UNREADABLE[suffix])
     format_of(step.input, "read")
     if step.output.resolve() == step.input.resolve():
         if not folder:
-            raise BadValue(f"{str(step.output)!r} would be written over itself; name another file")
+            raise BadValue(f"{str(step.output)!r} would be written over itself; give another file")
         return Step(step.input, step.output, "would be written over itself")
     if not force and os.path.lexists(step.output):
         if not folder:
-            raise BadFile(f"{str(step.output)!r} is there already (force writes over it)", path=str(step.output))
-        return Step(step.input, step.output, "is there already (force writes over it)")
+            raise BadFile(f"{str(step.output)!r} exists already (force overwrites it)", path=str(step.output))
+        return Step(step.input, step.output, "exists already (force overwrites it)")
     return step
 
 
 def _check_outputs(steps: Sequence[Step]) -> None:
-    """Every output is written once."""
+    """Raises BadValue if two inputs have the same output."""
     taken: dict[str, Path] = {}
     for step in steps:
-        if step.skip in _NONE.values():
+        if step.skip in _UNREADABLE.values():
             continue
         other = taken.setdefault(os.path.normcase(step.output.absolute()), step.input)
         if other != step.input:

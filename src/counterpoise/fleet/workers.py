@@ -1,8 +1,8 @@
 """Worker processes: each does one task after the other and answers in JSON, line by line.
 
-A task that raises is a failed task. A process that dies (a crash in foreign code, no memory left) fails its task and
-is replaced. Workers import this package afresh, so that callers need no guard in their scripts; they end by themselves
-when the program that started them is gone.
+A task that raises an error fails. A task whose process crashes (in other libraries, or without memory) fails too, and
+the process is replaced. Workers start a new Python, so scripts that call them need no `if __name__ == "__main__"`; they
+end by themselves when the program that started them has ended.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from typing import Any
 from counterpoise.errors import BadValue, CounterpoiseError
 from counterpoise.files import one_line
 
-_PATIENCE = 5.0  # [s] a worker may take to tidy up when it is told to stop
+_STOP_TIME = 5.0  # [s] that a worker may take to clean up when it has to stop
+_POLL_TIME = 0.2  # [s] between looks at the workers; signals are handled in between
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What became of a task: its value, or in one line why there is none."""
+class TaskAnswer:
+    """The result of a task: its value, or its error in one line."""
 
     task: int
     value: Any = None
@@ -39,18 +40,18 @@ class Answer:
 
 
 def cores() -> int:
-    """The processor cores this program may use."""
+    """Returns the number of processor cores that this program may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def answers(function: str, tasks: Sequence[Mapping[str, Any]], jobs: int | None = None) -> Generator[Answer]:
-    """Call `function` ("module:name", of this package) with every task's arguments, in `jobs` processes.
+def answers(function: str, tasks: Sequence[Mapping[str, Any]], jobs: int | None = None) -> Generator[TaskAnswer]:
+    """Calls `function` ("module:name", of this package) with every task's arguments, in `jobs` processes.
 
-    Arguments and values are what JSON can say. Answers come as they are ready. A single task is done here and now.
-    Closing the iterator, or Ctrl-C, stops the workers; each tidies up what it had begun.
+    Arguments and values are JSON values. Answers are yielded as they are ready. A single task is done in this process.
+    Closing the iterator, or Ctrl-C, stops the workers; each cleans up what it had begun.
     """
     if jobs is not None and jobs < 1:
-        raise BadValue(f"jobs are processes: at least 1, not {jobs}", jobs=jobs)
+        raise BadValue(f"jobs is a number of processes, at least 1; got {jobs}", jobs=jobs)
     if len(tasks) == 1:
         yield attempt(function, 0, tasks[0])
         return
@@ -62,26 +63,26 @@ def answers(function: str, tasks: Sequence[Mapping[str, Any]], jobs: int | None 
         crew.stop()
 
 
-def attempt(function: str, task: int, arguments: Mapping[str, Any]) -> Answer:
-    """One task; whatever goes wrong is its answer."""
+def attempt(function: str, task: int, arguments: Mapping[str, Any]) -> TaskAnswer:
+    """Does one task; an error becomes its answer."""
     home, _, name = function.partition(":")
     try:
-        return Answer(task, getattr(import_module(home), name)(**arguments))
+        return TaskAnswer(task, getattr(import_module(home), name)(**arguments))
     except CounterpoiseError as error:
-        return Answer(task, error=one_line(error))
+        return TaskAnswer(task, error=one_line(error))
     except MemoryError:
-        return Answer(task, error="not enough memory")
+        return TaskAnswer(task, error="not enough memory")
     except Exception as error:
-        return Answer(task, error=f"unexpected {type(error).__name__}: {one_line(error)}")
+        return TaskAnswer(task, error=f"unexpected {type(error).__name__}: {one_line(error)}")
 
 
 class _Crew:
-    """As many threads as processes; each thread feeds one process and replaces it when it dies."""
+    """As many threads as processes; each thread feeds one process and replaces it after a crash."""
 
     def __init__(self, function: str, tasks: Sequence[Mapping[str, Any]], jobs: int) -> None:
         self._function, self._tasks = function, tasks
         self._todo: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[TaskAnswer] = queue.SimpleQueue()
         for k in range(len(tasks)):
             self._todo.put(k)
         self._stopping = False
@@ -91,13 +92,13 @@ class _Crew:
         for thread in self._threads:
             thread.start()
 
-    def next(self) -> Answer:
-        while True:  # in short waits: a signal is noticed between them on every system
+    def next(self) -> TaskAnswer:
+        while True:
             try:
-                return self._done.get(timeout=0.2)
+                return self._done.get(timeout=_POLL_TIME)
             except queue.Empty:
                 if self._done.empty() and not any(thread.is_alive() for thread in self._threads):
-                    raise RuntimeError("no worker is left to do the work") from None
+                    raise RuntimeError("all workers have ended before their work was done") from None
 
     def stop(self) -> None:
         with self._lock:
@@ -107,37 +108,39 @@ class _Crew:
             process.terminate()
         for process in left:
             try:
-                process.wait(_PATIENCE)
+                process.wait(_STOP_TIME)
             except subprocess.TimeoutExpired:
                 process.kill()
         for thread in self._threads:
-            thread.join(_PATIENCE)
+            thread.join(_STOP_TIME)
 
     def _feed(self) -> None:
         process: subprocess.Popen[bytes] | None = None
-        with tempfile.TemporaryFile() as said:
+        """Gives tasks to one process until there are no more."""
+        with tempfile.TemporaryFile() as printed:
             while not self._stopping:
                 try:
                     task = self._todo.get_nowait()
                 except queue.Empty:
                     break
                 try:
-                    process = process or self._hire(said)
+                    process = process or self._start(printed)
                     if process is None:
                         return
                     answer = _ask(process, task, self._tasks[task])
                 except OSError as error:
-                    answer = Answer(task, error=f"no process to do it: {one_line(error)}")
+                    answer = TaskAnswer(task, error=f"its process could not be started: {one_line(error)}")
                 if answer is None:
                     assert process is not None
-                    answer = Answer(task, error=_last_words(self._dismiss(process), said))
+                    answer = TaskAnswer(task, error=_cause_of_crash(self._finish(process), printed))
                     process = None
                 if not self._stopping:
                     self._done.put(answer)
             if process is not None:
-                self._dismiss(process)
+                self._finish(process)
 
-    def _hire(self, said: Any) -> subprocess.Popen[bytes] | None:
+    def _start(self, printed: Any) -> subprocess.Popen[bytes] | None:
+        """Starts a process that writes what it prints to a file. Returns None while the workers are being stopped."""
         home = str(Path(__file__).resolve().parents[2])
         paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
         env = {**dict.fromkeys(_ONE_THREAD, "1"), **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
@@ -146,15 +149,15 @@ class _Crew:
             if self._stopping:
                 return None
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, env=env, start_new_session=True
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=printed, env=env, start_new_session=True
             )
             self._processes.add(process)
         return process
 
-    def _dismiss(self, process: subprocess.Popen[bytes]) -> int:
-        """Let a process end; its exit code."""
+    def _finish(self, process: subprocess.Popen[bytes]) -> int:
+        """Waits until a process ends. Returns its exit code."""
         assert process.stdin is not None and process.stdout is not None
-        with suppress(OSError):  # it is gone already, with a line of ours unread
+        with suppress(OSError):  # it may have ended without reading our last line
             process.stdin.close()
         code = process.wait()
         process.stdout.close()
@@ -163,8 +166,8 @@ class _Crew:
         return code
 
 
-def _ask(process: subprocess.Popen[bytes], task: int, arguments: Mapping[str, Any]) -> Answer | None:
-    """A worker's answer; None when it died over it."""
+def _ask(process: subprocess.Popen[bytes], task: int, arguments: Mapping[str, Any]) -> TaskAnswer | None:
+    """Returns a worker's answer; None if the worker crashed."""
     assert process.stdin is not None and process.stdout is not None
     try:
         process.stdin.write(json.dumps([task, arguments]).encode() + b"\n")
@@ -174,17 +177,17 @@ def _ask(process: subprocess.Popen[bytes], task: int, arguments: Mapping[str, An
         return None
     if not line.endswith(b"\n"):
         return None
-    return Answer(**json.loads(line))
+    return TaskAnswer(**json.loads(line))
 
 
-def _last_words(code: int, said: Any) -> str:
-    """How a process died, and the last thing it said."""
+def _cause_of_crash(code: int, printed: Any) -> str:
+    """Returns how a process ended, and the last line that it printed."""
     names = {int(s): s.name for s in signal.Signals}
     how = f"by signal {names.get(-code, -code)}" if code < 0 else f"with exit code {code}"
-    said.seek(max(0, said.seek(0, os.SEEK_END) - 2000))
-    lines = said.read().decode(errors="replace").split("\n")
-    told = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f"its process ended {how}" + (f": {told[:160]}" if told else "")
+    printed.seek(max(0, printed.seek(0, os.SEEK_END) - 2000))
+    lines = printed.read().decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f"its process ended {how}" + (f": {last[:160]}" if last else "")
 
 
-__all__ = ["Answer", "answers", "attempt", "cores"]
+__all__ = ["TaskAnswer", "answers", "attempt", "cores"]

@@ -1,4 +1,4 @@
-"""What a recording is worth: did it stand, where did it press, what did it cost."""
+"""Measures of recordings: standing and falls, contact forces, mechanics, and how large a push is survived."""
 
 from counterpoise.measure.balance import (
     Fall,
@@ -13,16 +13,8 @@ from counterpoise.measure.balance import (
     support_polygon,
 )
 from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentum, power, summary
-from counterpoise.measure.pushes import (
-    AnkleLimit,
-    Bar,
-    PushLimit,
-    Survival,
-    ankle_limit,
-    push_limit,
-    push_map,
-    survival,
-)
+from counterpoise.measure.push_survival import AnkleLimit, Bar, Survival, ankle_limit, survival
+from counterpoise.measure.pushes import PushLimit, push_limit, push_map
 from counterpoise.solve.geometry import convex_hull
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a recording says about standing: contact, centre of pressure, support, slip, lift, and whether it fell."""
+"""Standing in a recording: ground contacts, centre of pressure, support, slip, lift, and falls."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.snapshot import Track, follow, point_path
+from counterpoise.character.track import point_path
 from counterpoise.errors import MissingRole
 from counterpoise.simulate.recording import Recording
 from counterpoise.solve.geometry import convex_hull
 
-TOUCH = 0.02  # of body weight: a segment that is not a foot and bears this much on the ground has fallen on it
-LOW = 0.4  # of the neutral CoM height: the deepest squats go to 0.45
-LOADED = 0.02  # of body weight: a foot that bears this much stands
+FALL_LOAD = 0.02  # [body weights] on the ground under a segment that is not a foot: the figure has fallen
+FALL_HEIGHT = 0.4  # of the neutral CoM height: a CoM below this has fallen (the deepest squats go to 0.45)
+STANDING_LOAD = 0.02  # [body weights] under a foot that stands
+NO_PRESSURE = 1e-6  # [N] upward force below which there is no centre of pressure
 
 
 @dataclass(frozen=True)
 class Fall:
-    """Whether a figure fell, when, and by what sign."""
+    """Whether a figure fell, when, and why it counts as a fall."""
 
     fell: bool
     time: float | None = None  # [s]
@@ -31,7 +32,7 @@ class Fall:
 
 @dataclass(frozen=True, eq=False)
 class GroundContacts:
-    """Contacts between one figure and what it stands on, one row each."""
+    """The contacts of one figure with the ground or the platform, one row each."""
 
     row: Ints  # (m,) row of the recording
     body: Ints  # (m,) segment of the figure, by index in its own model
@@ -40,7 +41,7 @@ class GroundContacts:
 
 
 def ground_contacts(recording: Recording, figure: int = 0) -> GroundContacts:
-    """The figure's contacts with the fixed world or the platform (not with itself or other figures)."""
+    """Returns the figure's contacts with the fixed world or the platform (not with itself or other figures)."""
     c, span = recording.contacts, recording.places[figure].bodies
     rows = np.repeat(np.arange(len(recording)), np.diff(c.start))
     ground = np.zeros(recording.model.nbody, bool)
@@ -58,16 +59,16 @@ def ground_contacts(recording: Recording, figure: int = 0) -> GroundContacts:
 
 
 def ground_force(recording: Recording, figure: int = 0) -> Array:
-    """Total force of the ground on a figure, (n, 3) [N]."""
+    """Returns the total force of the ground on a figure, (n, 3) [N]."""
     g = ground_contacts(recording, figure)
     return _sum_by_row(g.row, g.force, len(recording))
 
 
 def foot_forces(recording: Recording, figure: int = 0) -> dict[str, Array]:
-    """Force of the ground on each foot, (n, 3) [N] by name; a foot's toes count with it."""
-    g, who = ground_contacts(recording, figure), recording.figures[figure]
+    """Returns the force of the ground on each foot, (n, 3) [N] by name; toes count with their foot."""
+    g = ground_contacts(recording, figure)
     out = {}
-    for foot in who.feet:
+    for foot in recording.figures[figure].feet:
         ids = _foot_bodies(recording, figure, foot.name)
         part = np.isin(g.body, ids)
         out[foot.name] = _sum_by_row(g.row[part], g.force[part], len(recording))
@@ -75,71 +76,74 @@ def foot_forces(recording: Recording, figure: int = 0) -> dict[str, Array]:
 
 
 def cop(recording: Recording, figure: int = 0) -> Array:
-    """Centre of pressure, (n, 3) [m]: contact points weighted by their upward force; NaN where nothing presses."""
+    """Returns the centre of pressure, (n, 3) [m]: contact points weighted by upward force, NaN without contact."""
     g = ground_contacts(recording, figure)
     up = np.maximum(g.force[:, 2], 0.0)
     n = len(recording)
     total = np.bincount(g.row, up, n)
     moments = np.stack([np.bincount(g.row, up * g.point[:, i], n) for i in range(3)], axis=1)
-    pressed = total > 1e-6
+    pressed = total > NO_PRESSURE
     out = np.full((n, 3), np.nan)
     out[pressed] = moments[pressed] / total[pressed, None]
     return out
 
 
 def support_polygon(recording: Recording, time: float, figure: int = 0) -> Array:
-    """Corners (k, 2) of the convex hull of what touches the ground at a time, counter-clockwise [m]."""
+    """Returns the corners (k, 2) of the convex hull of the contacts at a time, counter-clockwise [m]."""
     g, row = ground_contacts(recording, figure), recording.row_at(time)
     return convex_hull(g.point[(g.row == row) & (g.force[:, 2] > 0.0)][:, :2])
 
 
 def foot_slip(recording: Recording, figure: int = 0) -> dict[str, float]:
-    """How far each foot slid while it stood [m]: horizontal path of its lowest contact point, relative to the floor."""
-    who, floor = recording.figures[figure], _floor_velocity(recording)
-    track, forces = track_of(recording, figure), foot_forces(recording, figure)
-    weight = _weight(recording, figure)
+    """Returns by foot how far it slid while it stood [m]: the path of its lowest contact point along the floor."""
+    character, floor = recording.figures[figure], _floor_velocity(recording)
+    track, forces = recording.track(figure), foot_forces(recording, figure)
+    weight = weight_of(recording, figure)
     out = {}
-    for foot in who.feet:
-        paths = np.array([point_path(who, track, p.body, p.position) for p in foot.points])  # (p, n, 3)
+    for foot in character.feet:
+        paths = np.array([point_path(character, track, p.body, p.position) for p in foot.points])  # (p, n, 3)
         lowest = np.argmin(paths[:, :-1, 2], axis=0)
         rows = np.arange(len(recording) - 1)
         step = paths[lowest, rows + 1, :2] - paths[lowest, rows, :2] - floor[:-1] * recording.timestep
-        stands = forces[foot.name][:-1, 2] > LOADED * weight
+        stands = forces[foot.name][:-1, 2] > STANDING_LOAD * weight
         out[foot.name] = float(np.linalg.norm(step, axis=1)[stands].sum())
     return out
 
 
 def foot_lift(recording: Recording, figure: int = 0) -> dict[str, Array]:
-    """Height of each foot's lowest contact point above where it stood in the first row, (n,) [m]."""
-    who, track = recording.figures[figure], track_of(recording, figure)
+    """Returns by foot the height of its lowest contact point above that of the first row, (n,) [m]."""
+    character, track = recording.figures[figure], recording.track(figure)
     out = {}
-    for foot in who.feet:
-        heights = np.array([point_path(who, track, p.body, p.position)[:, 2] for p in foot.points])
+    for foot in character.feet:
+        heights = np.array([point_path(character, track, p.body, p.position)[:, 2] for p in foot.points])
         lowest = heights.min(axis=0)
         out[foot.name] = lowest - lowest[0]
     return out
 
 
 def fell(recording: Recording, figure: int = 0) -> Fall:
-    """Fell: something other than a foot bears weight on the ground, or the CoM is below LOW of its standing height."""
-    who = recording.figures[figure]
-    if not who.feet:
-        raise MissingRole(f"{who.name!r} has no feet, so it cannot be said to stand or fall")
-    g, weight = ground_contacts(recording, figure), _weight(recording, figure)
-    feet = np.concatenate([_foot_bodies(recording, figure, foot.name) for foot in who.feet])
+    """Whether, when and why the figure fell.
+
+    It fell if anything but a foot bears weight on the ground, or if the CoM is below FALL_HEIGHT of its neutral height.
+    """
+    character = recording.figures[figure]
+    if not character.feet:
+        raise MissingRole(f"{character.name!r} has no feet, so it cannot be said to stand or fall")
+    g, weight = ground_contacts(recording, figure), weight_of(recording, figure)
+    feet = np.concatenate([_foot_bodies(recording, figure, foot.name) for foot in character.feet])
     other = ~np.isin(g.body, feet)
     signs: list[tuple[float, str]] = []
     load = np.bincount(g.row[other], np.linalg.norm(g.force[other], axis=1), len(recording))
-    if (load > TOUCH * weight).any():
-        row = int(np.argmax(load > TOUCH * weight))
+    if (load > FALL_LOAD * weight).any():
+        row = int(np.argmax(load > FALL_LOAD * weight))
         at = other & (g.row == row)
         heaviest = g.body[at][int(np.argmax(np.linalg.norm(g.force[at], axis=1)))]
-        signs.append((float(recording.time[row]), f"{who.segments[heaviest - 1]} on the ground"))
-    neutral = who.snapshot()
+        signs.append((float(recording.time[row]), f"{character.segments[heaviest - 1]} on the ground"))
+    neutral = character.snapshot()
     height = neutral.com[2] - neutral.contact_position[:, 2].mean()
-    track = track_of(recording, figure)
+    track = recording.track(figure)
     floor = min(0.0, float(np.nan_to_num(cop(recording, figure)[:, 2], nan=0.0).min()))
-    low = track.com[:, 2] - floor < LOW * height
+    low = track.com[:, 2] - floor < FALL_HEIGHT * height
     if low.any():
         first = float(recording.time[int(np.argmax(low))])
         signs.append((first, "centre of mass below two fifths of its standing height"))
@@ -150,31 +154,28 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
 
 
 def _foot_bodies(recording: Recording, figure: int, name: str) -> Ints:
-    """A foot's body, the bodies its contact points are on, and whatever hangs from it."""
-    who = recording.figures[figure]
-    foot = who.foot(name)
-    ids = {who.body_id(foot.body)} | {who.body_id(p.body) for p in foot.points}
-    for b in range(1, who.model.nbody):
-        if int(who.model.body_parentid[b]) in ids:
+    """Ids of a foot's body, of the bodies of its contact points, and of their children."""
+    character = recording.figures[figure]
+    foot = character.foot(name)
+    ids = {character.body_id(foot.body)} | {character.body_id(p.body) for p in foot.points}
+    for b in range(1, character.model.nbody):
+        if int(character.model.body_parentid[b]) in ids:
             ids.add(b)
     return np.array(sorted(ids), np.int64)
 
 
-def track_of(recording: Recording, figure: int) -> Track:
-    """CoM, momentum and body poses along a recording, computed once and kept with it."""
-    cache = recording.__dict__.setdefault("track_ofs", {})
-    if figure not in cache:
-        cache[figure] = follow(recording.figures[figure], recording.positions(figure), recording.velocities(figure))
-    found: Track = cache[figure]
-    return found
+def gravity_of(recording: Recording) -> float:
+    """Returns the gravity of the recorded world [m/s^2]; a tiny number where there is none."""
+    return max(float(np.linalg.norm(recording.model.opt.gravity)), 1e-9)
 
 
-def _weight(recording: Recording, figure: int) -> float:
-    return recording.figures[figure].mass * max(float(np.linalg.norm(recording.model.opt.gravity)), 1e-9)
+def weight_of(recording: Recording, figure: int) -> float:
+    """Returns a figure's weight in the recorded world [N]."""
+    return recording.figures[figure].mass * gravity_of(recording)
 
 
 def _floor_velocity(recording: Recording) -> Array:
-    """Horizontal velocity of the platform, (n, 2) [m/s]; zero on fixed ground."""
+    """The horizontal velocity of the platform, (n, 2) [m/s]; zero on fixed ground."""
     for j in range(recording.model.njnt):
         if recording.model.joint(j).name == "platform_x":
             at = int(recording.model.jnt_dofadr[j])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.measure.balance import Fall, fell, foot_slip, ground_force, track_of
+from counterpoise.measure.balance import Fall, fell, foot_slip, ground_force
 from counterpoise.simulate.recording import Recording
 
 
@@ -25,7 +25,7 @@ class Energy:
 
 @dataclass(frozen=True)
 class Summary:
-    """A recording in a few numbers."""
+    """The main numbers of a recording."""
 
     figure: str
     seconds: float
@@ -39,40 +39,41 @@ class Summary:
 
 
 def com(recording: Recording, figure: int = 0) -> Array:
-    """Centre of mass, (n, 3) [m]."""
-    return track_of(recording, figure).com
+    """Returns the centre of mass, (n, 3) [m]."""
+    return recording.track(figure).com
 
 
 def momentum(recording: Recording, figure: int = 0) -> Array:
-    """Centroidal momentum, (n, 6): angular about the CoM [kg m^2/s], then linear [kg m/s]."""
-    return track_of(recording, figure).momentum
+    """Returns the centroidal momentum, (n, 6): angular about the CoM [kg m^2/s], then linear [kg m/s]."""
+    return recording.track(figure).momentum
 
 
 def energy(recording: Recording, figure: int = 0) -> Energy:
-    track = track_of(recording, figure)
+    """Returns the mechanical energy of a figure in every row."""
+    track = recording.track(figure)
     return Energy(track.kinetic, track.potential)
 
 
 def power(recording: Recording, figure: int = 0) -> Array:
-    """Mechanical power of all joints together, (n,) [W]."""
+    """Returns the mechanical power of all joints together, (n,) [W]."""
     return np.einsum("nj,nj->n", recording.torques(figure), recording.velocities(figure))
 
 
 def summary(recording: Recording, figure: int = 0) -> Summary:
-    """What happened, in a few numbers."""
-    who = recording.figures[figure]
-    limit = who.torque_limit
+    """Returns the main numbers of a recording."""
+    character = recording.figures[figure]
+    limit = character.torque_limit
     driven = limit > 0.0
     share = np.abs(recording.torques(figure)[:, driven]) / limit[driven]
     clamped = recording.meta.get("clamped", [])
     return Summary(
-        figure=who.name,
+        figure=character.name,
         seconds=recording.duration,
-        fall=fell(recording, figure) if who.feet else None,
+        fall=fell(recording, figure) if character.feet else None,
         peak_force=float(np.linalg.norm(ground_force(recording, figure), axis=1).max(initial=0.0)),
         peak_torque_share=float(share.max(initial=0.0)),
         clamped=int(clamped[figure]) if figure < len(clamped) else 0,
-        slip=foot_slip(recording, figure) if who.feet else {},
+        slip=foot_slip(recording, figure) if character.feet else {},
         lowest_com=float(com(recording, figure)[:, 2].min()),
         status=recording.status,
     )

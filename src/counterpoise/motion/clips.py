@@ -1,7 +1,7 @@
-"""Between clips and motions: a file's skeleton becomes a character that moves, and any character's motion a clip.
+"""Between clips and motions: a file's skeleton becomes a character with a motion, and any motion becomes a clip.
 
-Joint places are exact both ways: a body's frame in its parent's is read from the pose as MuJoCo composes it, and a
-skeleton's character has its joints where the file has them.
+Places of joints are exact both ways: a character built from a skeleton has its joints where the file has them, and a
+clip has its joints at the frames of the character's bodies.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character import Character
+from counterpoise.character.kinematics import local_frames
+from counterpoise.character.shapes import body_solids
 from counterpoise.character.skeletal.build import character_from_skeleton
-from counterpoise.character.skeletal.parts import read_anatomy
+from counterpoise.character.skeletal.parts import read_parts
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.files.names import unique_names
 from counterpoise.motion.motion import Motion
-from counterpoise.motion.skeleton import DEEPEST, MOST_JOINTS, Clip, Skeleton, Source
+from counterpoise.motion.skeleton import MAX_DEPTH, MAX_JOINTS, Clip, Skeleton, Source
 
-MOVES = 1e-6  # [m]: a joint's place that changes by more than this slides
+MIN_MOVEMENT = 1e-6  # [m] a joint whose place changes by more can slide
+UPRIGHT_SHARE = 0.75  # of the largest height of the head above the feet: a rest pose with more stands
+MAX_PROBES = 48  # frames that are enough to find out how a figure stands
 Frames = tuple[int, int] | slice | range
 
 
@@ -32,16 +36,16 @@ Frames = tuple[int, int] | slice | range
 
 
 def motion_of_clip(clip: Clip, character_name: str = "", whole: Clip | None = None) -> Motion:
-    """The clip as the motion of a character built from its skeleton; `motion.source` remembers the file's own words.
+    """Returns the clip as the motion of a character built from its skeleton; `motion.source` keeps the file's notes.
 
-    Where the clip is a part of a `whole` one, the character is the whole one's.
+    If the clip is a part of a `whole` one, the character is built from the whole one.
     """
     bones = clip.skeleton
     whole = whole if whole is not None else clip
     check_tree(bones.parents)
     names = body_names(bones.names)
     away = np.abs(whole.translations - bones.offsets).max(axis=(0, 2))
-    moving = [i for i in range(1, len(bones)) if away[i] > MOVES]
+    moving = [i for i in range(1, len(bones)) if away[i] > MIN_MOVEMENT]
     stance = standing_frame(whole)
     character = character_from_skeleton(
         character_name or clip.name or "figure",
@@ -52,7 +56,7 @@ def motion_of_clip(clip: Clip, character_name: str = "", whole: Clip | None = No
         bones.ends,
         stance=None if stance is None else level(clip, stance),
         moving=moving,
-        told=tuple(clip.notes.get("told", ())),
+        remarks=tuple(clip.notes.get("remarks", ())),
     )
     poses = np.tile(np.asarray(character.model.qpos0, dtype=np.float64), (len(clip), 1))
     poses[:, 0:3], poses[:, 3:7] = clip.translations[:, 0], clip.rotations[:, 0]
@@ -70,27 +74,27 @@ def motion_of_clip(clip: Clip, character_name: str = "", whole: Clip | None = No
 
 
 def check_tree(parents: Sequence[int]) -> None:
-    """A figure that can be built: one root, joints and depth within reason."""
-    if len(parents) > MOST_JOINTS:
-        raise BadValue(f"{len(parents)} joints are more than the {MOST_JOINTS} a figure may have", joints=len(parents))
+    """Raises BadValue unless there is one root, and neither too many joints nor too many one below the other."""
+    if len(parents) > MAX_JOINTS:
+        raise BadValue(f"{len(parents)} joints are more than the {MAX_JOINTS} a figure may have", joints=len(parents))
     roots = [i for i, parent in enumerate(parents) if parent < 0]
     if roots != [0]:
         raise BadValue(f"a figure is one tree with its root first; this skeleton has {len(roots)} roots", roots=roots)
     depth = [0] * len(parents)
     for i, parent in enumerate(parents):
         depth[i] = depth[parent] + 1 if parent >= 0 else 0
-    if max(depth) >= DEEPEST:
-        raise BadValue(f"a figure may be {DEEPEST} joints deep; this one has {max(depth) + 1}", depth=max(depth) + 1)
+    if max(depth) >= MAX_DEPTH:
+        raise BadValue(f"a figure may be {MAX_DEPTH} joints deep; this one has {max(depth) + 1}", depth=max(depth) + 1)
 
 
 def body_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names fit for segments: each its own, no spaces, printable."""
+    """Returns names that segments can have: unique, printable, without spaces."""
     clean = [re.sub(r"[^\w.:\-]+", "_", name).strip("_") or "joint" for name in names]
     return unique_names([name if name != "world" else "world_" for name in clean])
 
 
 def _address(model: mujoco.MjModel, body: str) -> int:
-    """Where the ball of a body lies in q: its last joint."""
+    """Returns where the ball joint of a body, its last joint, stands in q."""
     found = model.body(body)
     return int(model.jnt_qposadr[int(found.jntadr[0]) + int(found.jntnum[0]) - 1])
 
@@ -98,40 +102,40 @@ def _address(model: mujoco.MjModel, body: str) -> int:
 # --------------------------------------------------------------------------------------------- standing upright
 
 
-def probes(clip: Clip, most: int = 48) -> Clip:
-    """A few frames of a clip, evenly chosen, for looking at."""
+def probes(clip: Clip, most: int = MAX_PROBES) -> Clip:
+    """Returns a few frames of a clip, evenly spread."""
     chosen = np.unique(np.linspace(0, len(clip) - 1, most).astype(np.int64))
     return replace(clip, rotations=clip.rotations[chosen], translations=clip.translations[chosen])
 
 
 def upright(clip: Clip) -> tuple[Array, Array]:
-    """The way from feet to head, or along the longest way up the tree, at rest (3,) and in each frame (f, 3)."""
+    """Returns the vectors from the feet to the head, at rest (3,) and in each frame (f, 3); zero if unknown."""
     bones = clip.skeleton
-    anatomy = read_anatomy(bones.names, bones.parents, bones.offsets)
+    found = read_parts(bones.names, bones.parents, bones.offsets)
     rest, _ = bones.world()
     places, _ = clip.world()
-    if anatomy.head is not None and anatomy.feet:
-        feet = list(anatomy.feet)
-        return rest[anatomy.head] - rest[feet].mean(axis=0), places[:, anatomy.head] - places[:, feet].mean(axis=1)
+    if found.head is not None and found.feet:
+        feet = list(found.feet)
+        return rest[found.head] - rest[feet].mean(axis=0), places[:, found.head] - places[:, feet].mean(axis=1)
     return np.zeros(3), np.zeros((len(clip), 3))
 
 
 def standing_frame(clip: Clip) -> Array | None:
-    """Rotations (n, 4) of the most upright frame; None where the rest itself stands (or nobody knows what upright is).
+    """Returns rotations (n, 4) of the most upright frame; None if the rest pose stands, or if upright is unknown.
 
-    Many BVH figures rest with all bones along one axis; their rest says nothing about how they stand.
+    Many BVH figures rest with all bones along one axis, which does not show how they stand.
     """
     few = probes(clip)
     at_rest, moving = upright(few)
     size = float(np.linalg.norm(moving, axis=1).max(initial=0.0))
-    if size == 0.0 or at_rest[2] > 0.75 * size:
+    if size == 0.0 or at_rest[2] > UPRIGHT_SHARE * size:
         return None
     best = int(np.argmax(moving[:, 2]))
     return None if moving[best, 2] <= at_rest[2] else np.array(few.rotations[best])
 
 
 def level(clip: Clip, stance: Array) -> Array:
-    """The stance turned about the vertical so that its left is +y."""
+    """Returns the stance turned about the vertical so that its left is +y."""
     bones = clip.skeleton
     turned = replace(clip, rotations=stance[None], translations=bones.offsets[None])
     left = left_of(turned)
@@ -143,11 +147,11 @@ def level(clip: Clip, stance: Array) -> Array:
 
 
 def left_of(clip: Clip) -> Array | None:
-    """The figure's own left (3,), averaged over joints in left-right pairs and frames; None without such names."""
+    """Returns the direction (3,) to the figure's left, by joints with left and right names; None without such names."""
     bones = clip.skeleton
-    anatomy = read_anatomy(bones.names, bones.parents, bones.offsets)
-    left = [i for i, side in enumerate(anatomy.sides) if side == "left"]
-    right = [i for i, side in enumerate(anatomy.sides) if side == "right"]
+    found = read_parts(bones.names, bones.parents, bones.offsets)
+    left = [i for i, side in enumerate(found.sides) if side == "left"]
+    right = [i for i, side in enumerate(found.sides) if side == "right"]
     if not left or not right:
         return None
     places, _ = clip.world()
@@ -164,17 +168,16 @@ def clip_of_motion(
     frames: Frames | None = None,
     bodies: Sequence[str] | None = None,
 ) -> Clip:
-    """The motion as a clip whose joints are the character's body frames.
+    """Returns the motion as a clip whose joints are the character's body frames.
 
-    `rate` [1/s] is exactly what is asked (the motion's own otherwise; uneven keys are sampled at their mean rate).
-    `frames` picks frames of the result: (first, last), both included, or a slice or range. `bodies` keeps only those
-    segments; one whose parent is left out hangs on the nearest ancestor that is kept.
+    `rate` [1/s] is kept exactly; without it the motion's own is used (of uneven keys the mean rate). `frames` picks
+    frames of the result: (first, last), both included, or a slice or range. `bodies` keeps only these segments; a
+    segment whose parent is left out gets the nearest ancestor that is kept as its parent.
     """
     times, poses, rate = frames_of_motion(motion, rate, frames)
     character = motion.character
-    model = character.model
-    rotations, translations = local_frames(character, poses)
-    rest, offsets = local_frames(character, np.asarray(model.qpos0, dtype=np.float64)[None])
+    translations, rotations = (frames[:, 1:] for frames in local_frames(character, poses))
+    offsets, rest = (frames[:, 1:] for frames in local_frames(character, character.model.qpos0[None]))
     kept, parents, moves, stands = _collapse(character, bodies, (rotations, translations), (rest, offsets))
     names = tuple(character.segments[b] for b in kept)
     ends = _ends(motion, kept, parents)
@@ -183,42 +186,8 @@ def clip_of_motion(
     return Clip(skeleton, rate, moves[0], moves[1], name=motion.name, notes=notes)
 
 
-def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
-    """Every body's frame in its parent's: rotations (f, n, 4) and places (f, n, 3) [m], in the order of `segments`.
-
-    As MuJoCo composes them: the body's fixed frame, then its joints in order; a hinge or ball turns about its anchor.
-    """
-    model = character.model
-    f, n = len(poses), model.nbody - 1
-    turns, places = np.empty((f, n, 4)), np.empty((f, n, 3))
-    kinds = mujoco.mjtJoint
-    for b in range(1, model.nbody):
-        q: Array = np.broadcast_to(model.body_quat[b], (f, 4))
-        p: Array = np.broadcast_to(model.body_pos[b], (f, 3))
-        first = int(model.body_jntadr[b])
-        for j in range(first, first + int(model.body_jntnum[b])):
-            kind, at = int(model.jnt_type[j]), int(model.jnt_qposadr[j])
-            if kind == int(kinds.mjJNT_FREE):
-                p, q = poses[:, at : at + 3], spatial.normalize(poses[:, at + 3 : at + 7])
-                continue
-            axis, anchor = model.jnt_axis[j], model.jnt_pos[j]
-            if kind == int(kinds.mjJNT_SLIDE):
-                p = p + (poses[:, at] - model.qpos0[at])[:, None] * spatial.rotate(q, axis)
-                continue
-            if kind == int(kinds.mjJNT_BALL):
-                turn = spatial.normalize(poses[:, at : at + 4])
-            else:
-                turn = spatial.from_axis_angle(axis, poses[:, at] - model.qpos0[at])
-            after = spatial.multiply(q, turn)
-            if anchor.any():
-                p = p + spatial.rotate(q, anchor) - spatial.rotate(after, anchor)
-            q = after
-        turns[:, b - 1], places[:, b - 1] = q, p
-    return turns, places
-
-
 def frames_of_motion(motion: Motion, rate: float | None, frames: Frames | None) -> tuple[Array, Array, float]:
-    """Times, poses and rate of the frames to write."""
+    """Returns times, poses and rate of the frames to write."""
     if rate is not None and not (np.isfinite(rate) and rate > 0.0):
         raise BadValue(f"a rate is a positive number of frames per second, not {rate!r}", rate=rate)
     own = own_rate(motion)
@@ -240,18 +209,18 @@ def frames_of_motion(motion: Motion, rate: float | None, frames: Frames | None) 
 
 
 def own_rate(motion: Motion) -> float:
-    """The motion's rate without rounding dust; a single pose counts as 30 frames a second."""
+    """Returns the motion's rate without rounding errors; 30 frames a second for a single pose."""
     if len(motion) < 2:
         return 30.0
     rate = motion.rate
-    told = float(motion.source.notes.get("rate", 0.0)) if motion.source is not None else 0.0
-    if abs(rate - told) <= 1e-7 * rate:
-        return told
+    given = float(motion.source.notes.get("rate", 0.0)) if motion.source is not None else 0.0
+    if abs(rate - given) <= 1e-7 * rate:
+        return given
     return float(round(rate)) if abs(rate - round(rate)) <= 1e-7 * rate else rate
 
 
 def chosen_frames(frames: Frames, count: int) -> range:
-    """The frames meant: (first, last) both included, a slice, or a range."""
+    """Returns the frames as a range: of (first, last), both included, a slice, or a range."""
     if isinstance(frames, slice):
         chosen = range(*frames.indices(count))
     elif isinstance(frames, range):
@@ -267,7 +236,7 @@ def chosen_frames(frames: Frames, count: int) -> range:
 def _collapse(
     character: Character, bodies: Sequence[str] | None, moves: tuple[Array, Array], stands: tuple[Array, Array]
 ) -> tuple[list[int], tuple[int, ...], tuple[Array, Array], tuple[Array, Array]]:
-    """Keep some bodies; the frames between one and its nearest kept ancestor are composed into its own."""
+    """Returns kept bodies, their parents, and their frames: those of bodies left out between are composed into them."""
     above = [int(p) - 1 for p in character.model.body_parentid[1:]]
     segments = character.segments
     if bodies is None:
@@ -305,14 +274,14 @@ def _collapse(
 def _ends(
     motion: Motion, kept: Sequence[int], parents: Sequence[int]
 ) -> tuple[tuple[int, tuple[float, float, float]], ...]:
-    """Where limbs end: as the file had it, else the far side of a leaf's shapes."""
+    """Returns where limbs end: as the file has it, otherwise at the far side of a leaf's shapes."""
     character = motion.character
     names = [character.segments[b] for b in kept]
     source = motion.source
     if source is not None and source.fits(character.segments):
         place = {name: k for k, name in enumerate(names)}
-        told = [(place.get(source.bodies[joint]), end) for joint, end in source.skeleton.ends]
-        return tuple((k, end) for k, end in told if k is not None)
+        given = [(place.get(source.bodies[joint]), end) for joint, end in source.skeleton.ends]
+        return tuple((k, end) for k, end in given if k is not None)
     model = character.model
     ends = []
     for k in sorted(set(range(len(kept))) - set(parents)):
@@ -322,11 +291,7 @@ def _ends(
         if length < 1e-6:
             continue
         way /= length
-        far = 0.0
-        for g in np.flatnonzero(model.geom_bodyid == b):
-            local = spatial.rotate(spatial.conjugate(model.geom_quat[g]), way)
-            middle, half = model.geom_aabb[g, :3], model.geom_aabb[g, 3:]
-            far = max(far, float(model.geom_pos[g] @ way + middle @ local + half @ np.abs(local)))
+        far = max((float(solid.reach(way)) for solid in body_solids(character, b)), default=0.0)
         x, y, z = (float(v) for v in max(far, length) * way)
         ends.append((k, (x, y, z)))
     return tuple(ends)

@@ -1,7 +1,7 @@
-"""When a foot stands on the ground: heel and ball found on their own, from height and speed, with hysteresis.
+"""Contacts of feet with the ground: heel and ball are detected separately, from height and speed, with hysteresis.
 
-Captured feet float or sink by a few centimetres and tremble, so neither zero height nor zero speed exists. What "low"
-means is read from the clip: the height at which a part of the foot is most often at rest.
+Captured feet float or sink by a few centimetres and tremble, so height and speed are never zero. What counts as low is
+estimated from the clip: the height at which a part of the foot is most often at rest.
 """
 
 from __future__ import annotations
@@ -22,27 +22,33 @@ from counterpoise.motion.motion import Motion
 
 Part = Literal["heel", "ball"]
 PARTS: tuple[Part, Part] = ("heel", "ball")
+REFERENCE_LEG = 0.9  # [m] the length of legs for which the numbers of `ContactTuning` are
+HEIGHT_BAND, HEIGHT_DEPTH = 0.03, 0.15  # [m] see `_usual`; scale with the legs
+STRICTER = (0.7, 0.5, 0.35, 0.25)  # factors of speeds for contacts that drift, one after the other
 
 
 @dataclass(frozen=True)
 class ContactTuning:
-    """What counts as standing; lengths and speeds are of a figure whose legs are 0.9 m long."""
+    """What counts as a contact; lengths and speeds are for legs of 0.9 m and scale with the legs.
 
-    still: float = 0.20  # [m/s] a part slower than this comes to rest ...
-    moving: float = 0.36  # ... and leaves when it is faster than this
-    low: float = 0.045  # [m] above its usual resting height it may come to rest ...
-    high: float = 0.065  # ... and leaves when it is higher than this
+    A contact needs a moment below the first of two bounds, and lasts while it is below the second.
+    """
+
+    still: float = 0.20  # [m/s] speed of the part, first bound ...
+    moving: float = 0.36  # ... and second
+    low: float = 0.045  # [m] height of the part above its usual resting height, first bound ...
+    high: float = 0.065  # ... and second
     tilt: float = (
-        0.015  # [m] nor may it be that much higher than the other part of its foot is, against their usual ...
+        0.015  # [m] height above the other part of the foot, compared with their usual heights, first bound ...
     )
-    tilted: float = 0.024  # ... and it leaves when it is higher than this
-    shortest: float = 0.08  # [s] no contact is shorter
-    gap: float = 0.06  # [s] and none is interrupted for less
+    tilted: float = 0.024  # ... and second
+    shortest: float = 0.08  # [s] shorter contacts are left out
+    gap: float = 0.06  # [s] shorter interruptions are closed
     window: float = 0.034  # [s] over which speed is measured
-    step: float = 0.15  # [s] a foot that comes to rest elsewhere takes at least this long over it
-    swivel: float = 0.20  # [rad] a foot that turns further on the spot is let go on the way
-    near: float = 0.012  # [m] a foot that comes back this near never left
-    drift: float = 0.05  # [m] a contact that wanders further is looked at more strictly, and comes apart where it moves
+    step: float = 0.15  # [s] the shortest time in the air between contacts at two places
+    swivel: float = 0.20  # [rad] a contact in which the foot turns further is interrupted
+    near: float = 0.012  # [m] contacts at places nearer than this are one, if the time between them is short
+    drift: float = 0.05  # [m] a contact that moves further is detected again with lower speeds
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class ContactWindow:
 
 @dataclass(frozen=True, eq=False)
 class FootMarker:
-    """A point that is watched: a part of a foot, fixed to a body."""
+    """A point of a foot, fixed to a body, whose contact is detected."""
 
     foot: str
     part: Part
@@ -67,16 +73,16 @@ class FootMarker:
 
 
 def find_contacts(motion: Motion, tuning: ContactTuning | None = None) -> tuple[ContactWindow, ...]:
-    """The contacts of a motion's feet with the ground, by foot and part, in the order of time."""
+    """Returns the contacts of a motion's feet with the ground, by foot and part, in the order of time."""
     at = anatomy_of(motion.character)
     places, turns = body_frames(motion.character, motion.poses)
-    watched = foot_markers(at)
-    found, _ = contact_flags(motion.times, watched, marker_paths(watched, places, turns), leg_length(at), tuning=tuning)
-    return tuple(windows_of(motion.times, watched, found))
+    markers = foot_markers(at)
+    found, _ = contact_flags(motion.times, markers, marker_paths(markers, places, turns), leg_length(at), tuning=tuning)
+    return tuple(windows_of(motion.times, markers, found))
 
 
 def foot_markers(at: Anatomy) -> tuple[FootMarker, ...]:
-    """Heel and ball of every foot: the ankle's joint or the soles' hind points, the toes' joint or the fore points."""
+    """Returns heel and ball of every foot: rear and front contact points, or the joints of ankle and toes."""
     out: list[FootMarker] = []
     feet = {limb: bodies for limb, bodies in at.limbs.items() if limb.startswith("foot")}
     soles = {at.character.body_id(f.body): f for f in at.character.feet}
@@ -116,7 +122,7 @@ def _marker(at: Anatomy, limb: str, part: Part, body: int, local: Array) -> Foot
 
 
 def marker_paths(markers: Sequence[FootMarker], places: Array, turns: Array) -> Array:
-    """Where the markers are in every frame, (n, markers, 3)."""
+    """Returns the places of the markers in every frame, (n, markers, 3)."""
     out = np.empty((len(places), len(markers), 3))
     for k, marker in enumerate(markers):
         out[:, k] = places[:, marker.body] + spatial.rotate(turns[:, marker.body], marker.local)
@@ -124,7 +130,7 @@ def marker_paths(markers: Sequence[FootMarker], places: Array, turns: Array) -> 
 
 
 def leg_length(at: Anatomy) -> float:
-    """From the hips' joint of a leg down to the sole at rest, bone by bone; without legs, half the figure [m]."""
+    """Returns the length of the legs from hip to ankle, bone by bone; half the figure's size without legs [m]."""
     lengths = []
     for limb in ("leg_left", "leg_right"):
         if limb in at.limbs and limb.replace("leg", "foot") in at.limbs:
@@ -142,9 +148,13 @@ def contact_flags(
     cuts: Ints | None = None,
     tuning: ContactTuning | None = None,
 ) -> tuple[Flags, Array]:
-    """Whether each marker stands in each frame, (n, markers), and each marker's resting height (markers,) or nan."""
+    """Returns whether each marker is in contact in each frame, (n, markers), and resting heights (markers,) or nan.
+
+    `paths` are (n, markers, 3), `leg` is the length of the legs [m], `cuts` are the first frames of stretches, and the
+    end.
+    """
     tuning = tuning or ContactTuning()
-    size = leg / 0.9
+    size = leg / REFERENCE_LEG
     n = len(times)
     cuts = np.array([0, n]) if cuts is None else cuts
     flags = np.zeros((n, len(markers)), dtype=bool)
@@ -155,7 +165,9 @@ def contact_flags(
     for part in PARTS:
         mine = [k for k, marker in enumerate(markers) if marker.part == part]
         resting = [paths[speeds[:, k] < tuning.still * size, k, 2] for k in mine]
-        bases[mine] = _usual(np.concatenate([r for r in resting if len(r)] or [np.empty(0)]), 0.03 * size, 0.15 * size)
+        bases[mine] = _usual(
+            np.concatenate([r for r in resting if len(r)] or [np.empty(0)]), HEIGHT_BAND * size, HEIGHT_DEPTH * size
+        )
     above = paths[:, :, 2] - bases
     for k, marker in enumerate(markers):
         if not np.isfinite(bases[k]):
@@ -167,12 +179,12 @@ def contact_flags(
         surely = (speed < tuning.still) & (above[:, k] < tuning.low * size) & (tilt < tuning.tilt * size)
         for first, last in itertools.pairwise(cuts):
             flags[first:last, k] = _hysteresis(times[first:last], can[first:last], surely[first:last], tuning)
-        for strict in (0.7, 0.5, 0.35, 0.25):
-            _come_apart(times, paths[:, k], speed, flags[:, k], strict, size, tuning)
+        for strict in STRICTER:
+            _split_drifting(times, paths[:, k], speed, flags[:, k], strict, size, tuning)
     for foot in dict.fromkeys(marker.foot for marker in markers):
         mine = [k for k, marker in enumerate(markers) if marker.foot == foot]
         if len(mine) == 2 and np.isfinite(bases[mine]).all():
-            _lie_flat(times, above, flags, mine, size, tuning)
+            _add_flat(times, above, flags, mine, size, tuning)
         for first, last in itertools.pairwise(cuts):
             here = slice(first, last)
             flags[here, mine] = _steps(times[here], paths[here][:, mine], flags[here][:, mine], size, tuning)
@@ -180,7 +192,7 @@ def contact_flags(
 
 
 def windows_of(times: Array, markers: Sequence[FootMarker], flags: Flags) -> list[ContactWindow]:
-    """Runs of contact as windows, in the order of time."""
+    """Returns the runs of contact as windows, in the order of time."""
     out = []
     for k, marker in enumerate(markers):
         for first, last in runs(flags[:, k]):
@@ -189,7 +201,7 @@ def windows_of(times: Array, markers: Sequence[FootMarker], flags: Flags) -> lis
 
 
 def flags_of(times: Array, markers: Sequence[FootMarker], windows: Sequence[ContactWindow]) -> Flags:
-    """Told windows as flags (n, markers)."""
+    """Returns contact windows as flags (n, markers)."""
     flags = np.zeros((len(times), len(markers)), dtype=bool)
     known = {(m.foot, m.part) for m in markers}
     for window in windows:
@@ -205,13 +217,13 @@ def flags_of(times: Array, markers: Sequence[FootMarker], windows: Sequence[Cont
 
 
 def runs(flags: Flags) -> list[tuple[int, int]]:
-    """(first, one past the last) of every run of True."""
+    """Returns (first, one past the last) of every run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _speeds(times: Array, paths: Array, cuts: Ints, window: float) -> Array:
-    """Speeds (n, markers) over a centred window; at the ends of a stretch over what there is of it."""
+    """Returns speeds (n, markers) over a centred window, which is cut at the ends of a stretch."""
     out = np.full(paths.shape[:2], np.inf)
     for first, last in itertools.pairwise(cuts):
         t, p = times[first:last], paths[first:last]
@@ -227,7 +239,7 @@ def _speeds(times: Array, paths: Array, cuts: Ints, window: float) -> Array:
 
 
 def _usual(heights: Array, band: float, depth: float) -> float:
-    """The middle of the fullest `band` among heights within `depth` of the lowest; nan where there are none."""
+    """Returns the median of the `band` with most heights, within `depth` of the lowest; nan if there are none."""
     if len(heights) == 0:
         return float("nan")
     low = np.sort(heights)
@@ -237,10 +249,10 @@ def _usual(heights: Array, band: float, depth: float) -> float:
     return float(np.median(low[best : best + counts[best]]))
 
 
-def _lie_flat(
+def _add_flat(
     times: Array, above: Array, flags: Flags, mine: Sequence[int], size: float, tuning: ContactTuning
 ) -> None:
-    """Where one part stands and the other is no higher, both stand: a foot that turns slowly on the spot lies flat."""
+    """Adds contacts of a part that is as low as the other, standing part of its foot: a foot that turns on the spot."""
     for k, other in ((mine[0], mine[1]), (mine[1], mine[0])):
         level = (above[:, k] - above[:, other] < tuning.tilt * size) & (above[:, k] < tuning.high * size)
         filled = flags[:, k] | (flags[:, other] & level)
@@ -255,7 +267,7 @@ def _lie_flat(
 
 
 def _steps(times: Array, paths: Array, flags: Flags, size: float, tuning: ContactTuning) -> Flags:
-    """Between two stances of a foot lies a step, or nothing at all: short gaps are closed, or widened to a step."""
+    """Returns flags without short gaps between stances: they are closed, or widened to a step if the foot moved."""
     out = flags.copy()
     while True:
         stances = runs(np.asarray(out.any(axis=1)))
@@ -273,15 +285,15 @@ def _steps(times: Array, paths: Array, flags: Flags, size: float, tuning: Contac
         else:
             break
     if paths.shape[1] == 2:
-        _let_turn(times, paths[:, 1, :2] - paths[:, 0, :2], out, tuning)
+        _interrupt_turns(times, paths[:, 1, :2] - paths[:, 0, :2], out, tuning)
     for first, last in runs(np.asarray(out.any(axis=1))):
         if times[last - 1] - times[first] < tuning.shortest:
             out[first:last] = False
     return out
 
 
-def _let_turn(times: Array, ways: Array, flags: Flags, tuning: ContactTuning) -> None:
-    """Part a stance where its foot, turning on the spot, is half-way between its extreme headings."""
+def _interrupt_turns(times: Array, ways: Array, flags: Flags, tuning: ContactTuning) -> None:
+    """Interrupts a stance in which the foot turns on the spot, half-way between its extreme headings."""
     waiting = runs(np.asarray(flags.any(axis=1)))
     while waiting:
         first, last = waiting.pop()
@@ -296,10 +308,10 @@ def _let_turn(times: Array, ways: Array, flags: Flags, tuning: ContactTuning) ->
         ]
 
 
-def _come_apart(
+def _split_drifting(
     times: Array, path: Array, speed: Array, flags: Flags, strict: float, size: float, tuning: ContactTuning
 ) -> None:
-    """Look again, with lower speeds, at contacts that wander."""
+    """Detects contacts that drift again, with lower speeds."""
     for first, last in runs(flags):
         if float(np.ptp(path[first:last, :2], axis=0).max()) > tuning.drift * size:
             now = speed[first:last]
@@ -308,6 +320,7 @@ def _come_apart(
 
 
 def _hysteresis(times: Array, can: Flags, surely: Flags, tuning: ContactTuning) -> Flags:
+    """Returns the runs of `can` with a moment of `surely`, without short interruptions and short contacts."""
     out = np.zeros(len(can), dtype=bool)
     for first, last in runs(can):
         if surely[first:last].any():

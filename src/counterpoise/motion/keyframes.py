@@ -1,4 +1,4 @@
-"""Motions from a few poses: keyframes, and poses spelled by joint names."""
+"""Motions through a few poses: keyframes, and poses given by joint names."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def keyframed(
     name: str = "",
     base: ArrayLike | None = None,
 ) -> Motion:
-    """The motion through `keyframes`, sampled `rate` times a second.
+    """Returns the motion through `keyframes`, sampled `rate` times a second.
 
-    The figure is at rest at both ends and wherever a key holds; between, the curve through the keys is C2. A
-    loop goes round without stopping (unless some key holds or eases: then it also rests at its seam), and its
-    last key must repeat its first. With `rate=None` only the keys are stored, and the motion's own curve goes
-    through them; holds and eases cannot be kept that way. `base` is what joint names are relative to.
+    It is at rest at both ends and wherever a key holds; in between the curve through the keys is C2. The last key of a
+    loop must repeat its first; a loop runs on without a stop there, unless some key holds or eases. With `rate=None`
+    only the keys are stored, and the motion's own curve goes through them; holds and eases need a rate. `base` is the
+    pose of joints that a key does not name.
     """
     if len(keyframes) == 0:
         raise BadValue("a keyframed motion needs at least one keyframe")
@@ -94,7 +94,7 @@ def keyframed(
 
 
 def _through(character: Character, starts: Array, stops: Array, poses: Array, eases: list[str], times: Array) -> Array:
-    """Poses at `times`: runs of spline segments between rests, eased segments, and holds."""
+    """Returns poses at `times`: runs of spline segments between rests, eased segments, and holds."""
     out = np.empty((len(times), poses.shape[1]))
     first = 0
     for key in range(len(starts)):
@@ -120,15 +120,14 @@ def _through(character: Character, starts: Array, stops: Array, poses: Array, ea
 
 
 def pose_from_joints(character: Character, joints: Mapping[str, Any], base: ArrayLike | None = None) -> Array:
-    """A pose (nq,) from values by joint name; joints that are not named stay as in `base` (the neutral pose).
+    """Returns a pose (nq,) from values by joint name; joints that are not named stay as in `base` (the neutral pose).
 
-    A hinge or slide takes its coordinate [rad or m]; a universal two of them (or, by the name of one of its
-    hinges, one); a ball a rotation vector [rad] or a unit quaternion. All are the joint's own coordinates,
-    zero in the straight stance in which the body was drawn. A free root takes a mapping, relative to `base`:
-    `move` (3) [m] and `turn`, a rotation vector [rad], both along the world's axes; or, absolutely,
-    `position` (3) and `quaternion` (4).
+    A hinge or slide takes its coordinate [rad or m]; a universal joint two of them (or one, by the name of one of its
+    hinges); a ball a rotation vector [rad] or a unit quaternion. All are the joint's own coordinates, zero in the zero
+    pose of the body. A free root takes a mapping: relative to `base` with `move` (3) [m] and `turn`, a rotation vector
+    [rad], both along the world's axes; or absolute with `position` (3) [m] and `quaternion` (4).
     """
-    pose = _greet(character, character.neutral if base is None else base)
+    pose = _checked(character, character.neutral if base is None else base)
     known = {joint.name: joint for joint in character.joints}
     parts = {
         part: (joint, i)
@@ -176,6 +175,7 @@ def _root(name: str, value: Any, old: Array) -> Array:
 
 
 def _values(name: str, value: Any, widths: tuple[int, ...]) -> Array:
+    """Returns the finite numbers of a joint's value; their count must be one of `widths`."""
     try:
         numbers = np.atleast_1d(np.array(value, dtype=np.float64))
     except (TypeError, ValueError):
@@ -189,10 +189,11 @@ def _values(name: str, value: Any, widths: tuple[int, ...]) -> Array:
 def _as_pose(character: Character, pose: Pose, base: ArrayLike | None) -> Array:
     if isinstance(pose, Mapping):
         return pose_from_joints(character, pose, base)
-    return _greet(character, pose)
+    return _checked(character, pose)
 
 
-def _greet(character: Character, pose: ArrayLike) -> Array:
+def _checked(character: Character, pose: ArrayLike) -> Array:
+    """Returns a pose (nq,) of finite numbers with unit quaternions."""
     q = np.array(pose, dtype=np.float64)
     if q.shape != (character.nq,) or not np.isfinite(q).all():
         raise BadValue(f"a pose of {character.name!r} is {character.nq} finite numbers, not an array {q.shape}")

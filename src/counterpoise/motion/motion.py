@@ -18,7 +18,7 @@ from counterpoise.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.motion.curves import ease
 from counterpoise.motion.poses import (
-    NOWHERE,
+    NO_TRAVEL,
     Placement,
     PoseCurve,
     PoseLayout,
@@ -29,18 +29,21 @@ from counterpoise.motion.poses import (
     placement_between,
 )
 from counterpoise.motion.skeleton import Source
+from counterpoise.motion.timed import Timed
 
-_SAME_POSE = 1e-6  # [m, rad]: poses nearer than this are one
-_LOOP_PADDING = 20  # keys borrowed from the neighbouring cycles; 0.268^20 = 4e-12
+_SAME_POSE = 1e-6  # [m, rad] poses that differ by less are the same
+_MEETING = 1e-3  # [m, rad] motions whose poses differ by less can be joined without a gap
+_LOOP_PADDING = 20  # keys taken from the neighbouring cycles: a key's influence falls by 0.268 per key, to 4e-12
+_MIN_BLEND_FRAMES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class Motion(Timed):
     """Poses at increasing times, and the C2 curve through them.
 
-    `sample(t)` gives q, v, a on the manifold: v and a are the analytic derivatives of the curve in
-    MuJoCo's tangent coordinates (a ball joint's velocity is in the child's frame; a free root's is linear in
-    the world, angular in the body). Outside its range a motion holds its end pose, or wraps if it is a loop.
+    `sample(t)` returns q, v, a on the manifold: v and a are the analytic derivatives of the curve in MuJoCo's tangent
+    coordinates (a ball joint's velocity is in the child's frame; a free root's is linear in the world, angular in the
+    body). Outside its range a motion holds its end pose, or repeats if it is a loop.
     """
 
     character: Character
@@ -48,9 +51,9 @@ class Motion:
     poses: Array  # (n, nq)
     name: str = ""
     loop: bool = False  # the last pose is the first of the next cycle
-    travel: bool = False  # a loop's root goes on from where it is, and in the direction it faces
-    ends: Literal["free", "natural", "rest"] = "free"  # how the curve ends; see counterpoise.motion.curves.End
-    source: Source | None = None  # how the file it was read from said it
+    travel: bool = False  # each cycle of a loop begins where the root ended, and in the direction it faced
+    ends: Literal["free", "natural", "rest"] = "free"  # how the curve ends; see counterpoise.motion.spline_fit.End
+    source: Source | None = None  # what is kept of the file it was read from
 
     def __post_init__(self) -> None:
         times, poses = _numbers("times", self.times), _numbers("poses", self.poses)
@@ -68,7 +71,7 @@ class Motion:
         if np.any(steps <= 0.0):
             i = int(np.argmax(steps <= 0.0)) + 1
             raise BadValue(f"times must increase; frame {i} at {times[i]:g} s follows {times[i - 1]:g} s", frame=i)
-        self._to_sphere(poses)
+        self._normalize(poses)
         times.flags.writeable = poses.flags.writeable = False
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "poses", poses)
@@ -83,7 +86,8 @@ class Motion:
                     gap=gap,
                 )
 
-    def _to_sphere(self, poses: Array) -> None:
+    def _normalize(self, poses: Array) -> None:
+        """Gives quaternions length 1, and signs that do not change from frame to frame."""
         quaternions = self._layout.quaternions
         keys = poses[:, quaternions]  # (n, nrot, 4)
         lengths = np.linalg.norm(keys, axis=-1)
@@ -94,26 +98,11 @@ class Motion:
                 f"q[{quaternions[which, 0]}]; a rotation needs length 1",
                 frame=int(frame),
             )
-        off = np.abs(lengths - 1.0) > 1e-15  # already unit ones keep their bits
+        off = np.abs(lengths - 1.0) > 1e-15  # unit quaternions stay exactly as they are
         keys = np.where(off[..., None], spatial.normalize(keys), keys)
         poses[:, quaternions] = spatial.align_signs(keys)
 
-    # ------------------------------------------------------------------------------------------- asking
-
-    @property
-    def start(self) -> float:
-        """Time of the first frame [s]."""
-        return float(self.times[0])
-
-    @property
-    def end(self) -> float:
-        """Time of the last frame [s]."""
-        return float(self.times[-1])
-
-    @property
-    def duration(self) -> float:
-        """Time from the first frame to the last [s]."""
-        return self.end - self.start
+    # ------------------------------------------------------------------------------------------- values
 
     @property
     def rate(self) -> float:
@@ -122,7 +111,7 @@ class Motion:
 
     @property
     def smooth(self) -> bool:
-        """Whether the acceleration is continuous inside; it is unless rotations leap from key to key."""
+        """Whether the acceleration is continuous; it is, unless rotations of neighbouring keys are far apart."""
         return bool(self._curve.smooth.all())
 
     def __len__(self) -> int:
@@ -136,8 +125,8 @@ class Motion:
         )
 
     def sample(self, t: ArrayLike) -> Sample:
-        """Pose, velocity and acceleration at t, a number or an array; t's shape comes first."""
-        if isinstance(t, float) and math.isfinite(t):  # a controller asks for one instant, often
+        """Returns pose, velocity and acceleration at t, a number or an array; the shape of t comes first."""
+        if isinstance(t, float) and math.isfinite(t):  # quick way for controllers, which ask for single instants
             found = self._sample_cycles(np.array([t])) if self.loop else self._curve(np.array([t]))
             return Sample(found.q[0], found.v[0], found.a[0])
         at = np.array(t, dtype=np.float64, order="C")
@@ -154,7 +143,7 @@ class Motion:
     def _sample_cycles(self, t: Array) -> Sample:
         cycle = np.floor((t - self.start) / self.duration)
         inside = self._curve(np.clip(t - cycle * self.duration, self.start, self.end))
-        if self._cycle == NOWHERE or not cycle.any():
+        if self._cycle == NO_TRAVEL or not cycle.any():
             return inside
         yaw, shift = self._cycle.repeated(cycle)
         layout = self._layout
@@ -170,8 +159,8 @@ class Motion:
 
     @cached_property
     def _cycle(self) -> Placement:
-        """Where a cycle leaves the figure."""
-        return placement_between(self._layout, self.poses[0], self.poses[-1]) if self.travel else NOWHERE
+        """How far a cycle moves the root over the floor."""
+        return placement_between(self._layout, self.poses[0], self.poses[-1]) if self.travel else NO_TRAVEL
 
     @cached_property
     def _curve(self) -> PoseCurve:
@@ -183,7 +172,7 @@ class Motion:
         return PoseCurve(self._layout, times, poses, "natural").between(copies * n, (copies + 1) * n)
 
     def _repeated(self, cycles: Sequence[int]) -> tuple[Array, Array]:
-        """Times and poses of whole cycles, one after the other, with the pose that ends the last."""
+        """Returns times and poses of whole cycles, one after the other, with the last pose of the last cycle."""
         times, poses = [], []
         for k in cycles:
             yaw, shift = self._cycle.repeated(np.array(k))
@@ -199,27 +188,28 @@ class Motion:
         return np.concatenate(times), joined
 
     def _gap(self, cycle: Placement) -> float:
+        """Returns how far the last pose is from the first of the next cycle [m, rad]."""
         closing = place(self._layout, self.poses[0], cycle.yaw, cycle.shift)
         return float(np.abs(self.character.difference(closing, self.poses[-1])).max(initial=0.0))
 
     # ------------------------------------------------------------------------------------------ changing
 
     def named(self, name: str) -> Motion:
-        """The same motion under another name."""
+        """Returns the motion under another name."""
         return replace(self, name=name)
 
     def shifted(self, seconds: float) -> Motion:
-        """The same motion, later by `seconds`."""
+        """Returns the motion, later by `seconds`."""
         return replace(self, times=self.times + float(seconds))
 
     def retimed(self, speed: float) -> Motion:
-        """The same poses at `speed` times the pace; the first frame keeps its time."""
+        """Returns the same poses, `speed` times as fast; the first frame keeps its time."""
         if not (np.isfinite(speed) and speed > 0.0):
             raise BadValue(f"a speed is a positive number, not {speed!r}; to go backwards use reversed()", speed=speed)
         return replace(self, times=self.start + (self.times - self.start) / float(speed))
 
     def resampled(self, rate: float) -> Motion:
-        """Even frames at the rate nearest to `rate` [1/s] that keeps the first and the last frame's times."""
+        """Returns even frames at the rate nearest to `rate` [1/s] that keeps the times of the first and last frame."""
         if not (np.isfinite(rate) and rate > 0.0):
             raise BadValue(f"a rate is a positive number of frames per second, not {rate!r}", rate=rate)
         count = max(1, round(self.duration * rate))
@@ -227,7 +217,7 @@ class Motion:
         return replace(self, times=times, poses=self.sample(times).q)
 
     def slice(self, start: float, end: float) -> Motion:
-        """The part from `start` to `end` [s], with frames at exactly these times; times stay as they are."""
+        """Returns the part from `start` to `end` [s], with frames at exactly these times; times stay as they are."""
         first, last = (self.start, self.end) if not self.loop else (-np.inf, np.inf)
         if not (first - 1e-9 <= start < end <= last + 1e-9):
             raise BadValue(
@@ -249,22 +239,22 @@ class Motion:
         return replace(self, times=times, poses=poses, loop=False, travel=False, ends="free")
 
     def reversed(self) -> Motion:
-        """The same poses from last to first."""
+        """Returns the same poses from last to first."""
         return replace(self, times=self.start + (self.end - self.times[::-1]), poses=self.poses[::-1])
 
     def mirrored(self) -> Motion:
-        """The left-right mirror image."""
+        """Returns the left-right mirror image."""
         return replace(self, poses=self.character.mirror_pose(self.poses))
 
     def placed(self, position: tuple[float, float] = (0.0, 0.0), yaw: float = 0.0) -> Motion:
-        """The motion turned by `yaw` about the vertical at the origin, then moved by `position` [m]."""
+        """Returns the motion turned by `yaw` [rad] about the vertical at the origin, then moved by `position` [m]."""
         return replace(self, poses=place(self._layout, self.poses, float(yaw), complex(*position)))
 
     def as_loop(self, travel: bool = False, blend: float = 0.0) -> Motion:
-        """The motion as one cycle of an endless one.
+        """Returns the motion as one cycle of an endless loop.
 
-        With `travel` the next cycle begins where the root is and the way it faces; otherwise where it began.
-        If the poses do not meet, the last `blend` seconds lead over to the first pose.
+        With `travel` the next cycle begins where the root ends and in the direction it faces; otherwise where it began.
+        If first and last pose differ, the last `blend` seconds lead over to the first pose.
         """
         if len(self) < 2:
             raise BadValue("a loop needs at least two frames", frames=len(self))
@@ -286,7 +276,7 @@ class Motion:
         return replace(self, poses=poses, loop=True, travel=travel)
 
     def looped(self, count: int, travel: bool | None = None) -> Motion:
-        """`count` cycles one after the other; a motion that is not a loop yet must close on itself."""
+        """Returns `count` cycles one after the other; a motion that is not a loop must end in its first pose."""
         if count < 1:
             raise BadValue(f"a motion is repeated at least once, not {count} times", count=count)
         loop = self if self.loop and travel in (None, self.travel) else self.as_loop(bool(travel))
@@ -294,10 +284,10 @@ class Motion:
         return replace(self, times=times, poses=poses, loop=False, travel=False)
 
     def concatenated(self, other: Motion, gap: float = 0.0, join: bool = False) -> Motion:
-        """This motion, then `other`, which begins `gap` seconds after this one ends.
+        """Returns this motion, then `other`, which begins `gap` seconds after this one ends.
 
-        With `join`, `other` is first carried over the floor to where this motion's root ends, facing as it
-        does. Without a gap the two poses must meet.
+        With `join`, `other` is first moved over the floor to where this motion's root ends, facing as it does. Without
+        a gap the last pose of the first and the first pose of the second must be the same.
         """
         self._check_same_body(other)
         if not (np.isfinite(gap) and gap >= 0.0):
@@ -306,7 +296,7 @@ class Motion:
         times = other.times + (self.end + gap - other.start)
         if gap == 0.0:
             apart = float(np.abs(self.character.difference(self.poses[-1], follow[0])).max(initial=0.0))
-            if apart > 1e-3:
+            if apart > _MEETING:
                 raise BadValue(
                     f"the motions do not meet: {apart:.3g} (m, rad) apart; give a gap [s] between them, "
                     "join=True to move the second to where the first ends, or use blended",
@@ -317,10 +307,10 @@ class Motion:
         return replace(self, times=times, poses=poses, loop=False, travel=False)
 
     def blended(self, other: Motion, start: float, duration: float, join: bool = False) -> Motion:
-        """This motion until `start` [s], a crossfade of `duration`, then `other`, which begins at `start`.
+        """Returns this motion until `start` [s], a crossfade of `duration` [s], then `other`, which begins at `start`.
 
-        During the crossfade q = q_self + s (q_other - q_self) on the manifold, with s eased from 0 to 1 so
-        that velocity and acceleration stay continuous.
+        During the crossfade q = q_self + s (q_other - q_self) on the manifold, with s eased from 0 to 1, so that
+        velocity and acceleration are continuous.
         """
         self._check_same_body(other)
         if not (self.start <= start <= self.end or self.loop):
@@ -329,8 +319,8 @@ class Motion:
             raise BadValue(f"a blend lasts more than 0 and at most {other.duration:g} s, not {duration:g}")
         if join:
             other = replace(other, poses=self._carried(other, self.sample(start).q))
-        later = start - other.start  # other's clock to ours
-        count = max(8, int(np.ceil(duration * max(self.rate, other.rate))))
+        later = start - other.start  # from the times of `other` to ours
+        count = max(_MIN_BLEND_FRAMES, int(np.ceil(duration * max(self.rate, other.rate))))
         within = np.linspace(start, start + duration, count + 1)
         mine, theirs = self.sample(within).q, other.sample(within - later).q
         weight = ease((within - start) / duration, "smoother")[:, None]
@@ -342,6 +332,7 @@ class Motion:
         return replace(self, times=times, poses=poses, loop=False, travel=False, ends="free")
 
     def _carried(self, other: Motion, onto: Array) -> Array:
+        """Returns the poses of `other`, moved over the floor so that the first stands where the pose `onto` does."""
         way = placement_between(self._layout, other.poses[0], onto)
         return place(self._layout, other.poses, way.yaw, way.shift)
 
@@ -351,27 +342,27 @@ class Motion:
     # --------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an `.npz` file that stands alone: times, poses and the character; see `files.npz`."""
+        """Writes an `.npz` file with times, poses and the character; see `files.npz`."""
         from counterpoise.motion.files.npz import save_motion
 
         save_motion(self, path)
 
     def write(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the motion in the format the suffix names, for other programs; see `files.hub.write_motion`."""
+        """Writes the motion for other programs, in the format of the suffix; see `files.hub.write_motion`."""
         from counterpoise.motion.files.hub import write_motion
 
         write_motion(self, path, **options)
 
     @staticmethod
     def load(path: str | os.PathLike[str], character: Character | None = None) -> Motion:
-        """Read what `save` wrote; the character is the file's own unless one is given."""
+        """Reads what `save` wrote; the character is the file's own unless one is given."""
         from counterpoise.motion.files.npz import load_motion
 
         return load_motion(path, character)
 
 
 def check_fits(character: Character, name: str, nq: int, joints: tuple[str, ...]) -> None:
-    """Refuse to mix characters whose poses mean different things."""
+    """Raises BadValue if poses of a character with these joints mean something else on `character`."""
     if nq != character.nq:
         raise BadValue(
             f"a motion of {name!r} (nq = {nq}) does not fit {character.name!r} (nq = {character.nq})",
@@ -381,12 +372,13 @@ def check_fits(character: Character, name: str, nq: int, joints: tuple[str, ...]
     if joints != mine:
         theirs, ours = next(((a, b) for a, b in zip(joints, mine, strict=False) if a != b), (joints[-1:], mine[-1:]))
         raise BadValue(
-            f"a motion of {name!r} does not fit {character.name!r}: joint {theirs!r} stands for {ours!r}",
+            f"a motion of {name!r} does not fit {character.name!r}: joint {theirs!r} stands where {ours!r} should be",
             joints=(joints, mine),
         )
 
 
 def _numbers(what: str, values: ArrayLike) -> Array:
+    """Returns the values as an array of finite numbers."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

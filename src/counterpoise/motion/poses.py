@@ -1,11 +1,10 @@
-"""Poses as numbers: which coordinates turn, a curve through whole poses, and moving about the floor."""
+"""Poses as numbers: which coordinates are rotations, a curve through whole poses, and moving poses over the floor."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character import Character
-from counterpoise.motion.curves import Ends, fit_rotations, fit_vectors
+from counterpoise.character.kept import kept_with_character
+from counterpoise.motion.spline_fit import Ends, fit_rotations, fit_vectors
 from counterpoise.motion.spline_kernels import evaluate
 
 
@@ -27,7 +27,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class PoseLayout:
-    """Where vectors and quaternions lie in q, and their velocities in v."""
+    """Where vectors and quaternions stand in q, and their velocities in v."""
 
     nq: int
     nv: int
@@ -40,21 +40,13 @@ class PoseLayout:
 
     @cached_property
     def quaternions(self) -> Ints:
-        """Ints (nrot, 4) of all quaternions in q."""
+        """Indices (nrot, 4) of all quaternions in q."""
         return self.rotation_q[:, None] + np.arange(4, dtype=np.int64)
 
 
-_LAYOUTS: WeakKeyDictionary[Character, PoseLayout] = WeakKeyDictionary()
-
-
+@kept_with_character
 def layout_of(character: Character) -> PoseLayout:
-    """The layout of a character's poses, read once."""
-    if character not in _LAYOUTS:
-        _LAYOUTS[character] = _read_layout(character)
-    return _LAYOUTS[character]
-
-
-def _read_layout(character: Character) -> PoseLayout:
+    """Returns the layout of a character's poses."""
     vector_q: list[int] = []
     vector_v: list[int] = []
     rotation_q: list[int] = []
@@ -62,7 +54,7 @@ def _read_layout(character: Character) -> PoseLayout:
     slides = []
     for joint in character.joints:
         turning = joint.kind in ("free", "ball")
-        if turning:  # the last four coordinates and the last three velocities are a rotation's
+        if turning:  # the last four coordinates are a quaternion, the last three velocities its angular velocity
             rotation_q.append(joint.qpos.stop - 4)
             rotation_v.append(joint.dofs.stop - 3)
         vector_q += range(joint.qpos.start, joint.qpos.stop - 4 * turning)
@@ -92,7 +84,7 @@ class PoseCurve:
         _, self.bases, self.turnings, self.smooth = fit_rotations(times, poses[:, layout.quaternions], ends)
 
     def between(self, first: int, last: int) -> PoseCurve:
-        """The same curve on the knots first ... last only."""
+        """Returns the same curve on the knots first ... last only."""
         part = object.__new__(PoseCurve)
         part.layout, part.knots, part.smooth = self.layout, self.knots[first : last + 1].copy(), self.smooth
         part.vectors, part.bases = self.vectors[first:last].copy(), self.bases[first:last].copy()
@@ -100,7 +92,7 @@ class PoseCurve:
         return part
 
     def __call__(self, t: Array) -> Sample:
-        """Sample at times t (m,)."""
+        """Returns poses, velocities and accelerations at times t (m,)."""
         at = self.layout
         q, v, a = np.empty((len(t), at.nq)), np.empty((len(t), at.nv)), np.empty((len(t), at.nv))
         evaluate(
@@ -118,18 +110,18 @@ class Placement:
     shift: complex
 
     def repeated(self, count: Array) -> tuple[Array, NDArray[np.complex128]]:
-        """Yaw and shift of the placement done `count` times (any whole number): a geometric series."""
+        """Returns yaw and shift of the placement done `count` times (any whole number): a geometric series."""
         k = np.asarray(count, dtype=np.float64)
         half = 0.5 * self.yaw
         ratio = k * np.sinc(k * half / np.pi) / np.sinc(half / np.pi)  # sin(k half) / sin(half)
         return k * self.yaw, self.shift * ratio * np.exp(1j * (k - 1.0) * half)
 
 
-NOWHERE = Placement(0.0, 0j)
+NO_TRAVEL = Placement(0.0, 0j)
 
 
 def placement_between(layout: PoseLayout, start: Array, end: Array) -> Placement:
-    """The placement that carries the root of pose `start` to the place and heading of pose `end`."""
+    """Returns the placement that moves the root of pose `start` to the place and heading of pose `end`."""
     if layout.free:
         turn = float(spatial.yaw(spatial.multiply(end[3:7], spatial.conjugate(start[3:7]))))
         return Placement(turn, complex(end[0], end[1]) - np.exp(1j * turn) * complex(start[0], start[1]))
@@ -137,7 +129,7 @@ def placement_between(layout: PoseLayout, start: Array, end: Array) -> Placement
 
 
 def place(layout: PoseLayout, poses: Array, yaw: Array | float, shift: NDArray[np.complex128] | complex) -> Array:
-    """Poses (..., nq) carried about the floor; a figure without a free root moves along its slides."""
+    """Returns poses (..., nq) moved over the floor; a character without a free root moves along its slides."""
     out = poses.copy()
     if layout.free:
         xy = (poses[..., 0] + 1j * poses[..., 1]) * np.exp(1j * np.asarray(yaw)) + shift
@@ -150,7 +142,7 @@ def place(layout: PoseLayout, poses: Array, yaw: Array | float, shift: NDArray[n
 
 
 def place_tangent(layout: PoseLayout, tangents: Array, yaw: Array) -> Array:
-    """Tangents (..., nv) of poses carried about the floor: only the linear part turns."""
+    """Returns tangents (..., nv) of poses moved over the floor: only the linear velocity of the root turns."""
     out = tangents.copy()
     if layout.free:
         xy = (tangents[..., 0] + 1j * tangents[..., 1]) * np.exp(1j * yaw)

@@ -1,8 +1,8 @@
-"""Skeletons and clips: movement as files hold it, before (or after) it belongs to a character.
+"""Skeletons and clips: movement as files hold it, without a character.
 
 A file's figure is a tree of joints with offsets; its movement is a local rotation, and sometimes a local position, of
-every joint in every frame. Readers turn their format into a `Clip`, writers turn a `Clip` into their format, and only
-`counterpoise.motion.files` knows both. All here is in metres with z up, whatever the file used.
+every joint in every frame. Readers turn their format into a `Clip`, writers turn a `Clip` into their format. Everything
+here is in metres with z up, whatever the file used.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 
 from counterpoise import spatial
 from counterpoise.arrays import Array
+from counterpoise.character.skeletal.tree import joint_frames
 from counterpoise.errors import BadValue
 
-MOST_JOINTS = 1_000  # figures with faces and hair have some hundreds
-DEEPEST = 200  # joints one below the other; MuJoCo's XML reader ends at about twice that
+MAX_JOINTS = 1_000  # figures with faces and hair have some hundreds
+MAX_DEPTH = 200  # joints one below the other; MuJoCo's XML reader takes about twice as many
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +27,10 @@ class Skeleton:
     """A tree of joints at rest."""
 
     names: tuple[str, ...]
-    parents: tuple[int, ...]  # -1 for a root; a parent stands before its children
-    offsets: Array  # (n, 3) [m], each joint's place at rest, in its parent's frame (a root's: in the world)
-    rest: Array  # (n, 4) each joint's rotation at rest, parent from joint; a BVH figure rests without any
-    ends: tuple[tuple[int, tuple[float, float, float]], ...] = ()  # where limbs end: (joint, offset in its frame [m])
+    parents: tuple[int, ...]  # -1 for a root; every parent comes before its children
+    offsets: Array  # (n, 3) [m] place of each joint at rest, in its parent's frame; of a root in the world
+    rest: Array  # (n, 4) rotation of each joint at rest, parent from joint; identity in BVH
+    ends: tuple[tuple[int, tuple[float, float, float]], ...] = ()  # ends of limbs: (joint, offset in its frame [m])
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -46,30 +47,29 @@ class Skeleton:
         return len(self.names)
 
     def children(self, joint: int) -> tuple[int, ...]:
-        """The joints that hang on this one."""
+        """Returns the joints whose parent is this one."""
         return tuple(i for i, parent in enumerate(self.parents) if parent == joint)
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """The joints that hang on nothing."""
+        """The joints without a parent."""
         return tuple(i for i, parent in enumerate(self.parents) if parent < 0)
 
     def world(self) -> tuple[Array, Array]:
-        """Where every joint is at rest, and how it is turned: (n, 3) [m] and (n, 4)."""
-        places, turns = _forward(self.parents, self.offsets[None], self.rest[None])
-        return places[0], turns[0]
+        """Returns places (n, 3) [m] and rotations (n, 4) of all joints at rest, world."""
+        return joint_frames(self.parents, self.offsets, self.rest)
 
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """A skeleton's movement at a steady rate."""
+    """A skeleton's movement in frames at an even rate."""
 
     skeleton: Skeleton
     rate: float  # [frames/s]
     rotations: Array  # (f, n, 4) parent from joint
-    translations: Array  # (f, n, 3) [m] each joint's place in its parent's frame; `offsets` where nothing moves it
+    translations: Array  # (f, n, 3) [m] place of each joint in its parent's frame; its offset if it does not move
     name: str = ""
-    notes: Mapping[str, Any] = field(default_factory=dict)  # how the file said it: units, up axis, channels, ...
+    notes: Mapping[str, Any] = field(default_factory=dict)  # of the file: units, up axis, channels, remarks, ...
 
     def __post_init__(self) -> None:
         n = len(self.skeleton)
@@ -93,21 +93,21 @@ class Clip:
         return len(self.rotations)
 
     def world(self) -> tuple[Array, Array]:
-        """Where every joint is and how it is turned in the world: (f, n, 3) [m] and (f, n, 4)."""
-        return _forward(self.skeleton.parents, self.translations, self.rotations)
+        """Returns places (f, n, 3) [m] and rotations (f, n, 4) of all joints, world."""
+        return joint_frames(self.skeleton.parents, self.translations, self.rotations)
 
     def frames(self, first: int, last: int) -> Clip:
-        """The frames from `first` to `last`, both included."""
+        """Returns the frames from `first` to `last`, both included."""
         if not 0 <= first <= last < len(self):
             raise BadValue(f"frames {first} to {last} are not within 0 to {len(self) - 1}", frames=len(self))
         part = slice(first, last + 1)
         return replace(self, rotations=self.rotations[part], translations=self.translations[part])
 
     def turned(self, axes: Array, scale: float = 1.0) -> Clip:
-        """The same movement in other axes and units: every vector x becomes scale * axes x.
+        """Returns the same movement in other axes and units: every vector x becomes scale * axes x.
 
-        `axes` (3, 3) is a rotation, in practice a permutation of signed axes, which loses no bit. It changes joint
-        frames and the world alike, so a figure that rests without rotations still does.
+        `axes` (3, 3) is a rotation that permutes signed axes, so that no precision is lost. It applies to the frames of
+        joints and to the world, so a figure that rests without rotations still does.
         """
         turn = np.asarray(axes, dtype=np.float64)
         at, sign = np.abs(turn).argmax(axis=1), turn[np.arange(3), np.abs(turn).argmax(axis=1)]
@@ -130,10 +130,9 @@ class Clip:
         )
 
     def aligned(self) -> Clip:
-        """The same joints in the same places, each frame chosen so that the figure rests without any rotation.
+        """Returns the same movement with joint frames that have no rotation at rest, as BVH needs it.
 
-        With W the world rotation at rest, a joint turns by W_parent R W^-1 and hangs at W_parent p. Formats without a
-        rest rotation (BVH) need it.
+        With W the world rotation at rest, a joint's rotation becomes W_parent R W^-1 and its place W_parent p.
         """
         bones = self.skeleton
         if np.array_equal(bones.rest, np.broadcast_to(spatial.IDENTITY, bones.rest.shape)):
@@ -155,32 +154,21 @@ class Clip:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """How the file said it: what a motion keeps of where it came from, so that it can go back the same way."""
+    """What a motion keeps of the file it was read from, so that it can be written in the same way."""
 
     format: str  # "bvh", "asf", ...
     bodies: tuple[str, ...]  # the character's segment for each joint of the file's skeleton
     skeleton: Skeleton
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)  # those of the clip
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """What was guessed or changed in reading, in words."""
-        return tuple(self.notes.get("told", ()))
+    def remarks(self) -> tuple[str, ...]:
+        """What was guessed, left out or doubted in reading, a sentence each."""
+        return tuple(self.notes.get("remarks", ()))
 
     def fits(self, segments: Sequence[str]) -> bool:
-        """Whether the segments are those of the file: after an edit or a retargeting they are not."""
+        """Whether the segments are those of the file; after an edit or a retargeting they are not."""
         return set(self.bodies) == set(segments)
-
-
-def _forward(parents: Sequence[int], translations: Array, rotations: Array) -> tuple[Array, Array]:
-    places, turns = np.empty_like(translations), np.empty_like(rotations)
-    for i, parent in enumerate(parents):
-        if parent < 0:
-            places[:, i], turns[:, i] = translations[:, i], rotations[:, i]
-        else:
-            places[:, i] = places[:, parent] + spatial.rotate(turns[:, parent], translations[:, i])
-            turns[:, i] = spatial.multiply(turns[:, parent], rotations[:, i])
-    return places, turns
 
 
 def _triple(values: Array) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""The one hot loop of this room: piecewise cubics of vectors and rotation vectors, with two derivatives."""
+"""The compiled evaluation of curves: piecewise cubics of vectors and rotation vectors, with two derivatives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def evaluate(
     vectors: Array,  # (n - 1, 4, nvec) coefficients of 1, s, s^2, s^3, with s the time since the knot
     bases: Array,  # (n - 1, nrot, 4) the rotation at each segment's start
     turnings: Array,  # (n - 1, 4, 3 nrot) rotation vectors from the base, as coefficients
-    vector_q: Ints,  # (nvec,) where each vector coordinate lies in q
+    vector_q: Ints,  # (nvec,) where each vector coordinate stands in q
     vector_v: Ints,  # (nvec,) ... and in v and a
     rotation_q: Ints,  # (nrot,) where each quaternion starts in q
     rotation_v: Ints,  # (nrot,) ... and its angular velocity in v and a
@@ -24,7 +24,7 @@ def evaluate(
     v: Array,  # (m, nv) out
     a: Array,  # (m, nv) out
 ) -> None:
-    """Fill q, v, a at the times t; before the first knot and after the last the end is held at rest.
+    """Fills q, v, a at the times t; before the first knot and after the last one the end is held at rest.
 
     With q = base * exp(r) and body angular velocity w = Jr(r) r' = r' - b r x r' + c r x (r x r'),
     w' = Jr(r) r'' + (r . r') (-b'/t r x r' + c'/t r x (r x r')) + c r' x (r x r'),   t = |r|.

@@ -1,4 +1,4 @@
-"""Objectives: what we want of a body, as rows on accelerations, torques or contact forces."""
+"""Objectives: goals of a controller, as rows on accelerations, torques or contact forces."""
 
 from collections.abc import Callable
 
@@ -18,20 +18,22 @@ from counterpoise.objectives.surface import LEVEL, Surface, moving_surface
 from counterpoise.objectives.target import Target
 from counterpoise.objectives.torque import MinimumTorque, SmallAccelerations, SmallForces
 
-# One example of every objective on any body: a new objective adds a line here, and the laws then apply to it.
+# One example of every objective, for any character: a new objective adds a line here, and the laws test it.
 EXAMPLES: dict[str, Callable[[Character], Objective]] = {
-    "Setpoint": lambda who: Setpoint(ComPosition(), (0.1, 0.0, 0.9), stiffness=50.0),
-    "Setpoint of an orientation": lambda who: Setpoint(BodyOrientation(who.segments[-1]), (1.0, 0.0, 0.0, 0.0)),
-    "Target": lambda who: Target(PointPosition(who.segments[-1]), (0.3, 0.1, 0.5), time=0.4),
-    "Momentum": lambda who: Momentum("angular", axes="xy"),
-    "Momentum, linear": lambda who: Momentum("linear", value=np.array([1.0, 0.0, 0.0])),
-    "MinimumTorque": lambda who: MinimumTorque((who.joints[-1].name,)),
-    "SmallForces": lambda who: SmallForces(),
-    "SmallAccelerations": lambda who: SmallAccelerations(),
-    "TrackPose": lambda who: TrackPose(stiffness=80.0),
-    "Contact": lambda who: Contact(),
-    "JointStops": lambda who: JointStops(),
-    "Clearance": lambda who: Clearance(margin=0.2),
+    "Setpoint": lambda character: Setpoint(ComPosition(), (0.1, 0.0, 0.9), stiffness=50.0),
+    "Setpoint of an orientation": lambda character: Setpoint(
+        BodyOrientation(character.segments[-1]), (1.0, 0.0, 0.0, 0.0)
+    ),
+    "Target": lambda character: Target(PointPosition(character.segments[-1]), (0.3, 0.1, 0.5), time=0.4),
+    "Momentum": lambda character: Momentum("angular", axes="xy"),
+    "Momentum, linear": lambda character: Momentum("linear", value=np.array([1.0, 0.0, 0.0])),
+    "MinimumTorque": lambda character: MinimumTorque((character.joints[-1].name,)),
+    "SmallForces": lambda character: SmallForces(),
+    "SmallAccelerations": lambda character: SmallAccelerations(),
+    "TrackPose": lambda character: TrackPose(stiffness=80.0),
+    "Contact": lambda character: Contact(),
+    "JointStops": lambda character: JointStops(),
+    "Clearance": lambda character: Clearance(margin=0.2),
 }
 
 __all__ = [

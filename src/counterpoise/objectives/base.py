@@ -1,8 +1,8 @@
-"""An objective: what we want of a feature, and how much, written as rows of a linear least-squares problem.
+"""Objective: the base class of everything a controller can ask for, as rows of a linear least-squares problem.
 
     E(x) = weight |A y - b|^2,      y one of: the accelerations a, the torques tau, the contact multipliers lambda.
 
-Objectives are values: a controller makes new ones whenever it wants something else (de Lasa 2011, section 3.2).
+Objectives are frozen values: a controller makes new ones when its goals change (de Lasa 2011, section 3.2).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-from counterpoise.objectives.writing import Full, write_rows
+from counterpoise.objectives.writing import BlockFull, write_rows
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -29,7 +29,7 @@ O = TypeVar("O", bound="Objective")
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A y = b for one unknown y; with `at_most`, A y <= b: only what exceeds b is an error."""
+    """The rows A y = b for one unknown y. With `at_most` they are A y <= b: only an excess over b is an error."""
 
     A: Array  # (m, n)
     b: Array  # (m,)
@@ -37,12 +37,12 @@ class Rows:
     at_most: bool = False
 
     def residual(self, y: Array) -> Array:
-        """A y - b, (m,); of one-sided rows only what is too much."""
+        """Returns A y - b, (m,); of one-sided rows only the excess."""
         r = self.A @ y - self.b
         return np.maximum(r, 0.0) if self.at_most else r
 
     def size(self, y: Array) -> float:
-        """|A y - b|"""
+        """Returns |A y - b|; of one-sided rows only the excess."""
         return _size(self.A, self.b, y, self.at_most)
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class DiagonalRows:
-    """a_j = target_j with a weight for each row: a posture; weights multiply the squares of the rows."""
+    """The rows a_j = target_j of a posture, each with a weight of its own; weights multiply squared errors."""
 
     target: Array  # (nv,)
     weight: Array  # (nv,) >= 0
@@ -60,11 +60,11 @@ class DiagonalRows:
     at_most: bool = False
 
     def residual(self, y: Array) -> Array:
-        """Error of the rows that count, each times the root of its own weight."""
+        """Returns the error of every row, (nv,), times the root of its weight."""
         return np.sqrt(self.weight) * (y - self.target)
 
     def size(self, y: Array) -> float:
-        """|sqrt(weight) (a - target)|"""
+        """Returns |sqrt(weight) (a - target)|."""
         return _diagonal_size(self.weight, self.target, y)
 
     def __len__(self) -> int:
@@ -72,7 +72,7 @@ class DiagonalRows:
 
     @property
     def A(self) -> Array:
-        """The same rows written out, (nv, nv), weights taken in."""
+        """The matrix of the same rows, (nv, nv), times the roots of their weights."""
         return np.diag(np.sqrt(self.weight))
 
     @property
@@ -101,52 +101,62 @@ def _diagonal_size(weight: Array, target: Array, y: Array) -> float:
 
 
 class Objective(ABC):
-    """Something wanted of a body: a `name`, a `weight` within its level, and its rows at a snapshot.
+    """A goal of a controller: a `name`, a `weight` within its level, and its rows at a snapshot.
 
-    Asking touches nothing: the same snapshot and stance give the same rows every time.
+    Calling `rows` changes nothing: the same snapshot and stance give the same rows every time.
     """
 
     name: str
-    weight: float  # multiplies the squared error against others of the same level (section 6.2)
+    weight: float  # factor of the squared error, relative to the other objectives of the same level (section 6.2)
     on: ClassVar[Unknown] = "acceleration"
     at_most: ClassVar[bool] = False  # one-sided rows
-    posture: ClassVar[bool] = False  # one row a joint, such as TrackPose's: the last level takes it as weights
+    posture: ClassVar[bool] = False  # one row a joint, as TrackPose has: the solver reads them as a diagonal
 
     @abstractmethod
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows | DiagonalRows:
-        """What is asked of the unknowns now."""
+        """Returns the rows at this snapshot."""
 
     def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
-        """Write the rows, times `beta`, into a block from row `at` on; how many. Only for rows on accelerations."""
+        """Writes the rows, times `beta`, into the block (A, b) from row `at` on. Returns their number.
+
+        Only for rows on accelerations.
+        """
         rows = self.rows(snapshot, stance)
         if at + len(rows) > len(b):
-            raise Full
+            raise BlockFull
         return write_rows(A, b, at, beta, rows.A, rows.b) if len(rows) else 0
 
     def weighing(self: O, weight: float) -> O:
-        """The same objective with another weight."""
+        """Returns the same objective with another weight."""
         return replace(self, weight=weight)  # type: ignore[type-var]
 
     def aimed(self: O, **references: Any) -> O:
-        """The same objective with other references or gains, unchecked: for a controller that aims anew each tick."""
+        """Returns the same objective with other references, without checks: for controllers, every tick.
+
+        The gains of Setpoint and Momentum may change as well, those of TrackPose may not.
+        """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **references)
-        other.__dict__.pop("_fixed", None)  # what was kept of the old references
         return other
 
 
 def faded(objective: O, share: float) -> O:
-    """The objective with a share (0 to 1) of its weight, eased at both ends: for coming in and going out of a level.
+    """Returns the objective with a share (0 to 1, smooth at both ends) of its weight, to add or remove it gradually.
 
-    Within a level a weight that falls to nothing leaves without a jump. Alone in a strict level an objective has no
-    weight to lose: there, let `WholeBody` cross-fade from the old levels to the new (its `fade`).
+    This works among other objectives of a level. The weight of an objective alone in a strict level has no effect:
+    there, `WholeBodyTuning.fade` blends from the old levels to the new ones.
     """
-    s = min(max(float(share), 0.0), 1.0)
-    return objective.weighing(objective.weight * s * s * (3.0 - 2.0 * s))
+    return objective.weighing(objective.weight * smooth_step(float(share)))
+
+
+def smooth_step(x: float) -> float:
+    """Returns 3 x^2 - 2 x^3, with x clipped to 0..1: it goes from 0 to 1 and is level at both ends."""
+    s = min(max(x, 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
 
 
 def check_weight(objective: Any) -> None:
-    """Weights are finite and not negative; the message says whose is not."""
+    """Raises BadValue unless the weight is finite and not negative."""
     weight = objective.weight
     if type(weight) is float and 0.0 <= weight < np.inf:
         return
@@ -155,7 +165,7 @@ def check_weight(objective: Any) -> None:
 
 
 def numbers(values: ArrayLike, what: str, size: int | None = None) -> Array:
-    """`values` as a read-only array of finite numbers, (size,) where a size is known."""
+    """Returns `values` as a read-only array of finite numbers, (size,) where a size is given."""
     out = np.array(values, float)
     if not np.isfinite(out).all() or (size is not None and out.shape != (size,)):
         shape = f"{size} finite numbers" if size is not None else "finite numbers"
@@ -165,7 +175,7 @@ def numbers(values: ArrayLike, what: str, size: int | None = None) -> Array:
 
 
 def capped(wanted: Array, limit: float | None) -> Array:
-    """`wanted` shortened to length `limit`, its direction kept."""
+    """Returns `wanted`, shortened to length `limit` where it is longer; its direction is kept."""
     if limit is None:
         return wanted
     size = float(np.sqrt(wanted @ wanted))

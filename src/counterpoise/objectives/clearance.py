@@ -1,46 +1,49 @@
-"""Clearance: parts that are no feet kept off the ground by braking in time, as far as the torques can."""
+"""Clearance: all parts but the feet are kept off the ground by braking them in time, as far as the torques can."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import Snapshot, tables_of
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.shapes import Corners, corners_of
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight, numbers
-from counterpoise.objectives.footing import _surface_rows
+from counterpoise.objectives.footing import surface_rows
 from counterpoise.objectives.surface import LEVEL
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
 _GROUND = LEVEL.state_row()[None]
+NEAR = 10.0  # decelerations: rows with a looser bound are left out
 
 
 @dataclass(frozen=True, eq=False)
 class Clearance(Objective):
-    """For every part but the feet, e above its stop and sinking at s: never faster than can be braked in time.
+    """Parts other than the feet sink no faster than they can be stopped above the ground.
 
-    The speed allowed is that of JointStops, u(e) = sqrt(2 d e + (d t)^2) - d t with the settling time t, and so are the
-    one-sided rows: with n the ground's normal and p the lowest point of a shape,
+    A part that is e above its stop and sinks at speed s may sink at u(e) = sqrt(2 d e + (d t)^2) - d t, with the
+    settling time t, as in JointStops. With n the ground's normal and p the lowest point of a shape the rows are
 
         -n.p'' <= (u - s)/t - u'(e) s,       p'' = J a + drift.
 
-    A part stops `margin` above the ground, or `margin` below where `reference` has it where that is lower: what the
-    reference lays down may lie. Spheres, capsules and ellipsoids count as they are, other shapes as the boxes about
-    them. Where feet stand on grounds of their own, the lowest counts.
+    A part stops `margin` above the ground, or `margin` below its place in `reference` where that is lower: a part that
+    lies on the ground in the reference may do so. Shapes are exact, meshes nearly so (see `character.shapes`). Where
+    feet stand on different surfaces, each part is measured from the one farthest below it.
     """
 
     at_most: ClassVar[bool] = True
     reference: Snapshot | None = None
-    moved: ArrayLike = (0.0, 0.0, 0.0)  # [m] the reference is carried along by this
+    moved: ArrayLike = (0.0, 0.0, 0.0)  # [m] the reference is shifted by this
     deceleration: float = 20.0  # d [m/s^2]
     settle: float = 0.02  # t [s]
     margin: float = 0.02  # [m]
@@ -57,76 +60,36 @@ class Clearance(Objective):
             )
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
-        who = snapshot.character
-        shapes = shapes_of(who)
-        ground = _GROUND if stance is None else _surface_rows(stance.footing, who, snapshot.time)
+        character = snapshot.character
+        corners = corners_off_feet(character)
+        ground = _GROUND if stance is None else surface_rows(stance.footing, character, snapshot.time)
         ref = snapshot if self.reference is None else self.reference
         A, b = _clearance_rows(
-            shapes.body, shapes.centre, shapes.axes, shapes.radius, ground,
+            corners.body, corners.place, corners.axes, corners.radius, ground,
             snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, snapshot.body_drift, snapshot.com,
-            snapshot.motion_vectors, tables_of(who).ancestors,
+            snapshot.motion_vectors, tables_of(character).ancestors,
             ref.body_position, ref.body_rotation, np.asarray(self.moved, float), self.reference is not None,
             self.deceleration, self.settle, self.margin,
         )  # fmt: skip
         return Rows(A, b, at_most=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Shapes:
-    """Shapes that can touch the ground and are no part of a foot: ellipsoids, each with a ball's radius about it."""
-
-    body: Ints  # (n,)
-    centre: Array  # (n, 3) in the body's frame [m]
-    axes: Array  # (n, 3, 3) half-axes in the columns [m]; zero for a point
-    radius: Array  # (n,) [m]
-
-
-def shapes_of(who: Character) -> Shapes:
-    """A body's shapes, found once and kept with it."""
-    found: Shapes | None = who.__dict__.get("_shapes_off_the_ground")
-    if found is None:
-        m = who.model
-        feet = {who.body_id(f.body) for f in who.feet} | {who.body_id(p.body) for f in who.feet for p in f.points}
-        for b in range(1, m.nbody):
-            if int(m.body_parentid[b]) in feet:
-                feet.add(b)
-        parts: list[tuple[int, Array, Array, float]] = []
-        for g in range(m.ngeom):
-            b = int(m.geom_bodyid[g])
-            if b != 0 and b not in feet and (m.geom_contype[g] or m.geom_conaffinity[g]):
-                parts += [(b, *shape) for shape in _shapes(m, g)]
-        found = Shapes(
-            np.array([b for b, _, _, _ in parts], np.int64),
-            np.array([c for _, c, _, _ in parts], float).reshape(-1, 3),
-            np.array([e for _, _, e, _ in parts], float).reshape(-1, 3, 3),
-            np.array([r for _, _, _, r in parts], float),
-        )
-        who.__dict__["_shapes_off_the_ground"] = found
-    return found
-
-
-def _shapes(m: mujoco.MjModel, g: int) -> list[tuple[Array, Array, float]]:
-    """Centre, half-axes and radius of each ellipsoid that a geom's lowest point is taken from."""
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, m.geom_quat[g])
-    R, p, size = turn.reshape(3, 3), m.geom_pos[g].copy(), m.geom_size[g]
-    none = np.zeros((3, 3))
-    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SPHERE:
-        return [(p, none, float(size[0]))]
-    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        return [(p + side * size[1] * R[:, 2], none, float(size[0])) for side in (-1.0, 1.0)]
-    if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
-        return [(p, R * size, 0.0)]
-    middle, half = m.geom_aabb[g, :3], m.geom_aabb[g, 3:]
-    signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
-    return [(p + R @ (middle + s * half), none, 0.0) for s in signs]
+@kept_with_character
+def corners_off_feet(character: Character) -> Corners:
+    """The corners of all solids but those of the feet and of what hangs from them."""
+    feet = {character.body_id(name) for f in character.feet for name in (f.body, *(p.body for p in f.points))}
+    for b in range(1, character.model.nbody):
+        if int(character.model.body_parentid[b]) in feet:
+            feet.add(b)
+    corners = corners_of(character)
+    return corners.only(~np.isin(corners.body, list(feet)))
 
 
 @kernel
 def _lowest(
     n0: float, n1: float, n2: float, x: Array, R: Array, centre: Array, axes: Array, radius: float, out: Array
 ) -> None:
-    """Where, from the body's origin, a shape is lowest along a normal (world)."""
+    """Writes the world point of what is about a corner that is lowest along a normal."""
     m0 = R[0, 0] * n0 + R[1, 0] * n1 + R[2, 0] * n2
     m1 = R[0, 1] * n0 + R[1, 1] * n1 + R[2, 1] * n2
     m2 = R[0, 2] * n0 + R[1, 2] * n1 + R[2, 2] * n2
@@ -149,9 +112,9 @@ def _clearance_rows(
     velocity: Array, drift: Array, com: Array, motion: Array, ancestors: Array, ref_position: Array,
     ref_rotation: Array, moved: Array, with_reference: bool, d: float, settle: float, margin: float,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Rows of the shapes whose bound is near: within ten decelerations."""
+    """Rows of the corners whose bound on the acceleration is below NEAR decelerations."""
     n, nv = len(body), len(motion)
-    bend, near = d * settle, 10.0 * d
+    bend, near = d * settle, NEAR * d
     point, other = np.empty(3), np.empty(3)
     A, b = np.zeros((n, nv)), np.empty(n)
     count = 0
@@ -173,7 +136,7 @@ def _clearance_rows(
             r0, r1, r2 = other[0] + moved[0] - s[0], other[1] + moved[1] - s[1], other[2] + moved[2] - s[2]
             stop = min(margin, n0 * r0 + n1 * r1 + n2 * r2 - margin)
         e = height - stop
-        _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], 0.0, point)  # a ball's middle
+        _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], 0.0, point)  # without the ball
         v, a = velocity[k], drift[k]
         r0, r1, r2 = point[0] - com[0], point[1] - com[1], point[2] - com[2]
         u0, u1, u2 = v[3] + v[1] * r2 - v[2] * r1, v[4] + v[2] * r0 - v[0] * r2, v[5] + v[0] * r1 - v[1] * r0

@@ -1,4 +1,4 @@
-"""Contact: the points of planted feet held where they were planted on their surface (de Lasa 2011, section 4.1)."""
+"""Contact: holds the points of planted feet where they were planted on their surface (de Lasa 2011, section 4.1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.objectives.base import Objective, Rows, check_weight
 from counterpoise.objectives.setpoint import Axes, check_gains, indices, picked
-from counterpoise.objectives.writing import Full, write_contacts
+from counterpoise.objectives.writing import BlockFull, write_contacts
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 class Contact(Objective):
     """J a + drift = a_s + k_v (v_s - v) + k_p (p_s - p) at every point of every planted foot, p_s on the surface.
 
-    The spring is the stabilisation of a constraint written on accelerations (Baumgarte); v_s and a_s are the
-    surface's own motion, so that feet go with a moving ground. Which feet are planted, and where, the stance says.
+    The spring stabilises a constraint that is written on accelerations (Baumgarte). v_s and a_s are the surface's own
+    motion, so that feet move with a moving ground. The stance holds which feet are planted, and where.
     """
 
-    feet: Sequence[str] | None = None  # only these; all planted feet where nothing is said
+    feet: Sequence[str] | None = None  # only these feet; None: all planted feet
     stiffness: float = 400.0  # k_p [1/s^2]
-    damping: float | None = None  # k_v [1/s]; 2 sqrt(k_p) where nothing is said
-    axes: Axes = None  # world axes that count; a planar figure needs only "xz"
+    damping: float | None = None  # k_v [1/s]; None: critical, 2 sqrt(k_p)
+    axes: Axes = None  # world axes of the rows; a planar figure needs only "xz"; None: all
     weight: float = 1.0
     name: str = "contact"
 
@@ -41,8 +41,8 @@ class Contact(Objective):
         object.__setattr__(self, "axes", picked(self.axes))
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
-        """Three rows a held point (fewer with `axes`), in the order of the body's contact points."""
-        stance = _needed(stance)
+        """Returns three rows for every held point (fewer with `axes`), in the order of the contact points."""
+        stance = _checked(stance)
         keep = stance.held
         if self.feet is not None:
             chosen = {snapshot.character.foot(name).name for name in self.feet}
@@ -64,9 +64,9 @@ class Contact(Objective):
     def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
         if self.feet is not None or self.axes is not None:
             return super().write(snapshot, stance, A, b, at, beta)
-        here = _needed(stance)
+        here = _checked(stance)
         if at + 3 * len(here.height) > len(b):
-            raise Full
+            raise BlockFull
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
         return write_contacts(
             A, b, at, beta, snapshot.contact_jacobian, here.memory.held, here.goal, here.goal_velocity,
@@ -75,7 +75,7 @@ class Contact(Objective):
         )  # fmt: skip
 
 
-def _needed(stance: Stance | None) -> Stance:
+def _checked(stance: Stance | None) -> Stance:
     if stance is None:
-        raise BadValue("Contact needs a footing: say what the feet stand on, Footing(), and a body with feet")
+        raise BadValue("Contact needs a character with feet, and a footing: give footing=Footing()")
     return stance

@@ -1,4 +1,4 @@
-"""Momentum: the linear or angular momentum about the CoM drawn to a reference (de Lasa 2011, section 3.2.3)."""
+"""Momentum: the linear or angular momentum about the CoM follows a reference (de Lasa 2011, section 3.2.3)."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.objectives.base import Objective, Rows, capped, check_weight
-from counterpoise.objectives.setpoint import Axes, indices, picked
-from counterpoise.objectives.writing import Full, write_vector
+from counterpoise.objectives.setpoint import Axes, axis_flags, indices, picked
+from counterpoise.objectives.writing import BlockFull, write_vector
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
-GYRATION = 0.25  # of the height: about a standing body's radius of gyration
+GYRATION_RADIUS = 0.25  # [body heights] about that of a standing body
 
 
 @dataclass(frozen=True, eq=False)
 class Momentum(Objective):
-    """dL/dt = gain (L_r - L) + dL_r/dt (eq. 3.25), with dL/dt = A_G a + dA_G/dt v; a reference of zero is damping.
+    """dL/dt = gain (L_r - L) + dL_r/dt (eq. 3.25), with dL/dt = A_G a + dA_G/dt v; a zero reference damps rotation.
 
     Rows are divided by the body's mass (linear) or by m (h/4)^2 (angular), so that they are accelerations
-    [m/s^2, rad/s^2] and a weight means the same for a chicken and a dinosaur.
+    [m/s^2, rad/s^2] and one weight suits bodies of every size.
     """
 
     kind: Literal["angular", "linear"] = "angular"
     value: ArrayLike = 0.0  # L_r [kg m^2/s or kg m/s], world axes
     rate: ArrayLike = 0.0  # dL_r/dt [N m or N]
     gain: float = 10.0  # [1/s]
-    limit: float | None = None  # longest dL/dt asked for [N m or N]
-    axes: Axes = None
+    limit: float | None = None  # largest dL/dt that is asked for [N m or N]; None: no limit
+    axes: Axes = None  # components that count; None: all
     weight: float = 1.0
     name: str = ""
 
@@ -63,36 +63,34 @@ class Momentum(Objective):
         return Rows(A * scale, (wanted - drift) * scale)
 
     def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
-        """The same rows, by a kernel."""
+        """Writes the same rows by a kernel. Returns their number."""
         if at + 3 > len(b):
-            raise Full
+            raise BlockFull
         part = slice(0, 3) if self.kind == "angular" else slice(3, 6)
-        known = self.__dict__.get("_fixed")
-        if known is None:
-            known = self.__dict__["_fixed"] = self._threes()
-        value, rate, chosen = known
+        value, rate, chosen = self._three_axes()
         now = snapshot.momentum[part]
         unit = momentum_scale(snapshot.character, self.kind)
         limit = np.inf if self.limit is None else self.limit / unit
         return write_vector(
             A, b, at, beta, snapshot.momentum_matrix[part], unit, now, now, snapshot.momentum_drift[part],
-            value, _NONE, rate / unit, chosen, self.gain / unit, 0.0, limit,
+            value, _NO_RATE, rate / unit, chosen, self.gain / unit, 0.0, limit,
         )  # fmt: skip
 
-    def _threes(self) -> tuple[Array, Array, Flags]:
-        """Reference and its rate over all three axes, and which of them count."""
+    def _three_axes(self) -> tuple[Array, Array, Flags]:
+        """Returns the reference and its rate for all three axes, and which of them count."""
         given, rate = np.asarray(self.value, float), np.asarray(self.rate, float)
+        chosen = axis_flags(indices(self.axes))
         if self.axes is None and given.shape == rate.shape == (3,):
-            return given, rate, _ALL
+            return given, rate, chosen
         axes = indices(self.axes) or [0, 1, 2]
-        value, change, chosen = np.zeros(3), np.zeros(3), np.zeros(3, bool)
-        value[axes], change[axes], chosen[axes] = given, rate, True
+        value, change = np.zeros(3), np.zeros(3)
+        value[axes], change[axes] = given, rate
         return value, change, chosen
 
 
-_NONE, _ALL = np.zeros(3), np.ones(3, bool)
+_NO_RATE = np.zeros(3)
 
 
 def momentum_scale(character: Character, kind: str) -> float:
-    """What turns a rate of momentum into an acceleration of the whole body: its mass, or m (h/4)^2."""
-    return character.mass if kind == "linear" else character.mass * (GYRATION * max(character.height, 1e-3)) ** 2
+    """Returns the divisor that turns a rate of momentum into an acceleration of the whole body: m, or m (h/4)^2."""
+    return character.mass if kind == "linear" else character.mass * (GYRATION_RADIUS * max(character.height, 1e-3)) ** 2

@@ -1,4 +1,4 @@
-"""Posture: every joint drawn to a pose or along a motion (de Lasa 2011, eq. 4.1; Macchietto 2009, eq. 11)."""
+"""TrackPose: every joint follows a pose or a motion (de Lasa 2011, eq. 4.1; Macchietto 2009, eq. 11)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
+from counterpoise.character.joints import Joint
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.motion import Motion
@@ -22,23 +24,25 @@ if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
 PerJoint = float | Mapping[str, float]
+Hashed = float | tuple[tuple[str, float], ...] | None  # the same, hashable
+PLACE_SHARE = 0.01  # of `root_weight`: the weight of the root's place
 
 
 @dataclass(frozen=True, eq=False)
 class TrackPose(Objective):
     """a = k_p (q_r - q) + k_v (v_r - v) + a_r for each joint, ball joints and the root on their manifolds.
 
-    `stiffness`, `damping` and `weights` are one number for all joints or numbers by joint name, whole or by its
-    beginning ("shoulder" is both of them); "" stands for the joints not named. Weights multiply squares, as `weight`
+    `stiffness`, `damping` and `weights` are one number for all joints, or numbers by joint name or by the beginning of
+    joint names ("shoulder" is both shoulders); "" is for all other joints. Weights multiply squared errors, as `weight`
     does. The root follows the reference's orientation with `root_weight` and its place with a hundredth of it.
     """
 
     posture: ClassVar[bool] = True
     reference: ArrayLike | Motion | None = None  # a pose (nq,), a Motion sampled at the snapshot's time, None: neutral
     stiffness: PerJoint = 100.0  # k_p [1/s^2]
-    damping: PerJoint | None = None  # k_v [1/s]; 2 sqrt(k_p) where nothing is said
+    damping: PerJoint | None = None  # k_v [1/s]; None: critical, 2 sqrt(k_p)
     weights: PerJoint = 1.0
-    root_weight: float = 0.1
+    root_weight: float = 0.1  # of the root's orientation, relative to 1 of every joint
     shift: float = 0.0  # [s] added to the time at which a Motion is sampled
     speed: float = 1.0  # of the reference's clock: its velocity and acceleration are scaled to fit
     weight: float = 1.0
@@ -48,6 +52,7 @@ class TrackPose(Objective):
 
     def __post_init__(self) -> None:
         check_weight(self)
+        _ = self._hashed  # found now, so that `aimed` copies it
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping), ("weights", self.weights)):
             values = list(given.values()) if isinstance(given, Mapping) else [0.0 if given is None else given]
             if not all(0.0 <= float(v) < np.inf for v in values):
@@ -64,32 +69,28 @@ class TrackPose(Objective):
                 object.__setattr__(self, what, numbers(given, f"a reference's {what}"))
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> DiagonalRows:
-        who = snapshot.character
-        self._check(who)
-        k_p, k_v, weight = self._gains(who)
-        q, v, a = self.sample(who, snapshot.time)
-        wanted = k_p * who.difference(snapshot.q, q)
+        character = snapshot.character
+        self._check(character)
+        k_p, k_v, weight = self.gains(character)
+        q, v, a = self.sample(character, snapshot.time)
+        wanted = k_p * character.difference(snapshot.q, q)
         wanted += k_v * (v - snapshot.v)
         wanted += a
         return DiagonalRows(wanted, weight)
 
     def add(self, snapshot: Snapshot, weight: Array, pull: Array, alpha: float) -> DiagonalRows:
-        """The rows, their weights times `alpha` added to a level's (nv,) weights and weighted targets."""
-        who = snapshot.character
-        self._check(who)
-        k_p, k_v, own = self._gains(who)
-        q, v, a = self.sample(who, snapshot.time)
+        """Adds the rows, times `alpha`, to a level's weights and weighted targets, (nv,) each. Returns the rows."""
+        character = snapshot.character
+        self._check(character)
+        k_p, k_v, own = self.gains(character)
+        q, v, a = self.sample(character, snapshot.time)
         target = np.empty(len(k_p))
-        add_posture(weight, pull, alpha, who._layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
+        add_posture(weight, pull, alpha, character.layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
         return DiagonalRows(target, own)
 
-    @cached_property
-    def _key(self) -> Any:
-        return _key(self.stiffness), _key(self.damping), _key(self.weights), self.root_weight
-
     def sample(self, character: Character, time: float) -> tuple[Array, Array, Array]:
-        """The reference's q, v, a at a time of the simulation."""
-        given, rest = self.reference, _zeros(character)
+        """Returns the reference's q, v, a at a time of the simulation."""
+        given, rest = self.reference, no_velocity(character)
         if isinstance(given, Motion):
             if self.speed == 0.0:
                 return given.sample(self.shift).q, rest, rest
@@ -100,64 +101,69 @@ class TrackPose(Objective):
         a: Any = rest if self.acceleration is None else self.acceleration
         return q, v, a
 
-    def _gains(self, who: Character) -> tuple[Array, Array, Array]:
-        """k_p, k_v and weights of every row, kept with the body: a controller may make a new objective each tick."""
-        kept = self.__dict__.get("_kept_gains")
-        if kept is not None and kept[0] is who:
-            return kept[1]
-        key = self._key
-        known: dict[Any, tuple[Array, Array, Array]] = who.__dict__.setdefault("_posture_gains", {})
-        found = known.get(key)
-        if found is None:
-            k_p = per_dof(who, self.stiffness, self.name)
-            k_v = 2.0 * np.sqrt(k_p) if self.damping is None else per_dof(who, self.damping, self.name)
-            weight = per_dof(who, self.weights, self.name)
-            root = who.root_dofs.stop
-            weight[:root] = self.root_weight
-            places = [v for j in who.joints for v in _places(j) if v < root]
-            weight[places] *= 0.01
-            if len(known) > 64:
-                known.clear()
-            found = known[key] = (k_p, k_v, weight)
-        self.__dict__["_kept_gains"] = (who, found)
-        return found
+    def gains(self, character: Character) -> tuple[Array, Array, Array]:
+        """Returns k_p, k_v and the weights of every row, (nv,) each."""
+        return posture_gains(character, *self._hashed, self.root_weight, self.name)
 
-    def _check(self, who: Character) -> None:
+    @cached_property
+    def _hashed(self) -> tuple[Hashed, Hashed, Hashed]:
+        return hashed(self.stiffness), hashed(self.damping), hashed(self.weights)
+
+    def _check(self, character: Character) -> None:
+        name = character.name
         if isinstance(self.reference, Motion):
-            if self.reference.character is not who and self.reference.character.joint_names != who.joint_names:
-                raise BadValue(
-                    f"this motion is for {self.reference.character.name!r}, whose joints differ from {who.name!r}'s"
-                )
+            given = self.reference.character
+            if given is not character and given.joint_names != character.joint_names:
+                raise BadValue(f"this motion is for {given.name!r}, whose joints differ from {name!r}'s")
             return
-        if self.reference is not None and np.shape(self.reference) != (who.nq,):
+        if self.reference is not None and np.shape(self.reference) != (character.nq,):
             raise BadValue(
-                f"a reference pose of {who.name!r} has {who.nq} numbers; got shape {np.shape(self.reference)}"
+                f"a reference pose of {name!r} has {character.nq} numbers; got shape {np.shape(self.reference)}"
             )
-        for what, given in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if given is not None and np.shape(given) != (who.nv,):
-                raise BadValue(f"a reference's {what} of {who.name!r} has {who.nv} numbers; got {np.shape(given)}")
+        for what, rate in (("velocity", self.velocity), ("acceleration", self.acceleration)):
+            if rate is not None and np.shape(rate) != (character.nv,):
+                raise BadValue(f"a reference's {what} of {name!r} has {character.nv} numbers; got {np.shape(rate)}")
 
 
-def _zeros(who: Character) -> Array:
-    found = who.__dict__.get("_no_velocity")
-    if found is None:
-        found = who.__dict__["_no_velocity"] = np.zeros(who.nv)
-    return found
+@kept_with_character
+def posture_gains(
+    character: Character, stiffness: Hashed, damping: Hashed, weights: Hashed, root_weight: float, name: str
+) -> tuple[Array, Array, Array]:
+    """Returns k_p, k_v and the weights of every row of a posture, (nv,) each."""
+    k_p = per_dof(character, unhashed(stiffness), name)
+    k_v = 2.0 * np.sqrt(k_p) if damping is None else per_dof(character, unhashed(damping), name)
+    weight = per_dof(character, unhashed(weights), name)
+    root = character.root_dofs.stop
+    weight[:root] = root_weight
+    weight[[v for joint in character.joints for v in place_dofs(joint) if v < root]] *= PLACE_SHARE
+    return k_p, k_v, weight
 
 
-def _key(given: PerJoint | None) -> Any:
+@kept_with_character
+def no_velocity(character: Character) -> Array:
+    return np.zeros(character.nv)
+
+
+def hashed(given: PerJoint | None) -> Hashed:
+    """Returns numbers by joint name as pairs, so that they can be the key of a table."""
     return tuple(given.items()) if isinstance(given, Mapping) else given
 
 
-def _places(joint: Any) -> range:
-    """Rows of v that move a root about: a free joint's first three, a slide's one."""
+def unhashed(given: Hashed) -> PerJoint:
+    """Returns pairs as numbers by joint name again."""
+    assert given is not None
+    return dict(given) if isinstance(given, tuple) else given
+
+
+def place_dofs(joint: Joint) -> range:
+    """Returns the rows of v that move the joint's body without turning it: a free joint's first three, a slide's."""
     if joint.kind == "free":
         return range(joint.dofs.start, joint.dofs.start + 3)
     return range(joint.dofs.start, joint.dofs.stop) if joint.kind == "slide" else range(0)
 
 
 def per_dof(character: Character, given: PerJoint, what: str = "gains") -> Array:
-    """One number for every row of v from one number, or from numbers by joint name or its beginning."""
+    """Returns a number for every row of v, (nv,), from one number or from numbers by joint name or its beginning."""
     if not isinstance(given, Mapping):
         return np.full(character.nv, float(given))
     names = character.joint_names

@@ -1,10 +1,11 @@
-"""Setpoint: a feature drawn to a reference by a spring and a damper (de Lasa 2011, section 3.2.1)."""
+"""Setpoint: a spring and a damper draw a feature to a reference (de Lasa 2011, section 3.2.1)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from counterpoise.features.base import Feature
 from counterpoise.features.com import ComPosition
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives.base import Objective, Rows, capped, check_weight
-from counterpoise.objectives.writing import Full, write_vector
+from counterpoise.objectives.writing import BlockFull, write_vector
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -39,9 +40,9 @@ class Setpoint(Objective):
     velocity: ArrayLike = 0.0  # of the reference, per s
     acceleration: ArrayLike = 0.0  # of the reference, per s^2
     stiffness: float = 100.0  # k_p [1/s^2]
-    damping: float | None = None  # k_v [1/s]; 2 sqrt(k_p) where nothing is said: critical
-    limit: float | None = None  # longest acceleration asked for, per s^2
-    axes: Axes = None
+    damping: float | None = None  # k_v [1/s]; None: critical, 2 sqrt(k_p)
+    limit: float | None = None  # largest acceleration that is asked for, per s^2; None: no limit
+    axes: Axes = None  # components that count; None: all
     weight: float = 1.0
     name: str = ""
 
@@ -71,8 +72,9 @@ class Setpoint(Objective):
         if type(self.feature) is not ComPosition:
             return super().write(snapshot, stance, A, b, at, beta)
         if at + 3 > len(b):
-            raise Full
-        value, velocity, acceleration, chosen = self._threes(snapshot)
+            raise BlockFull
+        value, velocity, acceleration = (self._three(given) for given in reference(self, snapshot.time))
+        chosen = axis_flags(indices(self.axes))
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
         return write_vector(
             A, b, at, beta, snapshot.momentum_matrix[3:], snapshot.character.mass, snapshot.com, snapshot.momentum[3:],
@@ -80,23 +82,8 @@ class Setpoint(Objective):
             np.inf if self.limit is None else self.limit,
         )  # fmt: skip
 
-    def _threes(self, snapshot: Snapshot) -> tuple[Array, Array, Array, Flags]:
-        """Reference value, velocity and acceleration over all three axes, and which of them count."""
-        known = self.__dict__.get("_fixed")
-        if known is None:
-            chosen = self.__dict__.get("_chosen")
-            if chosen is None:
-                chosen = np.zeros(3, bool)
-                chosen[indices(self.axes) or [0, 1, 2]] = True
-                self.__dict__["_chosen"] = chosen
-            value, velocity, acceleration = reference(self, snapshot.time)
-            known = (self._three(value), self._three(velocity), self._three(acceleration), chosen)
-            if not callable(self.value):
-                self.__dict__["_fixed"] = known
-        return known
-
     def _three(self, given: Any) -> Array:
-        """Numbers for all axes, or for the picked ones, as three."""
+        """Returns numbers given for all axes, or for the picked ones, as three; zero on axes that do not count."""
         array: Array = np.asarray(given, float)
         if array.shape == (3,):
             return array
@@ -109,12 +96,12 @@ class Setpoint(Objective):
 
 
 def along(feature: Feature, motion: Motion, speed: float = 1.0) -> Callable[[float], tuple[Array, Array, Array]]:
-    """A feature's value, velocity and acceleration along a motion: a reference for Setpoint, feed-forward included."""
-    who = motion.character
+    """Returns a function of time: a feature's value, velocity and acceleration along a motion, for `Setpoint.value`."""
+    character = motion.character
 
     def at(time: float) -> tuple[Array, Array, Array]:
         s = motion.sample(speed * time)
-        snapshot = who.snapshot(who.state(s.q, s.v * speed))
+        snapshot = character.snapshot(character.state(s.q, s.v * speed))
         J = feature.jacobian(snapshot)
         return (
             feature.value(snapshot),
@@ -126,17 +113,17 @@ def along(feature: Feature, motion: Motion, speed: float = 1.0) -> Callable[[flo
 
 
 def reference(objective: Any, time: float) -> tuple[Any, Array, Array]:
-    """Value, velocity and acceleration of the reference at a time."""
+    """Returns value, velocity and acceleration of an objective's reference at a time."""
     if not callable(objective.value):
         return objective.value, np.asarray(objective.velocity), np.asarray(objective.acceleration)
-    told = objective.value(time)
-    if isinstance(told, tuple) and len(told) == 3 and np.ndim(told[0]) > 0:
-        return told[0], np.asarray(told[1], float), np.asarray(told[2], float)
-    return told, np.asarray(objective.velocity), np.asarray(objective.acceleration)
+    given = objective.value(time)
+    if isinstance(given, tuple) and len(given) == 3 and np.ndim(given[0]) > 0:
+        return given[0], np.asarray(given[1], float), np.asarray(given[2], float)
+    return given, np.asarray(objective.velocity), np.asarray(objective.acceleration)
 
 
 def error_to(feature: Feature, snapshot: Snapshot, wanted: ArrayLike, axes: list[int] | None, name: str) -> Array:
-    """From where the feature is to where it should be, in its tangent space, for the picked axes."""
+    """Returns the difference from the feature's value to the wanted one, in its tangent space, for the picked axes."""
     here, there = feature.value(snapshot), np.asarray(wanted, float)
     if axes is None:
         if there.shape != here.shape:
@@ -158,7 +145,7 @@ def _spread(there: Array, here: Array, name: str) -> Array:
 
 
 def picked(axes: Axes) -> list[int] | None:
-    """ "xz" -> [0, 2]; indices as they are."""
+    """Returns axes as indices: "xz" gives [0, 2]; indices stay as they are."""
     if axes is None:
         return None
     try:
@@ -171,12 +158,24 @@ def picked(axes: Axes) -> list[int] | None:
 
 
 def indices(axes: Axes) -> list[int] | None:
-    """Axes that `picked` has already turned into indices."""
+    """Returns axes that `picked` has already made into indices."""
     return None if axes is None else [int(a) for a in axes] if not isinstance(axes, list) else axes
 
 
+def axis_flags(axes: list[int] | None) -> Flags:
+    """Returns (3,): which of three axes count."""
+    return _axis_flags(None if axes is None else tuple(axes))
+
+
+@lru_cache
+def _axis_flags(axes: tuple[int, ...] | None) -> Flags:
+    flags = np.full(3, axes is None)
+    flags[list(axes or ())] = True
+    return flags
+
+
 def check_gains(name: str, stiffness: float, damping: float | None, limit: float | None) -> None:
-    """Gains are finite and not negative, a limit is positive."""
+    """Raises BadValue unless gains are finite and not negative and a limit is positive."""
     if not 0.0 <= stiffness < np.inf or (damping is not None and not 0.0 <= damping < np.inf):
         raise BadValue(f"{name!r}: stiffness and damping are numbers >= 0; got {stiffness!r}, {damping!r}")
     if limit is not None and not limit > 0.0:

@@ -1,4 +1,4 @@
-"""Joint stops: limits kept by braking in time, as far as the torques can."""
+"""JointStops: joints brake in time before their limits, as far as their torques allow."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.limits import _ball_rows
-from counterpoise.character.manifold import _turn_by
+from counterpoise.character.limits import fill_ball_rows
+from counterpoise.character.manifold import turn_by
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
@@ -18,29 +18,29 @@ from counterpoise.objectives.base import Objective, Rows, check_weight
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
-NEAR = 400.0  # [rad/s^2] bounds above this are not worth a row: no posture asks for more
-STEP = 1e-5  # [s] over which a ball joint's drift is a difference
+LARGEST_BOUND = 400.0  # [rad/s^2] a row with a larger bound is left out: no posture asks for so much
+DRIFT_STEP = 1e-5  # [s] of the difference that gives a ball joint's drift
 
 
 @dataclass(frozen=True, eq=False)
 class JointStops(Objective):
-    """For every limit g(q) <= 0 with e = -g left and speed g' towards it: never faster than can be braked in time.
+    """Keeps the speed g' towards every limit g(q) <= 0 so low that the joint can brake in time.
 
-    The speed allowed is u(e) = sqrt(2 d e + (d s)^2) - d s: far away the sqrt(2 d e) from which the deceleration
-    g'^2 / 2e = d stops in time, near the stop e/s, which goes on beyond it and leads back; u u' <= d everywhere.
-    Keeping g' <= u means
+    With e = -g the distance left, the largest speed allowed is u(e) = sqrt(2 d e + (d s)^2) - d s. Far from the limit
+    it is sqrt(2 d e), from which the deceleration d stops the joint in time. Near the limit it is e/s, and beyond the
+    limit it is negative, so that the joint returns. u u' <= d everywhere. g' <= u is kept by
 
         g'' <= (u - g')/s - u'(e) g',       g'' = dg/dq a + drift,
 
-    one-sided rows: only what exceeds them is an error. Hinges, swing cones and twists alike; `top_speed` bounds the
-    speed of every joint the same way.
+    one-sided rows: only an excess is an error. Hinges, swing cones and twists have the same rows. `top_speed` bounds
+    the speed of every joint in the same way.
     """
 
     at_most: ClassVar[bool] = True
     deceleration: float = 300.0  # d [rad/s^2]
     settle: float = 0.02  # s [s]
     margin: float = 0.01  # [rad] how far before the limit the stop lies
-    top_speed: float | None = 25.0  # [rad/s]
+    top_speed: float | None = 25.0  # [rad/s] of every joint; None: no bound
     weight: float = 1.0
     name: str = "joint stops"
 
@@ -55,12 +55,11 @@ class JointStops(Objective):
             raise BadValue(f"{self.name!r}: top_speed is positive, or None; got {self.top_speed!r}")
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
-        who = snapshot.character
-        limits = who.limits
+        limits, root = snapshot.character.limits, snapshot.character.root_dofs.stop
         A, b = _stop_rows(
-            snapshot.q, snapshot.v, who.root_dofs.stop, limits.range_qpos, limits.range_dof, limits.range_low,
-            limits.range_high, limits._ball_q, limits._ball_v, limits._axis, limits._rest, limits._normals,
-            limits._offsets, limits._face_start, limits._twist, self.deceleration, self.settle, self.margin,
+            snapshot.q, snapshot.v, root, limits.range_qpos, limits.range_dof, limits.range_low,
+            limits.range_high, limits.ball_q, limits.ball_v, limits.ball_axis, limits.ball_rest, limits.ball_normals,
+            limits.ball_offsets, limits.ball_faces, limits.ball_twist, self.deceleration, self.settle, self.margin,
             np.inf if self.top_speed is None else self.top_speed,
         )  # fmt: skip
         return Rows(A, b, at_most=True)
@@ -68,7 +67,7 @@ class JointStops(Objective):
 
 @kernel
 def _bound(value: float, speed: float, d: float, settle: float, margin: float) -> float:
-    """The largest g'' that keeps g' <= u(e)."""
+    """Returns the largest g'' that keeps g' <= u(e)."""
     bend, e = d * settle, -value - margin
     allowed, slope = e / settle, 1.0 / settle
     if e > 0.0:
@@ -79,7 +78,7 @@ def _bound(value: float, speed: float, d: float, settle: float, margin: float) -
 
 @kernel
 def _unit_ball(pose: Array, at: int, q: Array) -> None:
-    """The quaternion of a ball joint, of length one."""
+    """Copies the quaternion of a ball joint to `q`, with length one."""
     size = 0.0
     for k in range(4):
         size += pose[at + k] ** 2
@@ -93,9 +92,9 @@ def _stop_rows(
     axis: Array, rest: Array, normals: Array, offsets: Array, face_start: Ints, twist: Array, d: float, settle: float,
     margin: float, top_speed: float,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Rows whose bound is near, and those of joints at speed.
+    """Returns A and b of the limits that are near and of the joints above half their top speed.
 
-    The drift (d/dt dg/dq) v is zero for hinges; for ball joints it is a difference along the motion.
+    The drift (d/dt dg/dq) v is zero for hinges; for ball joints it is a finite difference along the motion.
     """
     hinges, nv = len(range_q), len(v)
     n = 2 * hinges + len(offsets) + 2 * len(ball_q)
@@ -105,7 +104,7 @@ def _stop_rows(
         bound[2 * i] = _bound(low[i] - x, -speed, d, settle, margin)
         bound[2 * i + 1] = _bound(x - high[i], speed, d, settle, margin)
         for r in range(2 * i, 2 * i + 2):
-            close[r] = bound[r] < NEAR
+            close[r] = bound[r] < LARGEST_BOUND
             count += close[r]
     row = 2 * hinges
     values, ahead, q = np.empty(n - row), np.empty((n - row, 3)), np.empty(4)
@@ -113,20 +112,20 @@ def _stop_rows(
         start, end = face_start[j], face_start[j + 1]
         faces, w, near = end - start + 2, v[ball_v[j] : ball_v[j] + 3], False
         _unit_ball(pose, ball_q[j], q)
-        _ball_rows(
+        fill_ball_rows(
             q, axis[j], rest[j], normals[start:end], offsets[start:end], twist[j, 0], twist[j, 1], values[:faces],
             gradient[row : row + faces],
         )  # fmt: skip
         for i in range(faces):
             g = gradient[row + i]
             bound[row + i] = _bound(values[i], g[0] * w[0] + g[1] * w[1] + g[2] * w[2], d, settle, margin)
-            close[row + i] = bound[row + i] < NEAR
+            close[row + i] = bound[row + i] < LARGEST_BOUND
             near |= close[row + i]
         if near:
             q[:] = pose[ball_q[j] : ball_q[j] + 4]
-            _turn_by(q, STEP * w)
+            turn_by(q, DRIFT_STEP * w)
             _unit_ball(q, 0, q)
-            _ball_rows(
+            fill_ball_rows(
                 q, axis[j], rest[j], normals[start:end], offsets[start:end], twist[j, 0], twist[j, 1], values[:faces],
                 ahead[:faces],
             )  # fmt: skip
@@ -134,7 +133,7 @@ def _stop_rows(
                 if close[row + i]:
                     count += 1
                     for k in range(3):
-                        bound[row + i] -= (ahead[i, k] - gradient[row + i, k]) / STEP * w[k]
+                        bound[row + i] -= (ahead[i, k] - gradient[row + i, k]) / DRIFT_STEP * w[k]
         row += faces
     for j in range(root, nv):
         count += abs(v[j]) > 0.5 * top_speed

@@ -1,9 +1,10 @@
-"""Surface: the plane a foot stands on, still or moving."""
+"""Surface: the plane that a foot stands on, fixed or moving."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +12,6 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.objectives.base import numbers
-
-Three = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class Surface:
 
     @staticmethod
     def tilted(normal: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Surface:
-        """A still plane from its normal: the level plane turned the shortest way."""
+        """Returns the fixed plane with this normal: the level plane, turned by the smallest angle."""
         n = numbers(normal, "a normal", 3)
         length = float(np.linalg.norm(n))
         if length < 1e-9 or n[2] / length < -1.0 + 1e-9:
@@ -51,32 +50,32 @@ class Surface:
         return Surface(origin=origin, rotation=R)
 
     def state_row(self) -> Array:
-        """(24,): origin, rotation row by row, velocities, accelerations; what compiled code reads."""
-        found = self.__dict__.get("_row")
-        if found is None:
-            parts = (
-                self.origin, np.ravel(self.rotation), self.velocity, self.angular_velocity, self.acceleration,
-                self.angular_acceleration,
-            )  # fmt: skip
-            found = np.concatenate([np.asarray(p, float) for p in parts])
-            self.__dict__["_row"] = found
-        return found
+        """Returns (24,), for kernels: origin, rotation row by row, velocities, accelerations."""
+        return self._state_row
+
+    @cached_property
+    def _state_row(self) -> Array:
+        parts = (
+            self.origin, np.ravel(self.rotation), self.velocity, self.angular_velocity, self.acceleration,
+            self.angular_acceleration,
+        )  # fmt: skip
+        return np.concatenate([np.asarray(p, float) for p in parts])
 
 
 LEVEL = Surface()
 
 
 def moving_surface(pose: Callable[[float], ArrayLike], step: float = 1e-3) -> Callable[[float], Surface]:
-    """The surface at a time from its pose at any time, (x, y, z, roll, pitch, yaw), such as `platform.pose`.
+    """Returns the function time -> Surface of a surface whose pose is (x, y, z, roll, pitch, yaw) at any time.
 
-    Velocities and accelerations are central differences over `step` [s]; turns are yaw, then pitch, then roll about
-    the surface's own axes, as the platform's hinges are.
+    `pose` is for example `platform.pose`. Velocities and accelerations are central differences over `step` [s]. The
+    rotation is yaw, then pitch, then roll about the surface's own axes, in the order of the platform's hinges.
     """
 
     def at(time: float) -> Surface:
         before, now, after = (np.asarray(pose(time + k * step), float) for k in (-1.0, 0.0, 1.0))
-        R0, R, R1 = (_turned(p[3:]) for p in (before, now, after))
-        back, ahead = _turn(R0 @ R.T), _turn(R1 @ R.T)
+        R0, R, R1 = (_rotation_matrix(p[3:]) for p in (before, now, after))
+        back, ahead = _rotation_vector(R0 @ R.T), _rotation_vector(R1 @ R.T)
         return Surface(
             origin=now[:3],
             rotation=R,
@@ -89,7 +88,8 @@ def moving_surface(pose: Callable[[float], ArrayLike], step: float = 1e-3) -> Ca
     return at
 
 
-def _turned(angles: Array) -> Array:
+def _rotation_matrix(angles: Array) -> Array:
+    """Returns the rotation of (roll, pitch, yaw)."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
     return np.array(
         [
@@ -100,8 +100,8 @@ def _turned(angles: Array) -> Array:
     )
 
 
-def _turn(R: Array) -> Array:
-    """Rotation vector of a small turn."""
+def _rotation_vector(R: Array) -> Array:
+    """Returns the rotation vector of a small rotation."""
     sine = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     size = float(np.linalg.norm(sine))
     return sine * (np.arcsin(min(size, 1.0)) / size) if size > 1e-12 else sine

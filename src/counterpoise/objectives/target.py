@@ -1,4 +1,4 @@
-"""Target: a feature reaches a state at a time (de Lasa 2011, section 3.2.2 and appendix A)."""
+"""Target: a feature reaches a value at a given time (de Lasa 2011, section 3.2.2 and appendix A)."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Target(Objective):
-    """y(T) = y_T and y'(T) = y_T', by an acceleration linear in time, (1 - t/T) a + (t/T) b, asked for anew each tick.
+    """y(T) = y_T and y'(T) = y_T', by an acceleration that is linear in time, (1 - t/T) a + (t/T) b.
 
-    With the time T left the constants follow from eq. 3.22; they are found in the least-squares sense of eq. A.20,
+    T is the time left; a and b are found at every tick. They follow from eq. 3.22, in the least-squares sense of A.20,
 
         [T^2/3  T^2/6; T/2  T/2; eps 0; 0 eps] [a; b] = [y_T - y - y' T; y_T' - y'; 0; 0],
 
-    which for T well above sqrt(10 eps) is cubic Hermite interpolation and as T -> 0 asks for nothing at all instead of
-    an infinite acceleration.
+    For T well above sqrt(10 eps) this is cubic Hermite interpolation. As T -> 0 the acceleration goes to zero instead
+    of infinity.
     """
 
     feature: Feature
     value: ArrayLike  # y_T
-    time: float  # when, on the clock of the simulation [s]
+    time: float  # [s] of arrival, on the clock of the simulation
     velocity: ArrayLike = 0.0  # y_T' on arrival, per s
-    softness: float = 1e-4  # eps of eq. A.20: matters in the last few hundredths of a second
-    limit: float | None = None  # longest acceleration asked for, per s^2
-    axes: Axes = None
+    softness: float = 1e-4  # eps of eq. A.20: it has an effect in the last few hundredths of a second only
+    limit: float | None = None  # largest acceleration that is asked for, per s^2; None: no limit
+    axes: Axes = None  # components that count; None: all
     weight: float = 1.0
     name: str = ""
 
@@ -63,7 +63,10 @@ class Target(Objective):
 
 
 def arrival(error: Array, speed: Array, end_speed: Array, T: float, softness: float) -> tuple[Array, Array]:
-    """Accelerations (a, b) now and on arrival that cover `error` in time T and end at `end_speed` (eq. A.20, A.21)."""
+    """Returns the accelerations (a, b) now and on arrival that cover `error` in time T and end at `end_speed`.
+
+    Eq. A.20 and A.21.
+    """
     A = np.array([[T * T / 3.0, T * T / 6.0], [T / 2.0, T / 2.0]])
     wanted = np.stack([error - speed * T, end_speed - speed + 0.0 * error])
     a, b = np.linalg.solve(A.T @ A + softness**2 * np.eye(2), A.T @ wanted)

@@ -1,4 +1,4 @@
-"""Little torque: chosen joints passive, or all unknowns small."""
+"""MinimumTorque makes joints passive; SmallForces and SmallAccelerations regularise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.objectives.base import DiagonalRows, Objective, Rows, Unknown, check_weight
-from counterpoise.objectives.footing import body_weight
+from counterpoise.objectives.footing import force_unit
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MinimumTorque(Objective):
-    """S tau = 0 (eq. 3.31): as a level of its own it makes joints passive, among others it makes them lazy."""
+    """S tau = 0 (eq. 3.31): in a level of its own it makes joints passive; beside other objectives it saves torque."""
 
     on: ClassVar[Unknown] = "torque"
-    joints: Sequence[str] | None = None  # all joints where nothing is said
-    relative: bool = False  # torques as shares of their limits instead of [N m]
+    joints: Sequence[str] | None = None  # None: all joints
+    relative: bool = False  # True: torques divided by their limits, instead of [N m]
     weight: float = 1.0
     name: str = "minimum torque"
 
@@ -34,17 +34,17 @@ class MinimumTorque(Objective):
             object.__setattr__(self, "joints", (self.joints,))
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
-        who = snapshot.character
-        dofs = joint_dofs(who, self.joints)
-        S = np.zeros((len(dofs), who.nv))
-        limit = who.torque_limit[dofs]
+        character = snapshot.character
+        dofs = joint_dofs(character, self.joints)
+        S = np.zeros((len(dofs), character.nv))
+        limit = character.torque_limit[dofs]
         S[np.arange(len(dofs)), dofs] = 1.0 / np.where(limit > 0.0, limit, 1.0) if self.relative else 1.0
         return Rows(S, np.zeros(len(dofs)), "torque")
 
 
 @dataclass(frozen=True, eq=False)
 class SmallForces(Objective):
-    """lambda = 0: contact forces no larger than the rest needs, in body weights."""
+    """lambda = 0 [body weights]: contact forces are no larger than the other objectives need."""
 
     on: ClassVar[Unknown] = "multiplier"
     weight: float = 1.0
@@ -55,12 +55,12 @@ class SmallForces(Objective):
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         k = 0 if stance is None else len(stance.force_limit)
-        return Rows(np.eye(k) / body_weight(snapshot.character), np.zeros(k), "multiplier")
+        return Rows(np.eye(k) / force_unit(snapshot.character), np.zeros(k), "multiplier")
 
 
 @dataclass(frozen=True, eq=False)
 class SmallAccelerations(Objective):
-    """a = 0: the regularisation of section 3.4, for accelerations."""
+    """a = 0: the regularisation of accelerations (section 3.4)."""
 
     weight: float = 1.0
     name: str = "small accelerations"
@@ -74,7 +74,7 @@ class SmallAccelerations(Objective):
 
 
 def joint_dofs(character: Character, joints: Sequence[str] | None) -> Array:
-    """Rows of v of the named joints; of all but the root's where none is named."""
+    """Returns the rows of v of the named joints; None: of all joints but the root's."""
     if joints is None:
         return np.arange(character.root_dofs.stop, character.nv)
     return np.concatenate(

@@ -1,6 +1,6 @@
-"""Rows written straight into the block the solver reads: the same as `rows`, without the arrays in between.
+"""Kernels that write rows directly into the block of rows the solver reads, without arrays in between.
 
-`Objective.write` falls back on `rows`; the standard objectives have kernels here. A test holds that both agree.
+`Objective.write` uses `rows`; the objectives of every tick use these kernels instead. A test checks that both agree.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.character.manifold import _difference
+from counterpoise.character.manifold import batch_difference
 from counterpoise.kernels import kernel
 
 
-class Full(Exception):
-    """The block has no room for the next rows; a larger one will do."""
+class BlockFull(Exception):
+    """The block has no room for the next rows: the caller makes a larger one and starts again."""
 
 
 @kernel
 def write_rows(A: Array, b: Array, at: int, beta: float, rows: Array, targets: Array) -> int:
-    """Copy rows times `beta`; how many."""
+    """Copies the rows, times `beta`, into the block from row `at` on. Returns their number."""
     m, n = rows.shape
     for i in range(m):
         for j in range(n):
@@ -32,7 +32,7 @@ def write_contacts(
     A: Array, b: Array, at: int, beta: float, jacobian: Array, held: Flags, goal: Array, goal_v: Array, goal_a: Array,
     position: Array, velocity: Array, drift: Array, k_p: float, k_v: float,
 ) -> int:  # fmt: skip
-    """Three rows for every held point: J a = a_s + k_v (v_s - v) + k_p (p_s - p) - drift."""
+    """Writes three rows a held point, J a = a_s + k_v (v_s - v) + k_p (p_s - p) - drift. Returns their number."""
     p, _, n = jacobian.shape
     row = at
     for i in range(p):
@@ -52,9 +52,10 @@ def write_vector(
     A: Array, b: Array, at: int, beta: float, J: Array, unit: float, value: Array, rate: Array, drift: Array,
     wanted: Array, wanted_v: Array, wanted_a: Array, picked: Flags, k_p: float, k_v: float, limit: float,
 ) -> int:  # fmt: skip
-    """The picked ones of three rows: y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'', no longer than `limit`.
+    """Writes the picked rows of three, y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r''. Returns their number.
 
-    J, rate and drift are divided by `unit`: a momentum divided by the mass is a velocity.
+    The right-hand side is shortened to length `limit`. J, rate and drift are divided by `unit`: a momentum divided by
+    the mass is a velocity.
     """
     n = J.shape[1]
     pull = np.zeros(3)
@@ -79,8 +80,8 @@ def add_posture(
     weight: Array, pull: Array, alpha: float, layout: Ints, q: Array, q_ref: Array, v: Array, v_ref: Array,
     a_ref: Array, k_p: Array, k_v: Array, w: Array, target: Array,
 ) -> None:  # fmt: skip
-    """target = k_p (q_r - q) + k_v (v_r - v) + a_r; its weights and weighted targets are added to the level's."""
-    error = _difference(layout, len(v), q.reshape(1, -1), q_ref.reshape(1, -1))
+    """Fills target = k_p (q_r - q) + k_v (v_r - v) + a_r; adds its weights to `weight`, weighted targets to `pull`."""
+    error = batch_difference(layout, len(v), q.reshape(1, -1), q_ref.reshape(1, -1))
     for j in range(len(v)):
         target[j] = k_p[j] * error[0, j] + k_v[j] * (v_ref[j] - v[j]) + a_ref[j]
         own = alpha * w[j]
@@ -90,7 +91,7 @@ def add_posture(
 
 @kernel
 def sizes_of_rows(A: Array, b: Array, starts: Ints, beta: Array, a: Array, out: Array) -> None:
-    """|A a - b| / beta of every objective; its rows begin at `starts`, the last entry is the end."""
+    """Fills `out` with |A a - b| / beta of every objective; its rows begin at `starts`, the last entry is the end."""
     for o in range(len(beta)):
         total = 0.0
         for i in range(starts[o], starts[o + 1]):
@@ -103,7 +104,7 @@ def sizes_of_rows(A: Array, b: Array, starts: Ints, beta: Array, a: Array, out: 
 
 @kernel
 def needs_correction(A: Array, b: Array, a: Array, tolerance: float, held: Flags) -> bool:
-    """Whether a row A a <= b is exceeded that is not held, or held without need (`held` may be empty: none is)."""
+    """Returns whether a row of A a <= b is exceeded but not held, or held but slack. An empty `held` holds no row."""
     for i in range(len(b)):
         r, slack = -b[i], tolerance * (1.0 + abs(b[i]))
         for j in range(len(a)):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise import spatial
 from counterpoise.character.character import Character
+from counterpoise.character.shapes import body_corners
 from counterpoise.errors import BadValue, MissingRole, unknown_name
 from counterpoise.features import (
     BodyOrientation,
@@ -20,6 +21,7 @@ from counterpoise.features import (
     Curve,
     CurveOffset,
     JointValue,
+    LowestPoints,
     PlaneDistance,
     PointPosition,
 )
@@ -235,42 +237,10 @@ class AboveGround:
         names = list(self.bodies) if self.bodies is not None else [*character.hands, *(f.body for f in character.feet)]
         found = []
         for name in names:
-            for place, radius in _far_points(character, name):
-                feature = PlaneDistance(name, (0.0, 0.0, float(self.height)), (0.0, 0.0, 1.0), place)
-                found.append(
-                    Goal(
-                        feature,
-                        low=np.full(1, radius - GROUND_TOLERANCE),
-                        high=np.full(1, np.inf),
-                        name=f"above ground {name}",
-                    )
-                )
+            if rows := len(body_corners(character, name)):
+                low = np.full(rows, float(self.height) - GROUND_TOLERANCE)
+                found.append(Goal(LowestPoints(name), low=low, name=f"above ground {name}"))
         return found
-
-
-def _far_points(character: Character, body: str) -> list[tuple[tuple[float, float, float], float]]:
-    """Returns spheres that end a body's shapes: (centre in its frame [m], radius [m])."""
-    import mujoco
-
-    m, b = character.model, character.body_id(body)
-    out = []
-    for g in range(m.ngeom):
-        if int(m.geom_bodyid[g]) != b:
-            continue
-        R = np.zeros(9)
-        mujoco.mju_quat2Mat(R, m.geom_quat[g])
-        axes, size, centre = R.reshape(3, 3), m.geom_size[g], m.geom_pos[g]
-        if int(m.geom_type[g]) == int(mujoco.mjtGeom.mjGEOM_CAPSULE):
-            out += [(as_point(centre + s * size[1] * axes[:, 2]), float(size[0])) for s in (-1.0, 1.0)]
-        elif int(m.geom_type[g]) == int(mujoco.mjtGeom.mjGEOM_BOX):
-            signs = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-            out += [(as_point(centre + axes @ (np.array(s) * size)), 0.0) for s in signs]
-        else:
-            longest = int(np.argmax(size))
-            thin = float(np.min(size[size > 0.0])) if (size > 0.0).any() else 0.0
-            reach = max(float(size[longest]) - thin, 0.0)
-            out += [(as_point(centre + s * reach * axes[:, longest]), thin) for s in (-1.0, 1.0)]
-    return out
 
 
 PoseConstraint: TypeAlias = Pin | Lock | FixJoint | Couple | OnPlane | OnCurve | Balanced | AboveGround | Goal

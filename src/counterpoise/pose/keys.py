@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import follow, take_kinematics
+from counterpoise.character.snapshot import take_kinematics
+from counterpoise.character.track import follow
 from counterpoise.errors import BadValue
 from counterpoise.motion.keyframes import Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion

@@ -17,7 +17,8 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import put_in_pose, tables_of
+from counterpoise.character.snapshot import put_in_pose
+from counterpoise.character.tables import tables_of
 
 MARKER_NOISE = 0.005  # [m] standard deviation of a marker's measured position
 PLACE_SPREAD = 0.015  # [m] standard deviation of a marker's place from the table's

@@ -12,7 +12,8 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import follow, take_kinematics
+from counterpoise.character.snapshot import take_kinematics
+from counterpoise.character.track import follow
 from counterpoise.pose.build import build_pose_problem
 from counterpoise.pose.descent import descend
 from counterpoise.pose.goals import Posture, Reach

@@ -17,7 +17,7 @@ from scipy.signal import butter, sosfiltfilt
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
-from counterpoise.motion.files.c3d import Markers, gaps
+from counterpoise.motion.files.markers import Markers, gaps
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.marker_labels import placements
 from counterpoise.pose.marker_size import Calibration

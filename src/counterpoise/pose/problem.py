@@ -20,7 +20,8 @@ import numpy as np
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kinematics import Kinematics
-from counterpoise.character.snapshot import put_in_pose, tables_of, take_kinematics
+from counterpoise.character.snapshot import put_in_pose, take_kinematics
+from counterpoise.character.tables import tables_of
 from counterpoise.features.goal import Goal
 from counterpoise.pose.core import CompiledGoals, evaluate_goals, second_order
 from counterpoise.pose.goal_rows import (

@@ -11,7 +11,7 @@ from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.kinematics import tree_of
-from counterpoise.character.snapshot import tables_of
+from counterpoise.character.tables import tables_of
 from counterpoise.pose.core import Ranges
 
 
@@ -37,6 +37,6 @@ def _limits_of_variables(character: Character, packed: bytes) -> VariableLimits:
     rows = np.flatnonzero(np.isin(limits.range_dof, variables)).astype(np.int64)
     at = np.searchsorted(variables, limits.range_dof[rows]).astype(np.int64)
     ranges = Ranges(at, limits.range_qpos[rows], limits.range_low[rows], limits.range_high[rows])
-    dofs = (character._layout, character.nv, variables)
+    dofs = (character.layout, character.nv, variables)
     joints = (tree_of(character), tables_of(character).ancestors, dofs, tuple(ranges), limits.ball_tables(variables))
     return VariableLimits(joints, ranges, rows, limits.ball_rows(set(variables.tolist())))

@@ -1,47 +1,19 @@
-"""Stills, filmstrips and videos of motions and recordings by our own ray caster: no GL, no display."""
+"""Stills, filmstrips, videos and plots of motions and recordings, by a ray caster of our own: no GL, no display."""
 
 from counterpoise.render import palette
 from counterpoise.render.camera import Camera, frame_points
 from counterpoise.render.draw import draw
+from counterpoise.render.model_solids import ModelSolids, scene_from_model
+from counterpoise.render.overlays import arrow, disc, marker, solid, trail
 from counterpoise.render.pictures import filmstrip, still
-from counterpoise.render.scene import (
-    Look,
-    Scene,
-    Wardrobe,
-    arrow,
-    disc,
-    joined,
-    marker,
-    scene_from_model,
-    solid,
-    trail,
-)
+from counterpoise.render.scene import Look, Scene, joined
 from counterpoise.render.sources import as_take, take_of
-from counterpoise.render.take import Operator, Stage, Take
+from counterpoise.render.stage import CameraPath, DrawnStage
+from counterpoise.render.take import Take
 from counterpoise.render.video import video, write_video
 
 __all__ = [
-    "Camera",
-    "Look",
-    "Operator",
-    "Scene",
-    "Stage",
-    "Take",
-    "Wardrobe",
-    "arrow",
-    "as_take",
-    "disc",
-    "draw",
-    "filmstrip",
-    "frame_points",
-    "joined",
-    "marker",
-    "palette",
-    "scene_from_model",
-    "solid",
-    "still",
-    "take_of",
-    "trail",
-    "video",
-    "write_video",
-]
+    "Camera", "CameraPath", "DrawnStage", "Look", "ModelSolids", "Scene", "Take", "arrow", "as_take", "disc", "draw",
+    "filmstrip", "frame_points", "joined", "marker", "palette", "scene_from_model", "solid", "still", "take_of",
+    "trail", "video", "write_video",
+]  # fmt: skip

@@ -1,16 +1,14 @@
-"""Where the picture is taken from: a frozen camera, and the closed form that makes things fit into it."""
+"""Cameras: a frozen pinhole camera, and the closed form of the one that sees given points."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
-
-Array = np.ndarray[Any, Any]
 
 AZIMUTH = -52.0  # [deg] three-quarter view from the figure's right: x runs to the right of the picture
 ELEVATION = 12.0  # [deg]
@@ -54,7 +52,7 @@ class Camera:
         elevation: float = ELEVATION,
         field_of_view: float = FIELD_OF_VIEW,
     ) -> Camera:
-        """An eye at `distance` from `target`; azimuth counts from +x to +y: 0 looks a figure in the face."""
+        """Returns a camera at `distance` from `target`; azimuth counts from +x to +y: 0 sees a figure's front."""
         if not distance > 0:
             raise BadValue(f"camera distance must be positive, got {distance}", given=distance)
         centre = np.asarray(target, dtype=float)
@@ -62,7 +60,7 @@ class Camera:
 
     @property
     def axes(self) -> Array:
-        """Rows right, down, forward: orthonormal, world."""
+        """Rows right, down, forward, (3, 3): orthonormal, world."""
         forward = (self.target - self.eye) / np.linalg.norm(self.target - self.eye)
         right = np.cross(forward, self.up)
         right /= np.linalg.norm(right)
@@ -79,12 +77,12 @@ class Camera:
         return float(np.linalg.norm(self.eye - self.target))
 
     def moved(self, shift: ArrayLike) -> Camera:
-        """The same view carried along by `shift` (3,) [m]."""
+        """Returns this camera moved by `shift` (3,) [m]."""
         step = np.asarray(shift, dtype=float)
         return Camera(self.eye + step, self.target + step, self.up, self.field_of_view)
 
     def project(self, points: ArrayLike, size: tuple[int, int]) -> Array:
-        """Picture coordinates (n, 3) of world points (n, 3): column, row [pixels], depth [m]."""
+        """Returns picture coordinates (n, 3) of world points (n, 3): column, row [pixels], depth [m]."""
         width, height = size
         local = (np.atleast_2d(np.asarray(points, dtype=float)) - self.eye) @ self.axes.T
         pixels = 0.5 * height / np.tan(np.radians(self.field_of_view) / 2)
@@ -93,7 +91,7 @@ class Camera:
 
 
 def view_axes(azimuth: float, elevation: float) -> Array:
-    """Rows right, down, forward of a camera that looks at its target from (azimuth, elevation) [deg]."""
+    """Returns the rows right, down, forward of a camera that sees its target from (azimuth, elevation) [deg]."""
     if not abs(elevation) < 89.9:
         raise BadValue(f"elevation must lie between -89.9 and 89.9 degrees, got {elevation}", given=elevation)
     a, e = np.radians(azimuth), np.radians(elevation)
@@ -111,10 +109,10 @@ def frame_points(
     margin: float = 0.08,
     field_of_view: float = FIELD_OF_VIEW,
 ) -> Camera:
-    """The nearest camera with this direction that sees all points (n, 3), each a ball of `radii` [m].
+    """Returns the nearest camera of this direction that sees all points (n, 3), each a ball of `radii` [m].
 
-    With k the tangent of a half angle and z depth, |x_i - c| <= k (z_i + D) for all i asks
-    D >= (max(x - k z) - min(x + k z)) / 2k, and c is the mean of the two extremes; the same for rows.
+    With k the tangent of a half angle and z the depth, |x_i - c| <= k (z_i + D) for all i needs
+    D >= (max(x - k z) - min(x + k z)) / 2k, and c is the mean of the two extremes; the same holds for rows.
     """
     cloud = np.atleast_2d(np.asarray(points, dtype=float))
     cloud = cloud[np.isfinite(cloud).all(axis=1)] if np.ndim(radii) == 0 else cloud
@@ -139,9 +137,9 @@ def frame_points(
 
 
 def smoothed(path: ArrayLike, times: ArrayLike, window: float = 0.5) -> Array:
-    """A path (n, 3) averaged over time with a Gaussian of width `window` [s]; ends are held by reflection.
+    """Returns a path (n, 3) averaged over time with a Gaussian of width `window` [s], reflected at its ends.
 
-    The camera that follows it neither jitters nor lags: the filter has zero phase.
+    The filter has zero phase: a camera that follows the path does not lag behind.
     """
     points, t = np.asarray(path, dtype=float), np.asarray(times, dtype=float)
     if len(t) < 3 or t[-1] <= t[0]:

@@ -1,4 +1,4 @@
-"""The picture of a check: contacts, skate, penetration and float, forces from nowhere, flight, strength over time."""
+"""The plot of a check over time: contacts, skate, penetration and float, residual forces, flight, strength."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 
 from counterpoise.motion.contacts import runs
 from counterpoise.render import palette
-from counterpoise.render.plots import write_plot
-from counterpoise.spacetime.check.report import CheckReport
+from counterpoise.render.plots import style_axis, write_plot
+from counterpoise.spacetime.check import CheckReport
 
 _SIDES = {"left": palette.LEFT, "right": palette.RIGHT}
 
 
 def plot_check(report: CheckReport, path: str | os.PathLike[str] | None = None) -> Figure:
-    """One panel a question, limits dashed, flight shaded; written to `path` (png, pdf or svg) when one is given."""
+    """Plots one panel a measure, limits dashed, flight shaded; written to `path` (png, pdf or svg) if one is given."""
     f = report.frames
     t = f.times
     drawing = Figure(figsize=(9.0, 10.5), layout="constrained")
@@ -44,14 +44,16 @@ def plot_check(report: CheckReport, path: str | os.PathLike[str] | None = None) 
     axes[4].plot(t, f.needed[:, 5] * seen, color=palette.FIGURES[2], label="upward")
     axes[4].plot(t, np.linalg.norm(f.needed[:, 3:5], axis=1) * seen, color=palette.FIGURES[3], label="horizontal")
     axes[4].axhline(0.0, color=palette.INK, linewidth=0.6)
-    axes[5].plot(t, 100.0 * f.torque * seen, color=palette.FIGURES[0], label="most strained joint")
+    axes[5].plot(t, 100.0 * f.torque * seen, color=palette.FIGURES[0], label="most loaded joint")
     axes[5].axhline(100.0, color=palette.INK, linewidth=0.8, linestyle="--")
     titles = (
-        "", "skate [cm/s]", "float, sink [cm]", "from nowhere\n[% of weight]", "force needed\n[weights]",
+        "", "skate [cm/s]", "float, depth [cm]", "residual force\n[% of weight]", "force needed\n[weights]",
         "torque\n[% of strength]",
     )  # fmt: skip
     for axis, title in zip(axes, titles, strict=True):
-        _dress(axis, title)
+        style_axis(axis, title)
+        if axis.get_legend_handles_labels()[0]:
+            legend_above(axis)
         for first, last in runs(np.asarray(f.flight & ~f.carried, dtype=bool)):
             axis.axvspan(t[first], t[last - 1], color=palette.ZENITH, alpha=0.6, linewidth=0.0, zorder=0)
         shade_carried(axis, report)
@@ -88,23 +90,14 @@ def _colour(name: str, number: int) -> palette.RGBA:
 
 
 def shade_carried(axis: Any, report: CheckReport) -> None:
-    """Violet where something that is not shown carries the body."""
+    """Shades violet where something that is not shown carries the body."""
     for stretch in report.carried:
         axis.axvspan(stretch.start, stretch.end, color=palette.PUSH, alpha=0.12, linewidth=0.0, zorder=0)
 
 
 def legend_above(axis: Any) -> None:
-    """The legend over the panel, where it hides no curve."""
+    """Puts the legend above the panel, where it hides no curve."""
     axis.legend(fontsize=7.5, frameon=False, ncols=4, loc="lower right", bbox_to_anchor=(1.0, 0.97), borderaxespad=0.0)
-
-
-def _dress(axis: Any, title: str) -> None:
-    axis.set_ylabel(title, fontsize=9)
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.tick_params(labelsize=8)
-    if axis.get_legend_handles_labels()[0]:
-        legend_above(axis)
 
 
 __all__ = ["legend_above", "plot_check", "shade_carried"]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import mujoco
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.render.raycast import LEAF, Meshes
-
-Array = np.ndarray[Any, Any]
 
 
 def no_meshes() -> Meshes:
@@ -18,10 +16,10 @@ def no_meshes() -> Meshes:
 
 
 def mesh_tree(corners: Array, normals: Array) -> Meshes:
-    """One mesh from triangle corners and corner normals, both (m, 3, 3) in the mesh's own frame.
+    """Returns one mesh of triangle corners and corner normals, both (m, 3, 3) in the mesh's frame.
 
-    Every group of triangles is sorted along its own longest side and cut in half, down to leaves of four;
-    node i of the tree has children 2i+1 and 2i+2. Triangles are repeated to make the halves equal.
+    Every group of triangles is sorted along its longest side and halved, down to leaves of four. Node i of the tree has
+    the children 2i+1 and 2i+2. Triangles are repeated to make the halves equal.
     """
     leaves = 1
     while leaves * LEAF < len(corners):
@@ -35,22 +33,23 @@ def mesh_tree(corners: Array, normals: Array) -> Meshes:
         order = np.take_along_axis(order, np.argsort(along, axis=1, kind="stable"), axis=1)
         order = order.reshape(2 * len(order), -1)
     corners, normals = corners[order.ravel()], normals[order.ravel()]
-    level = _halved(np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1), LEAF)
+    level = _merged(np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1), LEAF)
     levels = [level]
     while len(level) > 1:
-        level = _halved(level, 2)
+        level = _merged(level, 2)
         levels.append(level)
     spans = np.array([[0, len(corners), 0, leaves - 1]], dtype=np.int64)
     return Meshes(np.ascontiguousarray(corners), np.ascontiguousarray(normals), np.concatenate(levels[::-1]), spans)
 
 
-def _halved(boxes: Array, ways: int) -> Array:
-    groups = boxes.reshape(-1, ways, 6)
+def _merged(boxes: Array, count: int) -> Array:
+    """Boxes around groups of `count` boxes."""
+    groups = boxes.reshape(-1, count, 6)
     return np.concatenate([groups[:, :, :3].min(axis=1), groups[:, :, 3:].max(axis=1)], axis=1)
 
 
 def joined_meshes(parts: Iterable[Meshes]) -> Meshes:
-    """Several collections in one; the meshes of each part keep their order."""
+    """Returns several collections as one; the meshes keep their order."""
     parts = [part for part in parts if len(part.spans)]
     if not parts:
         return no_meshes()
@@ -69,7 +68,7 @@ def joined_meshes(parts: Iterable[Meshes]) -> Meshes:
 
 
 def mesh_of_model(model: mujoco.MjModel, index: int) -> Meshes:
-    """A mesh asset with the normals MuJoCo keeps for it."""
+    """Returns a mesh asset of a model, with MuJoCo's normals."""
     vertex, face, normal = model.mesh_vertadr[index], model.mesh_faceadr[index], model.mesh_normaladr[index]
     faces = slice(face, face + model.mesh_facenum[index])
     corners = model.mesh_vert[vertex + model.mesh_face[faces]].astype(float)
@@ -78,7 +77,7 @@ def mesh_of_model(model: mujoco.MjModel, index: int) -> Meshes:
 
 
 def field_of_model(model: mujoco.MjModel, index: int) -> Meshes:
-    """A height field as two triangles a cell, with smooth normals and walls down to its base."""
+    """Returns a height field as two triangles a cell, with smooth normals and walls down to its base."""
     rows, cols = int(model.hfield_nrow[index]), int(model.hfield_ncol[index])
     rx, ry, top, base = model.hfield_size[index]
     start = model.hfield_adr[index]

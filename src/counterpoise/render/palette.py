@@ -30,10 +30,10 @@ FIGURES: tuple[RGBA, ...] = tuple(
     _rgba(code) for code in ("4c86c6", "e58a3c", "3fa58b", "c9527f", "8f78c9", "b59a2f", "5f7d95", "a8563c")
 )  # tints for several figures in one picture
 
-MUJOCO_DEFAULT: RGBA = (0.5, 0.5, 0.5, 1.0)  # what a geom has when its model says nothing
+MUJOCO_DEFAULT: RGBA = (0.5, 0.5, 0.5, 1.0)  # of a geom whose model gives none
 
 
 def mixed(colour: RGBA, other: RGBA, share: float) -> RGBA:
-    """`colour` moved towards `other` by `share` in 0..1; alpha stays."""
+    """Returns `colour` moved towards `other` by `share` in 0..1; alpha stays."""
     r, g, b = (c + (o - c) * share for c, o in zip(colour[:3], other[:3], strict=True))
     return r, g, b, colour[3]

@@ -1,4 +1,4 @@
-"""Stills and filmstrips of takes."""
+"""Stills and filmstrips."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw, ImageFont
 
+from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import whole_file
 from counterpoise.render import palette
 from counterpoise.render.camera import AZIMUTH, ELEVATION, Camera, frame_points
-from counterpoise.render.draw import checked_size, draw
+from counterpoise.render.draw import Picture, checked_size, draw
 from counterpoise.render.scene import Look, joined
 from counterpoise.render.sources import as_take
-from counterpoise.render.take import Operator, Stage
-
-Array = np.ndarray[Any, Any]
+from counterpoise.render.stage import CameraPath, DrawnStage
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
-GAP = 6  # pixels between panels
-LONG_LENS = 16.0  # [deg] field of view of a strobe: all moments seen from nearly the same side
+GAP = 6  # [pixels] between panels
+MAX_MOMENTS = 200  # in a filmstrip
+STROBE_FIELD_OF_VIEW = 16.0  # [deg] small, so that all moments are seen from nearly the same side
+STROBE_FADE = 0.55  # how much paler the first moment of a strobe is
+STROBE_DISTANCE = 0.85  # of figures in a strobe, in their mean width
 
 
 def still(
@@ -36,22 +38,22 @@ def still(
     caption: str = "",
     look: Look | None = None,
     samples: int = 8,
-) -> Array:
-    """One moment as bytes (height, width, 3), written to `path` if given.
+) -> Picture:
+    """Returns one moment as bytes (height, width, 3), written to `path` if given.
 
     `time` is clipped to the take (None: its start). `camera` 'frame' fits the figure at this moment; 'track'
     and 'fixed' are the cameras a video would have.
     """
     subject = as_take(take)
     size = checked_size(size)
-    stage = Stage(subject, look)
+    stage = DrawnStage(subject, look)
     moment = float(np.clip(subject.times[0] if time is None else time, subject.times[0], subject.times[-1]))
     target = checked_path(path, PICTURES) if path is not None else None
     if camera == "frame":
         aspect = size[0] / size[1]
         view = frame_points(stage.corners(moment), azimuth, elevation, aspect, margin=0.12)
     else:
-        view = Operator(stage, camera, size[0] / size[1], azimuth, elevation).camera(moment)
+        view = CameraPath(stage, camera, size[0] / size[1], azimuth, elevation).camera(moment)
     picture = draw(stage.scene(moment), view, size, samples)
     if caption:
         picture = labelled(picture, caption)
@@ -75,26 +77,25 @@ def filmstrip(
     clock: bool = True,
     look: Look | None = None,
     samples: int = 8,
-) -> Array:
-    """Several moments in one picture: 'panels' side by side, or 'strobe', all in one place.
+) -> Picture:
+    """Returns several moments in one picture: 'panels' side by side, or a 'strobe', all in one place.
 
-    In panels `size` is that of one panel and `columns` wraps them; `camera` follows ('track'), keeps still ('fixed')
-    or is a Camera. In a strobe `size` is
-    that of the whole, earlier moments are paler, and figures that would overlap are moved apart by `spread`
-    metres a moment (None: as little as needed, 0: not at all).
+    In panels `size` is that of one panel and `columns` wraps them; `camera` follows ('track'), stands still ('fixed')
+    or is a Camera. In a strobe `size` is that of the whole picture, earlier moments are paler, and figures that would
+    overlap are moved apart by `spread` metres a moment (None: as little as needed, 0: not at all).
     """
     subject = as_take(take)
     target = checked_path(path, PICTURES) if path is not None else None
     if times is None:
-        if not 1 <= count <= 200:
-            raise BadValue(f"count must lie in 1 .. 200 moments, got {count}", given=count)
+        if not 1 <= count <= MAX_MOMENTS:
+            raise BadValue(f"count must lie in 1 .. {MAX_MOMENTS} moments, got {count}", given=count)
         moments = np.linspace(subject.times[0], subject.times[-1], count)
     else:
         moments = np.atleast_1d(np.asarray(times, dtype=float))
         if moments.ndim != 1 or len(moments) == 0 or not np.isfinite(moments).all():
             raise BadValue(f"times must be finite numbers [s], at least one; got {times!r}", given=times)
     size = checked_size(size) if size is not None else None
-    stage = Stage(subject, look)
+    stage = DrawnStage(subject, look)
     if mode == "panels":
         picture = _panels(stage, moments, size or (300, 460), camera, azimuth, elevation, columns, clock, samples)
     elif mode == "strobe":
@@ -107,7 +108,7 @@ def filmstrip(
 
 
 def _panels(
-    stage: Stage,
+    stage: DrawnStage,
     moments: Array,
     size: tuple[int, int],
     camera: str | Camera,
@@ -116,14 +117,14 @@ def _panels(
     columns: int | None,
     clock: bool,
     samples: int,
-) -> Array:
-    operator = Operator(stage, camera, size[0] / size[1], azimuth, elevation)
+) -> Picture:
+    camera_path = CameraPath(stage, camera, size[0] / size[1], azimuth, elevation)
     wide = min(len(moments), columns or (len(moments) if len(moments) <= 10 else 8))
     high = -(-len(moments) // wide)
     width, height = size
     sheet = np.full((high * (height + GAP) - GAP, wide * (width + GAP) - GAP, 3), 255, dtype=np.uint8)
     for k, moment in enumerate(moments):
-        panel = draw(stage.scene(moment), operator.camera(moment), size, samples)
+        panel = draw(stage.scene(moment), camera_path.camera(moment), size, samples)
         if clock:
             panel = labelled(panel, f"{moment:.2f} s")
         top, left = (k // wide) * (height + GAP), (k % wide) * (width + GAP)
@@ -132,7 +133,7 @@ def _panels(
 
 
 def _strobe(
-    stage: Stage,
+    stage: DrawnStage,
     moments: Array,
     size: tuple[int, int] | None,
     spread: float | None,
@@ -140,7 +141,7 @@ def _strobe(
     elevation: float,
     clock: bool,
     samples: int,
-) -> Array:
+) -> Picture:
     right = np.array([-np.sin(np.radians(azimuth)), np.cos(np.radians(azimuth)), 0.0])
     clouds = [stage.corners(t) for t in moments]
     places = np.array([stage.centre(t) for t in moments]) @ right
@@ -148,16 +149,16 @@ def _strobe(
     shifts = [step * k * right for k in range(len(moments))]
     cloud = np.concatenate([c + s for c, s in zip(clouds, shifts, strict=True)])
     if size is None:
-        shape = frame_points(cloud, azimuth, elevation, 1.0, field_of_view=LONG_LENS)
+        shape = frame_points(cloud, azimuth, elevation, 1.0, field_of_view=STROBE_FIELD_OF_VIEW)
         flat = shape.project(cloud, (1000, 1000))
         aspect = float(np.clip(np.ptp(flat[:, 0]) / max(np.ptp(flat[:, 1]), 1.0), 0.8, 3.6))
         size = (2 * round(270 * aspect), 540) if aspect < 3 else (1620, 2 * round(810 / aspect))
-    view = frame_points(cloud, azimuth, elevation, size[0] / size[1], margin=0.13, field_of_view=LONG_LENS)
+    view = frame_points(cloud, azimuth, elevation, size[0] / size[1], margin=0.13, field_of_view=STROBE_FIELD_OF_VIEW)
     last = max(len(moments) - 1, 1)
     parts = [stage.solids(moments[-1], "scenery")]
     for k, moment in enumerate(moments):
         figure = stage.solids(moment, "moving").moved(shifts[k])
-        parts.append(figure.faded(0.55 * (1 - k / last) if len(moments) > 1 else 0.0))
+        parts.append(figure.faded(STROBE_FADE * (1 - k / last) if len(moments) > 1 else 0.0))
         parts += [overlay.moved(shifts[k]) for overlay in stage.overlays(moment)]
     picture = draw(joined(parts).with_default_ground(), view, size, samples)
     if clock:
@@ -169,17 +170,17 @@ def _strobe(
 
 
 def _needed_spread(places: Array, widths: list[float]) -> float:
-    """How much further apart [m] successive figures must stand so that neighbours hardly overlap."""
+    """How much further apart successive figures must stand [m] so that neighbours overlap little."""
     if len(places) < 2:
         return 0.0
     steps = np.diff(places)
-    way = -1.0 if places[0] - places[-1] > max(widths) else 1.0  # time runs rightward unless the figure goes left
-    wanted = 0.85 * 0.5 * (np.array(widths[1:]) + np.array(widths[:-1]))
+    way = -1.0 if places[0] - places[-1] > max(widths) else 1.0  # to the right, unless the figure moves left
+    wanted = STROBE_DISTANCE * 0.5 * (np.array(widths[1:]) + np.array(widths[:-1]))
     return way * max(0.0, float(np.max(wanted - way * steps)))
 
 
-def labelled(picture: Array, text: str, at: tuple[float, float] | None = None) -> Array:
-    """The picture with a line of text: in the lower left corner, or centred at `at` (column, row)."""
+def labelled(picture: Picture, text: str, at: tuple[float, float] | None = None) -> Picture:
+    """Returns the picture with a line of text: in the lower left corner, or centred at `at` (column, row)."""
     height, width = picture.shape[:2]
     image = Image.fromarray(picture)
     size = float(np.clip(round(height / 30), 11, 40))
@@ -195,14 +196,14 @@ def labelled(picture: Array, text: str, at: tuple[float, float] | None = None) -
     return np.asarray(image)
 
 
-def write_picture(picture: Array, path: Path) -> None:
-    """Write a still by its suffix; the file appears whole or not at all."""
+def write_picture(picture: Picture, path: Path) -> None:
+    """Writes a still in the format of its suffix, completely or not at all."""
     with whole_file(path) as part:
-        Image.fromarray(picture).save(part, quality=93, lossless=True)  # each format takes what it knows
+        Image.fromarray(picture).save(part, quality=93, lossless=True)  # each format ignores the options of others
 
 
 def checked_path(path: str | Path, accepted: tuple[str, ...]) -> Path:
-    """A path with a known suffix in a folder that exists."""
+    """Returns the path if it has an accepted suffix and its folder exists; else raises an error."""
     target = Path(path)
     if target.suffix.lower() not in accepted:
         raise BadValue(

@@ -1,4 +1,4 @@
-"""Plots of anything in a recording: one panel a quantity, time along the bottom, units on the side."""
+"""Plots of recorded quantities over time: one panel a quantity."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from counterpoise import measure
 from counterpoise.arrays import Array
-from counterpoise.character.snapshot import point_path
+from counterpoise.character.track import point_path
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.files import whole_file
-from counterpoise.measure.balance import track_of
 from counterpoise.render import palette
 from counterpoise.simulate.recording import Recording
 
 SUFFIXES = (".png", ".pdf", ".svg")
+LIMIT_SHOWN = 0.3  # of a torque limit: where torques exceed it, the limit is drawn too
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Curves:
 def plot_recording(
     recording: Recording, *what: str, path: str | os.PathLike[str] | None = None, figure: int = 0
 ) -> Figure:
-    """One panel for each of `what` (see `plottable`); written to `path` (png, pdf or svg) when one is given."""
+    """Plots one panel for each of `what` (see `plottable`); written to `path` (png, pdf or svg) if one is given."""
     panels = [curves(recording, name, figure) for name in (what or ("com", "ground_force"))]
     drawing = Figure(figsize=(8.0, 1.0 + 1.9 * len(panels)), layout="constrained")
     axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
@@ -46,10 +47,7 @@ def plot_recording(
             colour = palette.INK if limit else colours[number % len(colours)]
             style = {"linewidth": 0.8, "linestyle": "--"} if limit else {"linewidth": 1.3}
             axis.plot(panel.time, values, color=colour, label=label, **style)
-        axis.set_ylabel(f"{panel.title} [{panel.unit}]" if panel.unit else panel.title, fontsize=9)
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.tick_params(labelsize=8)
+        style_axis(axis, f"{panel.title} [{panel.unit}]" if panel.unit else panel.title)
         if len(panel.lines) > 1:
             axis.legend(fontsize=8, frameon=False, ncols=min(len(panel.lines), 6), loc="upper right")
     axes[-1].set_xlabel("time [s]", fontsize=9)
@@ -58,8 +56,16 @@ def plot_recording(
     return drawing
 
 
+def style_axis(axis: Any, label: str) -> None:
+    """Gives a panel the look of all our plots: a light grid, no frame, small labels."""
+    axis.set_ylabel(label, fontsize=9)
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(labelsize=8)
+
+
 def write_plot(drawing: Figure, path: str | os.PathLike[str]) -> None:
-    """Write whole or not at all; the same plot gives the same bytes."""
+    """Writes a plot, completely or not at all. Equal plots give equal bytes."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise BadValue(f"a plot is written as {', '.join(SUFFIXES)}; got {str(path)!r}")
@@ -69,21 +75,21 @@ def write_plot(drawing: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def plottable(recording: Recording, figure: int = 0) -> dict[str, str]:
-    """Every name `plot` takes for this recording, with what it shows."""
-    who = recording.figures[figure]
+    """Returns every name that can be plotted for this recording, with a description."""
+    character = recording.figures[figure]
     out = {name: text for name, (text, _) in _WHOLE.items()}
-    joints = [j.name for j in who.joints]
+    joints = [j.name for j in character.joints]
     out |= {f"torque:{j}": f"torque at {j} [N m], limits dashed" for j in joints if not j.startswith("root")}
     out |= {f"angle:{j}": f"coordinates of {j}" for j in joints}
     out |= {f"speed:{j}": f"velocity of {j}" for j in joints}
-    out |= {f"position:{b}": f"position of {b} [m]" for b in who.segments}
-    out |= {f"force:{f.name}": f"ground force on {f.name} [N]" for f in who.feet}
+    out |= {f"position:{b}": f"position of {b} [m]" for b in character.segments}
+    out |= {f"force:{f.name}": f"ground force on {f.name} [N]" for f in character.feet}
     out |= {f"note:{n}": f"the controller's {n}" for n, v in recording.notes.items() if v.dtype.kind == "f"}
     return out
 
 
 def curves(recording: Recording, name: str, figure: int = 0) -> Curves:
-    """The lines of one panel."""
+    """Returns the lines of one panel."""
     if name in _WHOLE:
         return _WHOLE[name][1](recording, figure)
     kind, _, part = name.partition(":")
@@ -154,16 +160,16 @@ def _torque(r: Recording, f: int, part: str) -> Curves:
     joint = r.figures[f].joint(part)
     values, limit = r.torques(f)[:-1, joint.dofs], r.figures[f].torque_limit[joint.dofs]
     lines = _components(values, joint.nv)
-    if np.abs(values).max(initial=0.0) > 0.3 * limit.max(initial=0.0):
+    if np.abs(values).max(initial=0.0) > LIMIT_SHOWN * limit.max(initial=0.0):
         lines["limit"] = np.full(len(values), limit.max())
     return Curves(f"torque {part}", "N m", r.time[:-1], lines)
 
 
 def _angle(r: Recording, f: int, part: str) -> Curves:
-    who = r.figures[f]
-    joint = who.joint(part)
+    character = r.figures[f]
+    joint = character.joint(part)
     if joint.kind in ("ball", "free"):
-        turned = who.difference(np.array(who.model.qpos0), r.positions(f))[:, joint.dofs]
+        turned = character.difference(np.array(character.model.qpos0), r.positions(f))[:, joint.dofs]
         return Curves(
             f"rotation {part}",
             "rad" if joint.kind == "ball" else "m, rad",
@@ -181,9 +187,9 @@ def _speed(r: Recording, f: int, part: str) -> Curves:
 
 
 def _position(r: Recording, f: int, part: str) -> Curves:
-    who = r.figures[f]
-    who.body_id(part)
-    return Curves(part, "m", r.time, _xyz(point_path(who, track_of(r, f), part, (0.0, 0.0, 0.0))))
+    character = r.figures[f]
+    character.body_id(part)
+    return Curves(part, "m", r.time, _xyz(point_path(character, r.track(f), part, (0.0, 0.0, 0.0))))
 
 
 def _force(r: Recording, f: int, part: str) -> Curves:

@@ -10,23 +10,23 @@ from typing import Any, Protocol
 import numpy as np
 from PIL import Image
 
+from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import whole_file
 from counterpoise.render.camera import AZIMUTH, ELEVATION, Camera
-from counterpoise.render.draw import checked_size, draw
+from counterpoise.render.draw import Picture, checked_size, draw
 from counterpoise.render.pictures import checked_path, labelled
 from counterpoise.render.scene import Look
 from counterpoise.render.sources import as_take
-from counterpoise.render.take import Operator, Stage
-
-Array = np.ndarray[Any, Any]
+from counterpoise.render.stage import CameraPath, DrawnStage
 
 VIDEOS = (".mp4", ".gif", ".webp")
 
 
 def frame_times(start: float, end: float, fps: float, speed: float = 1.0) -> Array:
-    """Take time of every frame: start, start + speed / fps, ... up to the end."""
-    return start + np.arange(int((end - start) * fps / speed + 1e-9) + 1) * (speed / fps)
+    """Returns the time of every frame [s]: start, start + speed / fps, ... up to the end."""
+    frames = np.arange(int((end - start) * fps / speed + 1e-9) + 1, dtype=float)
+    return start + frames * (speed / fps)
 
 
 def video(
@@ -46,11 +46,11 @@ def video(
     samples: int = 8,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Film a take; the suffix chooses mp4, gif or webp. Returns the path.
+    """Writes a video; the suffix chooses mp4, gif or webp. Returns the path.
 
     Frame k shows time start + k speed / fps. `camera` is 'track', 'fixed', a Camera, or a function of time.
-    `progress(done, frames)` is called after every frame. The file appears under its name only when it is
-    whole; Ctrl-C finishes it with the frames drawn so far and then passes on.
+    `progress(done, frames)` is called after every frame. The file appears under its name only when it is complete.
+    Ctrl-C completes it with the frames drawn so far, then raises KeyboardInterrupt.
     """
     subject = as_take(take)
     target = checked_path(path, VIDEOS)
@@ -63,12 +63,12 @@ def video(
     times = frame_times(first, last, fps, speed)
     mp4 = target.suffix.lower() == ".mp4"
     width, height = (side + side % 2 if mp4 else side for side in checked_size(size))  # H.264 wants even sides
-    stage = Stage(subject, look)
+    stage = DrawnStage(subject, look)
     view = camera
     if not callable(view):
-        view = Operator(stage, view, width / height, azimuth, elevation).camera
+        view = CameraPath(stage, view, width / height, azimuth, elevation).camera
 
-    def frames() -> Iterator[Array]:
+    def frames() -> Iterator[Picture]:
         for k, moment in enumerate(times):
             picture = draw(stage.scene(moment), view(moment), (width, height), samples, dither=mp4)
             words = "   ".join(([caption] if caption else []) + ([f"{moment:.2f} s"] if clock else []))
@@ -80,8 +80,8 @@ def video(
     return target
 
 
-def write_video(frames: Iterable[Array], path: str | Path, fps: float, size: tuple[int, int]) -> None:
-    """Encode frames (height, width, 3) of bytes; on Ctrl-C keep those that came, then pass it on."""
+def write_video(frames: Iterable[Picture], path: str | Path, fps: float, size: tuple[int, int]) -> None:
+    """Encodes frames (height, width, 3) of bytes. Ctrl-C keeps those so far, then raises KeyboardInterrupt."""
     target = checked_path(path, VIDEOS)
     interrupt: KeyboardInterrupt | None = None
     with whole_file(target) as part:
@@ -103,12 +103,12 @@ def write_video(frames: Iterable[Array], path: str | Path, fps: float, size: tup
 
 
 class Encoder(Protocol):
-    """A file in the making: frames are added, then it is finished or dropped."""
+    """Writes a video: frames are added, then it is finished or dropped."""
 
     @property
     def count(self) -> int: ...
 
-    def add(self, frame: Array) -> None: ...
+    def add(self, frame: Picture) -> None: ...
 
     def finish(self) -> None: ...
 
@@ -116,7 +116,7 @@ class Encoder(Protocol):
 
 
 class Mp4:
-    """H.264 in yuv420p, written by ffmpeg frame by frame; the same frames give the same file."""
+    """H.264 in yuv420p, written by ffmpeg frame by frame. Equal frames give equal files."""
 
     def __init__(self, part: Path, fps: float, size: tuple[int, int]) -> None:
         import imageio_ffmpeg  # here, so that stills need no ffmpeg
@@ -138,7 +138,7 @@ class Mp4:
         )
         self._writer.send(None)
 
-    def add(self, frame: Array) -> None:
+    def add(self, frame: Picture) -> None:
         try:
             self._writer.send(np.ascontiguousarray(frame))
         except OSError as problem:
@@ -155,7 +155,7 @@ class Mp4:
 
 
 class Gif:
-    """One palette for all frames and no dither, so that what stands still stays still; held in memory."""
+    """One palette for all frames and no dither, so that what does not move does not flicker. Frames are in memory."""
 
     def __init__(self, part: Path, fps: float, size: tuple[int, int]) -> None:
         self.part, self.fps, self.images = part, fps, list[Image.Image]()
@@ -164,7 +164,7 @@ class Gif:
     def count(self) -> int:
         return len(self.images)
 
-    def add(self, frame: Array) -> None:
+    def add(self, frame: Picture) -> None:
         self.images.append(Image.fromarray(frame))
 
     def finish(self) -> None:
@@ -180,7 +180,7 @@ class Gif:
 
 
 class Webp(Gif):
-    """Lossy animated webp; held in memory."""
+    """Lossy animated webp. Frames are in memory."""
 
     def finish(self) -> None:
         first, *rest = self.images
@@ -195,8 +195,8 @@ ENCODERS: dict[str, Callable[[Path, float, tuple[int, int]], Encoder]] = {
 }
 
 
-def _palette_sample(pixels: Array) -> Image.Image:
-    """The pixels (h, w, 3) and a share of their vivid colours, so that small markers keep theirs."""
+def _palette_sample(pixels: Picture) -> Image.Image:
+    """The pixels (h, w, 3) with more of their vivid colours, so that small markers keep theirs."""
     vivid = pixels[np.ptp(pixels, axis=2) > 50]
     kinds = np.unique(vivid >> 3 << 3, axis=0)
     if len(kinds):
@@ -205,6 +205,6 @@ def _palette_sample(pixels: Array) -> Image.Image:
 
 
 def _durations(count: int, fps: float, step: int) -> list[int]:
-    """Milliseconds of each frame in multiples of `step`, rounded so that the sum never drifts."""
+    """Milliseconds of each frame in multiples of `step`, rounded so that the sum does not drift."""
     edges = [step * round(k * 1000 / fps / step) for k in range(count + 1)]
     return [max(step, b - a) for a, b in itertools.pairwise(edges)]

@@ -1,4 +1,4 @@
-"""What happens: worlds, disturbances, the loop, recordings."""
+"""Simulation: worlds, disturbances, the loop, recordings and their replay."""
 
 from counterpoise.rooms import answer_calls
 from counterpoise.simulate.disturbances import Disturbance, Push, push_schedule, random_pushes

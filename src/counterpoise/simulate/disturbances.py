@@ -1,4 +1,4 @@
-"""What the world does to a body besides the ground: pushes, one by one, on a schedule, or at random with a seed."""
+"""Disturbances: external forces on a body. Single pushes, a schedule of pushes, or random ones from a seed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ class Disturbance(Protocol):
     def figure(self) -> int: ...  # which character, when there are several
 
     def wrench(self, time: float, position: Array, rotation: Array, com: Array) -> Array | None:
-        """[force; torque about the body's CoM], world frame, at `time`; None while nothing acts."""
+        """Returns [force; torque about the body's CoM], world frame, at `time`, or None if nothing acts then."""
         ...
 
 
 @dataclass(frozen=True)
 class Push:
-    """A constant force [N], world frame, on a body from `start` for `duration` [s], at `point` (body frame; else its
-    CoM).
+    """A constant force [N], world frame, on a body from `start` for `duration` [s].
+
+    It acts at `point` in the body's frame [m], or at the body's CoM.
     """
 
     body: str
@@ -66,7 +67,7 @@ class Push:
 def push_schedule(
     body: str, forces: Sequence[ArrayLike], start: float, every: float, duration: float = 0.1
 ) -> list[Push]:
-    """One push after another on the same body, `every` seconds from `start`."""
+    """Returns pushes of the same body with these forces, one every `every` seconds from `start`."""
     return [Push(body, _three(f, "a push's force [N]"), start + i * every, duration) for i, f in enumerate(forces)]
 
 
@@ -80,10 +81,9 @@ def random_pushes(
     vertical: float = 0.0,
     seed: int = 0,
 ) -> list[Push]:
-    """Pushes of random direction, size (0 to `force`, or within a range [N]), body and spacing; the same for the
-    same seed.
+    """Returns pushes of random direction, force (0 to `force`, or within a range [N]), body and time between them.
 
-    `vertical` tilts directions out of the horizontal by up to that many radians.
+    Equal seeds give equal pushes. `vertical` is the largest angle of a push out of the horizontal plane [rad].
     """
     low, high = (0.0, float(force)) if isinstance(force, int | float) else (float(force[0]), float(force[1]))
     if not 0.0 <= low <= high or not 0.0 < every[0] <= every[1]:
@@ -106,7 +106,7 @@ def random_pushes(
 
 
 def check_disturbances(disturbances: Sequence[Disturbance], figures: Sequence[Character]) -> None:
-    """Every disturbance names a body that is there."""
+    """Refuses disturbances of figures or bodies that do not exist."""
     for one in disturbances:
         if not 0 <= one.figure < len(figures):
             raise BadValue(f"this push is for figure {one.figure}; there are {len(figures)} (counted from 0)")

@@ -1,4 +1,4 @@
-"""What the loop reads after every step and tick, compiled: a state that is still sound, contacts, torques in limits."""
+"""Compiled parts of the loop: whether a state is sound, the contacts of a step, torques within their limits."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from numpy.typing import NDArray
 from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
 
-Ints = NDArray[np.int32]
-FASTEST = 1e8  # [m/s, rad/s] beyond this a simulation has diverged
+Int32s = NDArray[np.int32]
+MAX_SPEED = 1e8  # [m/s, rad/s] beyond this a simulation has diverged
 
 
 @kernel
-def sound(qpos: Array, qvel: Array) -> bool:
-    """Whether a state is finite and no faster than `FASTEST`."""
+def is_sound(qpos: Array, qvel: Array) -> bool:
+    """Whether a state is finite and no faster than `MAX_SPEED`."""
     fine = True
     for i in range(len(qpos)):
         fine &= np.isfinite(qpos[i])
     for j in range(len(qvel)):
-        fine &= abs(qvel[j]) < FASTEST
+        fine &= abs(qvel[j]) < MAX_SPEED
     return fine
 
 
 @kernel
 def gather_contacts(
-    address: Ints, dim: Ints, frame: Array, geom: Ints, place: Array, solved: Array, body_of: Ints, at: int,
-    bodies: Ints, point: Array, force: Array,
+    address: Int32s, dim: Int32s, frame: Array, geom: Int32s, place: Array, solved: Array, body_of: Int32s, at: int,
+    bodies: Int32s, point: Array, force: Array,
 ) -> int:  # fmt: skip
-    """Write the contacts that carry force from row `at` on; how many.
+    """Writes the contacts that carry force into `bodies`, `point` and `force`, from row `at` on. Returns their number.
 
-    A contact's force is f = sum_i f_i e_i, with e_i the rows of its frame (normal first) and f_i the solver's force
-    from its address on; frictionless contacts have the first alone.
+    A contact's force is f = sum_i f_i e_i, with e_i the rows of its frame (normal first) and f_i the solver's forces
+    from its address on. A contact without friction has the normal force only.
     """
     row, last = at, len(solved) - 1
     for c in range(len(address)):
@@ -51,7 +51,10 @@ def gather_contacts(
 
 @kernel
 def clamp_torques(given: Array, limit: Array, root: int, out: Array) -> int:
-    """Torques within their limits, none at the root; how many were beyond them, or -1 where one is not finite."""
+    """Writes the torques into `out`, clamped to their limits and zero at the root.
+
+    Returns how many were beyond their limits, or -1 if one is not finite.
+    """
     over = 0
     for j in range(len(given)):
         t = given[j]

@@ -1,4 +1,4 @@
-"""Replay: does plain MuJoCo, given a recording's first state and inputs, arrive at its last state?"""
+"""Replay: checks that plain MuJoCo, given the first state and the inputs of a recording, reaches its last state."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from counterpoise.simulate.recording import Recording
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-9  # [m, rad] difference of the final state up to which a replay counts as exact
 
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """How far the replay strayed from the recording."""
+    """The differences between a replay and its recording."""
 
     steps: int
     final_error: float  # largest difference in the final qpos
@@ -28,7 +28,7 @@ class ReplayReport:
 
 
 def replay(recording: Recording, progress: Callable[[float], None] | None = None) -> ReplayReport:
-    """Step a fresh MjData through the recorded inputs and compare every row."""
+    """Steps a new MjData through the recorded inputs and compares every row. Returns the differences."""
     m = recording.model
     d = mujoco.MjData(m)
     d.qpos[:], d.qvel[:] = recording.qpos[0], recording.qvel[0]

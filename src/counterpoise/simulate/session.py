@@ -1,11 +1,9 @@
-"""Session: a simulation that goes on in stretches, between which anything may change."""
+"""Session: a simulation in several stretches; controller, disturbances, world and body may change between them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
@@ -14,14 +12,15 @@ from counterpoise.character.state import State
 from counterpoise.control.basic import Controller, Passive
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
-from counterpoise.simulate.loop import Progress, Run, standing_start
+from counterpoise.simulate.loop import Progress, Run, check_seconds
 from counterpoise.simulate.recording import Recording
+from counterpoise.simulate.start import standing_start
 from counterpoise.simulate.world import World, build_stage
 
 
 class Session:
-    """One figure in a world, advanced as long as you like; `controller`, `disturbances`, `world` and `character` may be
-    set between stretches, and the motion goes on from where it is.
+    """One character in a world, simulated stretch by stretch. `controller`, `disturbances`, `world` and `character` may
+    be set between stretches; the motion continues from its current state.
 
         session = cp.Session(human, cp.Stand())
         session.advance(1.0)
@@ -31,8 +30,9 @@ class Session:
         session.character = human.rescaled({"arms": 1.5})
         session.advance(2.0)
 
-    A stretch may be as short as one control tick. A controller of the same kind keeps its memory; another begins anew.
-    A new body must have the same joints: it takes over pose and velocity, its feet where they were.
+    A stretch may be as short as one control tick. A controller of the same type keeps its memory; one of another type
+    starts with new memory. A new body must have the same joints. It takes over pose and velocity, with its feet where
+    they were.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class Session:
         self.controller: Controller = controller if controller is not None else Passive()
         self.disturbances: Sequence[Disturbance] = disturbances
         self.seed = seed
-        self.recordings: list[Recording] = []  # of the stretches so far
+        self.recordings: list[Recording] = []  # one for each stretch
         self._character = character
         given = standing_start(character, self.world) if start is None else start
         self._state = character.state(given.q, given.v, given.time)
         self._memory: Any = None
-        self._kept: Controller | None = None  # whose memory it is
-        self._push: Array | None = None  # MuJoCo's last accelerations, from which its solver starts
+        self._memory_of: Controller | None = None  # the controller that the memory belongs to
+        self._warm_start: Array | None = None  # the last accelerations, from which MuJoCo's solver starts
 
     @property
     def character(self) -> Character:
-        """The figure as it is now."""
+        """The character; it may be replaced by one with the same joints."""
         return self._character
 
     @character.setter
@@ -76,14 +76,14 @@ class Session:
             q[:2] += (before - after).mean(axis=0)[:2]
             q[2] += before[:, 2].min() - after[:, 2].min()
         self._state = other.state(q, self._state.v, self._state.time)
-        self._character, self._push = other, None
-        if self._kept is not None:
-            carry = getattr(self._kept, "carry", None)
-            self._memory = self._kept.begin(other) if carry is None else carry(self._memory, other)
+        self._character, self._warm_start = other, None
+        if self._memory_of is not None:
+            carry = getattr(self._memory_of, "carry", None)
+            self._memory = self._memory_of.begin(other) if carry is None else carry(self._memory, other)
 
     @property
     def state(self) -> State:
-        """Where the figure is and how it moves."""
+        """The current pose and velocity."""
         return self._state
 
     @property
@@ -92,19 +92,18 @@ class Session:
         return self._state.time
 
     def advance(self, seconds: float, progress: Progress | None = None) -> Recording:
-        """Go on for `seconds`; the recording of this stretch (kept in `recordings` too)."""
-        if not (np.isfinite(seconds) and seconds > 0.0):
-            raise BadValue(f"seconds must be a positive number; got {seconds!r}")
+        """Simulates the next `seconds`. Returns the recording of this stretch, which is also added to `recordings`."""
+        check_seconds(seconds)
         check_disturbances(self.disturbances, (self._character,))
-        if self._kept is None or type(self._kept) is not type(self.controller):
+        if self._memory_of is None or type(self._memory_of) is not type(self.controller):
             self._memory = self.controller.begin(self._character)
         stage = build_stage(self.world, (self._character,))
         run = Run(stage, [self.controller], self.disturbances, [self._state], seconds, self.seed, [self._memory])
-        if self._push is not None and len(self._push) == len(run.data.qacc_warmstart):
-            run.data.qacc_warmstart[:] = self._push
+        if self._warm_start is not None and len(self._warm_start) == len(run.data.qacc_warmstart):
+            run.data.qacc_warmstart[:] = self._warm_start
         recording = run.run(progress)
-        self._memory, self._kept = run.drivers[0].memory, self.controller
-        self._push = run.data.qacc_warmstart.copy()
+        self._memory, self._memory_of = run.drivers[0].memory, self.controller
+        self._warm_start = run.data.qacc_warmstart.copy()
         self._state = recording.state(-1)
         self.recordings.append(recording)
         return recording

@@ -1,8 +1,9 @@
-"""Spring: a point of a body drawn along a path from outside; the world does the work."""
+"""Spring: an external spring that pulls a point of a body along a path."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from counterpoise.errors import BadValue
 
 @dataclass(frozen=True, eq=False)
 class Spring:
-    """f = k (p_r - p) + c (p_r' - p') at a point of a body, no longer than `limit` [N]: a disturbance of `simulate`.
+    """A disturbance: the force f = k (p_r - p) + c (p_r' - p') at a point of a body, at most `limit` [N].
 
-    `path` is as in Drag: a place, (times, places) or a function of time. The force is recorded as an external one, so
-    that a recording replays in plain MuJoCo. It is evaluated at the start of each step: damping up to about the moved
-    mass over the time step is stable.
+    `path` is as in Drag: a place, (times, places) or a function of time. The force is recorded as an external force, so
+    plain MuJoCo can replay it. It is evaluated at the start of each step: it is stable for damping up to about the
+    moved mass over the time step.
     """
 
     body: str
@@ -40,17 +41,20 @@ class Spring:
                 f"{self.stiffness!r}, {self.damping!r}, {self.limit!r}"
             )
         check_span(name, self.start, self.end)
-        object.__setattr__(self, "_path", moving(self.path, name))
+        moving(self.path, name)  # refuses a bad path
 
     def goal(self, time: float) -> tuple[Array, Array, Array]:
-        """Where the point is drawn to at a time, with its velocity and acceleration, (3,) each."""
-        path: Moving = self.__dict__["_path"]
-        return path(time)
+        """Returns where the point is pulled to at a time, with its velocity and acceleration, (3,) each."""
+        return self._moving(time)
+
+    @cached_property
+    def _moving(self) -> Moving:
+        return moving(self.path, f"spring on {self.body}")
 
     def wrench(
         self, time: float, position: Array, rotation: Array, com: Array, velocity: Array | None = None
     ) -> Array | None:
-        """[force; torque about the body's CoM]; `velocity` is [w; v] of the body, v at its frame's origin."""
+        """Returns [force; torque about the body's CoM]; `velocity` is [w; v] of the body, v at its frame's origin."""
         if not self.start - 1e-9 <= time < self.end - 1e-9:
             return None
         arm = rotation @ np.array(self.point)

@@ -1,7 +1,7 @@
-"""World: what a body stands on. Ground with friction and tilt, a moving platform, gravity.
+"""World: ground with friction and tilt, a moving platform, gravity; and the model made of it and its figures.
 
-The platform is a heavy body on three slides and three hinges, driven by forces, so that it carries what stands on it by
-friction and its motion is part of a recording's inputs: replaying them needs nothing but MuJoCo.
+The platform is a heavy body on three slides and three hinges. It is driven by forces, so it carries what stands on it
+by friction, and its motion is part of the recorded inputs: plain MuJoCo can replay it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.figure import CONTACT_SOLIMP, CONTACT_SOLREF, TEXT_NAME, set_physics
+from counterpoise.character.mjcf import TEXT_NAME
+from counterpoise.character.physics import CONTACT_SOLIMP, CONTACT_SOLREF, set_physics
+from counterpoise.defaults import GRAVITY, GROUND_FRICTION
 from counterpoise.errors import BadValue
 
 AXES = ("x", "y", "z", "roll", "pitch", "yaw")
@@ -37,7 +39,7 @@ class Sine:
 
 @dataclass(frozen=True)
 class Platform:
-    """A moving floor: each of its six axes a sum of sines, eased in over `ease` seconds; at rest its top is z = 0."""
+    """A moving floor. Each of its six axes is a sum of sines, faded in over `ease` seconds. Its top is at z = 0."""
 
     x: tuple[Sine, ...] = ()
     y: tuple[Sine, ...] = ()
@@ -60,7 +62,7 @@ class Platform:
             raise BadValue(f"a platform needs ease > 0 and a positive half_size; got {self.ease}, {self.half_size}")
 
     def pose(self, time: float) -> Array:
-        """(6,): x, y, z [m], roll, pitch, yaw [rad] at `time`."""
+        """Returns (6,): x, y, z [m], roll, pitch, yaw [rad] at `time`."""
         s = min(max(time / self.ease, 0.0), 1.0)
         ramp = s * s * s * (10.0 - 15.0 * s + 6.0 * s * s)
         turns = 2.0 * np.pi * time
@@ -72,13 +74,16 @@ class Platform:
 
 @dataclass(frozen=True)
 class World:
-    """Where it all happens. Tilt is (roll, pitch) of the ground [deg]: pitch > 0 falls away ahead."""
+    """The ground, gravity and how time is stepped.
+
+    Tilt is (roll, pitch) of the ground [deg]; with pitch > 0 it slopes down ahead.
+    """
 
     ground: bool = True
-    friction: float = 1.0
+    friction: float = GROUND_FRICTION
     tilt: tuple[float, float] = (0.0, 0.0)
     platform: Platform | None = None
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)  # [m/s^2]
     timestep: float = 0.001  # [s]
     integrator: str = "implicitfast"
 
@@ -105,10 +110,10 @@ class World:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where one figure's coordinates and bodies lie in the world's model."""
+class FigurePlace:
+    """Where one figure's coordinates and bodies are in the world's model."""
 
-    prefix: str
+    prefix: str  # of its names
     qpos: slice
     dofs: slice
     bodies: slice
@@ -116,18 +121,18 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A world with its figures in it, compiled."""
+    """A world with its figures, compiled into one MuJoCo model."""
 
     world: World
     figures: tuple[Character, ...]
     model: mujoco.MjModel
-    places: tuple[Place, ...]
+    places: tuple[FigurePlace, ...]
     platform_dofs: slice
     platform_qpos: slice
 
 
 def build_stage(world: World, figures: Sequence[Character]) -> Stage:
-    """Put figures into a world: figures first, so that one figure's coordinates begin at zero; then the platform."""
+    """Puts figures into a world. The figures come first in the model, then the platform."""
     prefixes = _prefixes(figures)
     spec = _gather(figures, prefixes)
     set_physics(spec, world.timestep)
@@ -141,7 +146,7 @@ def build_stage(world: World, figures: Sequence[Character]) -> Stage:
     places, q, v, b = [], 0, 0, 1
     for figure, prefix in zip(figures, prefixes, strict=True):
         count = figure.model.nbody - 1
-        places.append(Place(prefix, slice(q, q + figure.nq), slice(v, v + figure.nv), slice(b, b + count)))
+        places.append(FigurePlace(prefix, slice(q, q + figure.nq), slice(v, v + figure.nv), slice(b, b + count)))
         q, v, b = q + figure.nq, v + figure.nv, b + count
     moving = world.platform is not None
     return Stage(
@@ -151,7 +156,7 @@ def build_stage(world: World, figures: Sequence[Character]) -> Stage:
 
 
 def _gather(figures: Sequence[Character], prefixes: Sequence[str]) -> mujoco.MjSpec:
-    """One specification with every figure in it; a figure alone keeps its own names."""
+    """One specification with all figures; a single figure keeps its names."""
     bodies = [figure.spec() for figure in figures]
     for body in bodies:
         for text in list(body.texts):
@@ -163,14 +168,14 @@ def _gather(figures: Sequence[Character], prefixes: Sequence[str]) -> mujoco.MjS
     spec.modelname = "world"
     spec.compiler.degree = False
     spec.compiler.boundmass = 0.0
-    set_physics(spec)  # as the figures have it, so that attaching them changes nothing
+    set_physics(spec)  # the same as the figures have, so that attaching them changes nothing
     for body, prefix in zip(bodies, prefixes, strict=True):
         spec.attach(body, prefix=prefix, frame=spec.worldbody.add_frame())
     return spec
 
 
 def _prefixes(figures: Sequence[Character]) -> list[str]:
-    """One figure keeps its names; several are told apart by 'human/', 'chicken/', 'human2/'."""
+    """Prefixes of the figures' names: none for a single figure; 'human/', 'chicken/', 'human2/' for several."""
     if len(figures) == 1:
         return [""]
     seen: dict[str, int] = {}
@@ -187,7 +192,7 @@ def _ground_normal(tilt: tuple[float, float]) -> Array:
 
 
 def _add_ground(spec: mujoco.MjSpec, world: World) -> None:
-    drop = -1.0 if world.platform is not None else 0.0  # a floor to fall onto, well below the platform
+    drop = -1.0 if world.platform is not None else 0.0  # below a platform there is a floor to fall onto
     normal = _ground_normal(world.tilt)
     axis = np.cross([0.0, 0.0, 1.0], normal)
     quat = np.concatenate(([1.0 + normal[2]], axis))
@@ -200,7 +205,7 @@ def _add_ground(spec: mujoco.MjSpec, world: World) -> None:
 
 def _surface(geom: object, friction: float) -> None:
     geom.friction = [friction, 0.005, 0.0001]  # type: ignore[attr-defined]
-    geom.priority = 1  # type: ignore[attr-defined]  # what is stood on decides how slippery it is
+    geom.priority = 1  # type: ignore[attr-defined]  # its friction counts, not that of the figure
     geom.solref, geom.solimp = list(CONTACT_SOLREF), list(CONTACT_SOLIMP)  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""Plane geometry that later rooms share."""
+"""Convex hulls in the plane."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Strict priorities: lexicographic least squares under linear inequalities (de Lasa 2011, chapter 6).
 
     level i minimises ||A_i x - b_i||^2 among the minimisers of all levels above it,
-    subject to  low <= G x <= high  and  lower <= x <= upper;  what is left undetermined is nearest to `near`.
+    subject to  low <= G x <= high  and  lower <= x <= upper;  what no level decides is as near to `near` as possible.
 
 Without inequalities this is his Algorithm 1, with them the result of Algorithm 2. The minimiser is unique: it does not
-depend on the order of rows, on the units of an objective alone in its level, or on where the search began.
+depend on the order of rows, on the units of an objective that is alone in its level, or on the start of the search.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.errors import unknown_name
 from counterpoise.solve.cascade import solve_cascade
 from counterpoise.solve.level import Hierarchy, Level, build_hierarchy
-from counterpoise.solve.lexicographic.plain import active_sides, multipliers_at
+from counterpoise.solve.lexicographic.plain import active_sides
+from counterpoise.solve.lexicographic.proof import multipliers_at
 from counterpoise.solve.lexicographic.strict import Scaled, solve_by_plain, solve_strict
 from counterpoise.solve.weighted import solve_weighted
 
@@ -31,13 +32,13 @@ Method = Literal["strict", "weighted", "cascade", "plain"]
 
 @dataclass(frozen=True)
 class Constraint:
-    """A bound or a row that is at an end: which, where, and what moving that end would be worth to each level."""
+    """A bound or a row that is at one of its ends, and the first level that would gain if this end moved."""
 
     name: str
     kind: Literal["bound", "row"]
     index: int  # of the variable, or of the row of G
     side: Literal["low", "high", "equal"]
-    level: str = ""  # the first level it holds back; "" when none feels it
+    level: str = ""  # the first level it holds back; "" where it holds back none
     multiplier: float = 0.0  # of that level; positive at a high end, negative at a low one
 
 
@@ -45,7 +46,7 @@ class Constraint:
 class Multipliers:
     """Why a level cannot do better: A'(A x - b) + bounds + G' rows + sum_j A_j' above[j] = 0 (positive at high ends).
 
-    Constraints with the wrong sign here are those that hold back a level above: there they are equalities.
+    A constraint that holds back a level above is an equality from there on, so its multiplier may have any sign.
     """
 
     bounds: Array
@@ -56,19 +57,20 @@ class Multipliers:
 
 @dataclass(frozen=True, eq=False)
 class Warm:
-    """Where the next, similar problem may begin."""
+    """Where the search for the next, similar problem may begin."""
 
     x: Array
     sides: Ints  # (variables + rows,): -1 at a low end, +1 at a high one, 0 inside
-    scale: Array | None = None  # units that suit the variables
+    scale: Array | None = None  # units in which the variables are of like size
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """x and its account.
+    """x, and a report on it.
 
-    `solved`: the exact optimum. `infeasible`: the constraints contradict each other; `conflict` names a smallest set
-    that does, and x violates the rows least (bounds hold). `inexact`: the method stopped early; `note` says where.
+    status: "solved": the exact optimum. "infeasible": the constraints contradict each other; `conflict` names a
+    smallest set of them that does, and x violates the rows least (the bounds hold). "inexact": the method stopped
+    early; `note` says where.
     """
 
     problem: Hierarchy
@@ -111,7 +113,7 @@ class Solution:
         return out
 
     def residual(self, name: str) -> float:
-        """Of an objective, or of a level, by name."""
+        """Returns the residual of an objective or a level."""
         if name in self.objectives:
             return self.objectives[name]
         if name in self.problem.names:
@@ -120,20 +122,20 @@ class Solution:
 
     @cached_property
     def violation(self) -> float:
-        """By how much the worst constraint does not hold."""
+        """The largest violation of a constraint."""
         C, low, high = self.problem.constraints
         value = C @ self.x
         return float(max((low - value).max(initial=0.0), (value - high).max(initial=0.0)))
 
     @cached_property
     def multipliers(self) -> tuple[Multipliers, ...]:
-        """One set for every level, and one for the nearness that ends the hierarchy; worked out from x alone."""
-        d = Scaled(self.problem).d if self.scale is None else self.scale
+        """One set for every level, and one for the nearness after the last; computed from x alone."""
+        d = Scaled(self.problem).arrays.d if self.scale is None else self.scale
         return tuple(Multipliers(*one) for one in multipliers_at(self.problem, self.x, d))
 
     @cached_property
     def active(self) -> tuple[Constraint, ...]:
-        """Constraints at an end, with the first level each of them holds back."""
+        """The constraints at an end, each with the first level that it holds back."""
         p = self.problem
         C, low, high = p.constraints
         sides = active_sides(C, low, high, self.x)
@@ -155,7 +157,7 @@ class Solution:
 
     @cached_property
     def conflict(self) -> tuple[str, ...]:
-        """Names of constraints that cannot hold together; without any one of them the others can."""
+        """Names of constraints that cannot all hold; without any one of them the others can."""
         return tuple(self.problem.constraint_name(i) for i in self.contradiction)
 
 
@@ -171,11 +173,11 @@ def solve_hierarchy(
     row_names: Sequence[str] = (),
     variable_names: Sequence[str] = (),
 ) -> Solution:
-    """Solve levels in strict order of priority; `warm` is the solution of a similar problem.
+    """Solves levels in strict order of priority. `warm` is the solution of a similar problem.
 
-    `rows` is (G, low, high), `bounds` (lower, upper); None and infinities are ends that are not there, equal ends make
-    an equality. Other methods, for comparison: "weighted" adds the levels up with weights `importance` (section 3.4),
-    "cascade" holds each level's rows as equalities below it (section 6.3.4), "plain" is the slow judge.
+    `rows` is (G, low, high), `bounds` (lower, upper); None and infinities mean no limit, equal ends an equality. Other
+    methods, for comparison: "weighted" adds the levels with weights `importance` (section 3.4), "cascade" holds each
+    level's rows as equalities in the levels below (section 6.3.4), "plain" is the slow method that judges in tests.
     """
     if isinstance(levels, Hierarchy):
         problem = levels
@@ -183,7 +185,7 @@ def solve_hierarchy(
         problem = build_hierarchy(levels, rows, bounds, near, row_names, variable_names)
     seed = warm.warm if isinstance(warm, Solution) else warm
     if seed is not None and (len(seed.x) != problem.size or len(seed.sides) != problem.size + len(problem.low)):
-        seed = None  # another problem: begin afresh
+        seed = None  # of a problem of another size
     if method == "strict":
         outcome = solve_strict(problem) if seed is None else solve_strict(problem, seed.sides, seed.scale)
     elif method == "plain":

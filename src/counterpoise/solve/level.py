@@ -1,7 +1,7 @@
-"""Levels of priority, and the hierarchy they make together with the constraints at the top: built to be looked at.
+"""Levels of priority, and the hierarchy that they form together with the constraints above them.
 
     lexicographically minimise   ||A_1 x - b_1||,  ||A_2 x - b_2||,  ...,  ||x - near||
-    subject to                   low <= G x <= high,   lower <= x <= upper      (infinite ends: none; equal: equality)
+    subject to                   low <= G x <= high,   lower <= x <= upper      (infinite: no limit; equal: an equality)
 
 Several objectives share a level by their weights alpha_j: rows times sqrt(alpha_j) (de Lasa 2011, eq. 6.36).
 """
@@ -21,8 +21,8 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 
 
-class Outcome(NamedTuple):
-    """What a method hands back: the point, its status in a word, and how it got there."""
+class HierarchyOutcome(NamedTuple):
+    """What a method returns: the point, its status in a word, and how much work it took."""
 
     x: Array
     status: str
@@ -30,12 +30,12 @@ class Outcome(NamedTuple):
     work: dict[str, int]
     contradiction: tuple[int, ...] = ()
     note: str = ""
-    scale: Array | None = None  # units that suit the variables
+    scale: Array | None = None  # units in which the variables are of like size
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One objective of a level: weight * ||A x - b||^2; a weight of zero keeps it in the account only."""
+    """One objective of a level: weight * ||A x - b||^2. With weight zero it is only reported."""
 
     A: Array  # (m, n)
     b: Array  # (m,)
@@ -56,8 +56,8 @@ class Part:
 class Level:
     """All objectives of one priority: minimise sum_j alpha_j ||A_j x - b_j||^2.
 
-    `Level(A, b, name=...)` is one objective (`weights`: a number, or one for every row); `Level(objectives=[Part(...),
-    ...], name=...)` is several.
+    `Level(A, b, name=...)` has one objective (`weights`: a number, or one for every row), `Level(objectives=[Part(...),
+    ...], name=...)` several.
     """
 
     __slots__ = ("A", "b", "name", "parts", "spans", "weights")
@@ -108,7 +108,7 @@ class Level:
         return cls(name=name, objectives=objectives)
 
     def weighted(self) -> tuple[Array, Array]:
-        """Rows as they are minimised: times the roots of their weights (eq. 6.36)."""
+        """Returns (A, b) as they are minimised: rows times the square roots of their weights (eq. 6.36)."""
         if self.weights is None:
             return self.A, self.b
         beta = np.sqrt(self.weights)
@@ -120,7 +120,7 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """The whole problem, checked: `build_hierarchy` makes it, `solve_hierarchy` solves it."""
+    """The whole problem, checked. `build_hierarchy` makes it, `solve_hierarchy` solves it."""
 
     levels: tuple[Level, ...]
     names: tuple[str, ...]  # of the levels
@@ -138,12 +138,12 @@ class Hierarchy:
 
     @property
     def size(self) -> int:
-        """Variables."""
+        """The number of variables."""
         return int(self.A.shape[1])
 
     @cached_property
     def constraints(self) -> tuple[Array, Array, Array]:
-        """(C, low, high): bounds first, then rows, as one set of rows."""
+        """(C, low, high): bounds, then rows, as one matrix of rows and its ends."""
         return (
             np.vstack([np.eye(self.size), self.G]),
             np.concatenate([self.lower, self.low]),
@@ -151,14 +151,14 @@ class Hierarchy:
         )
 
     def rows_of(self, level: int) -> tuple[Array, Array]:
-        """Weighted rows of a level; the one after the last is the nearness to `near`."""
+        """Returns the weighted rows (A, b) of a level; the level after the last one is the nearness to `near`."""
         if level == len(self.levels):
             return np.eye(self.size), self.near
         span = slice(self.ends[level], self.ends[level + 1])
         return self.A[span], self.b[span]
 
     def constraint_name(self, index: int) -> str:
-        """Of a bound (`index` < size) or a row (from there on)."""
+        """Returns the name of a bound (`index` < size) or of row `index` - size."""
         if index < self.size:
             return self.variable_names[index] if self.variable_names else f"variable {index}"
         row = index - self.size
@@ -173,7 +173,7 @@ def build_hierarchy(
     row_names: Sequence[str] = (),
     variable_names: Sequence[str] = (),
 ) -> Hierarchy:
-    """Greet the input once: shapes, finite numbers, ends in order; complaints name their level, objective or row."""
+    """Checks the input once: shapes, finite numbers, ends in order. An error names its level, objective or row."""
     levels = tuple(levels)
     for i, level in enumerate(levels):
         if not isinstance(level, Level):
@@ -240,7 +240,7 @@ def _size(levels: tuple[Level, ...], rows: Any, bounds: Any, near: Any) -> int:
         return int(np.shape(rows[0])[-1])
     ends = [end for end in (*(bounds or ()), near) if end is not None and np.ndim(end)]
     if not ends:
-        raise BadValue("no levels, rows or bounds: nothing tells how many variables there are")
+        raise BadValue("no levels, rows or bounds: the number of variables is unknown")
     return int(np.shape(ends[0])[0])
 
 
@@ -262,7 +262,7 @@ def _ends(value: ArrayLike | None, default: float, n: int, label: str) -> Array:
     wrong = np.isnan(array) | (array == -default)
     if wrong.any():
         i = int(np.argmax(wrong))
-        raise BadValue(f"{label}[{i}] is {array[i]}; no end at all is {default}", index=i)
+        raise BadValue(f"{label}[{i}] is {array[i]}; write {default} for no limit", index=i)
     return _still(array)
 
 
@@ -276,9 +276,9 @@ def _in_order(low: Array, high: Array, names: Sequence[str], kind: str, below: s
 
 def _checked_rows(rows: Any, n: int, names: Sequence[str]) -> tuple[Array, Array, Array]:
     if rows is None:
-        return np.zeros((0, n)), np.zeros(0), np.zeros(0)
+        return _still(np.zeros((0, n))), _still(np.zeros(0)), _still(np.zeros(0))
     if len(rows) != 3:
-        raise BadValue(f"rows has {len(rows)} entries; it is (G, low, high), with None for ends that are not there")
+        raise BadValue(f"rows has {len(rows)} entries; it is (G, low, high), with None for no limit")
     G = np.array(rows[0], float, ndmin=2, order="C")
     if G.size == 0:
         G = G.reshape(0, n)

@@ -1,7 +1,7 @@
-"""Convex polygons as half-planes, compiled: what a controller asks of its support every tick.
+"""Convex polygons as half-planes, compiled: the support polygon of a controller, every tick.
 
-A polygon is a row of half-planes n . x <= d with unit normals n. Points in a line, or one alone, are given some width,
-so that every set of points has a polygon and a distance to its edges.
+A polygon is a list of half-planes n . x <= d with unit normals n. A single point, or points in a line, get a small
+width, so that every set of points has a polygon and a distance to its edges.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
 
-THIN = 5e-3  # [m] half the width given to what has none
+THIN_HALF_WIDTH = 5e-3  # [m] half the width given to points in a line
 
 
 @kernel
 def hull_edges(corners: Array) -> Array:
     """Half-planes (e, 3) [n_x, n_y, d] of the hull of points (k, 2), k >= 1 (monotone chain: Andrew 1979).
 
-    Places are rounded to a nanometre first: points that ought to share an x would otherwise be sorted by their last
-    bit, and the chain lose a corner.
+    Positions are rounded to a nanometre first. Otherwise points with the same x but for rounding would be sorted by
+    their last bit, and the chain could lose a corner.
     """
     k = len(corners)
     points = np.empty((k, 2))
@@ -27,7 +27,7 @@ def hull_edges(corners: Array) -> Array:
         for c in range(2):
             points[i, c] = np.floor(corners[i, c] * 1e9 + 0.5) * 1e-9
     order = np.empty(k, np.int64)
-    for i in range(k):  # insertion sort by x, then y: there are a dozen points
+    for i in range(k):  # insertion sort by x, then y: there are about a dozen points
         j = i
         while j > 0:
             a, b = points[order[j - 1]], points[i]
@@ -65,7 +65,7 @@ def hull_edges(corners: Array) -> Array:
 
 @kernel
 def _box(points: Array) -> Array:
-    """The thin box about points in a line."""
+    """Returns the half-planes of a thin box about points in a line."""
     n = len(points)
     x, y = 0.0, 0.0
     for i in range(n):
@@ -81,15 +81,15 @@ def _box(points: Array) -> Array:
         nx, ny = (ux, uy) if e % 2 == 0 else (-uy, ux)
         s = 1.0 if e < 2 else -1.0
         edges[e, 0], edges[e, 1] = s * nx, s * ny
-        edges[e, 2] = s * (nx * x + ny * y) + (far if e % 2 == 0 else 0.0) + THIN
+        edges[e, 2] = s * (nx * x + ny * y) + (far if e % 2 == 0 else 0.0) + THIN_HALF_WIDTH
     return edges
 
 
 @kernel
 def nearest_inside(edges: Array, x: float, y: float, margin: float) -> tuple[float, float]:
-    """The point of the polygon, shrunk by `margin` or by what it can bear, nearest to (x, y).
+    """Returns the point nearest to (x, y) in the polygon shrunk by `margin`, or by less if the polygon is small.
 
-    It is (x, y) itself, its projection on an edge, or a corner; there are few enough to try them all.
+    It is (x, y) itself, its projection on an edge, or a corner. All of them are tried.
     """
     n = len(edges)
     cx, cy, depth = deepest(edges)
@@ -116,6 +116,7 @@ def nearest_inside(edges: Array, x: float, y: float, margin: float) -> tuple[flo
 
 @kernel
 def _holds(edges: Array, x: float, y: float, room: float) -> bool:
+    """Whether (x, y) is inside, at least `room` from every edge."""
     worst = -np.inf
     for i in range(len(edges)):
         worst = max(worst, edges[i, 0] * x + edges[i, 1] * y - edges[i, 2])
@@ -124,10 +125,10 @@ def _holds(edges: Array, x: float, y: float, room: float) -> bool:
 
 @kernel
 def deepest(edges: Array) -> tuple[float, float, float]:
-    """A point well inside and its distance to the nearest edge, by a few steps away from the nearest edges."""
+    """Returns a point (x, y) well inside and its distance to the nearest edge, by steps away from the nearest edge."""
     n = len(edges)
     x, y = 0.0, 0.0
-    for i in range(n):  # start from the middle of the feet of the edges
+    for i in range(n):  # start from the mean of the edges' points nearest to the origin
         x += edges[i, 0] * edges[i, 2] / n
         y += edges[i, 1] * edges[i, 2] / n
     best, bx, by = -np.inf, x, y
@@ -149,9 +150,9 @@ def deepest(edges: Array) -> tuple[float, float, float]:
 
 @kernel
 def share_of_way(edges: Array, x: float, y: float, to_x: float, to_y: float) -> float:
-    """How far (to_x, to_y) is on the way from (x, y) to the polygon's edge: 0 here, 1 on the edge.
+    """Returns how far (to_x, to_y) is on the way from (x, y) to the polygon's edge: 0 at (x, y), 1 on the edge.
 
-    A way shorter than half the polygon's own depth counts as that long: near an edge a hair is not yet a mile.
+    A distance to the edge below half the polygon's depth counts as that half: near an edge small moves stay small.
     """
     least = max(0.5 * deepest(edges)[2], 1e-3)
     share = 0.0

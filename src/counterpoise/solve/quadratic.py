@@ -18,7 +18,7 @@ _ACTIVE, _EQUAL = 1, 5
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """The answer: `x` and `multipliers` (bounds first, then rows; positive at an upper end) when `solved`."""
+    """The answer. `multipliers`: bounds first, then rows; positive at an upper end. Valid where `solved`."""
 
     x: Array
     multipliers: Array
@@ -37,9 +37,9 @@ def solve_quadratic(
     warm: Array | None = None,
     tolerance: float = 1e-9,
 ) -> Quadratic:
-    """Solve a dense, strictly convex program by daqp's dual active-set method.
+    """Solves a dense, strictly convex program by daqp's dual active-set method.
 
-    `warm` is the multipliers of a similar program: its working set is where the search begins.
+    `warm` are the multipliers of a similar program; the search begins with its working set.
     """
     above, below = np.concatenate([upper, high]), np.concatenate([lower, low])
     sense = np.zeros(len(above), np.int32)

@@ -3,7 +3,7 @@
 from counterpoise.spacetime.aggregate import (
     AggregateForce,
     JointTorques,
-    Momentum,
+    MomentumDerivatives,
     Places,
     Turns,
     aggregate_force,
@@ -47,7 +47,7 @@ from counterpoise.spacetime.stunt import Stunt, read_stunt
 
 __all__ = [
     "AggregateForce", "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort",
-    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "Momentum", "MotionProblem",
+    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "MomentumDerivatives", "MotionProblem",
     "MotionTuning", "Place", "Places", "Progress", "Require", "Requirement", "Result", "Strain", "Stunt", "Taste",
     "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives",
     "build_motion_problem", "check_motion", "fix_motion", "joint_torque_derivatives", "joint_torques", "momentum",

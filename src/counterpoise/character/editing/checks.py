@@ -1,4 +1,4 @@
-"""What an edit accepts: numbers within bounds, directions, names, limits. Input is greeted here."""
+"""Input of edits is checked here: numbers within bounds, directions, names, limits."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
-from counterpoise.character.figure import oval, swing_cone
 from counterpoise.character.limits import BallLimit
+from counterpoise.character.limits.swings import oval, swing_cone
 from counterpoise.errors import BadValue
 
 Range = tuple[float, float]  # [rad], metres for a slide
 
-LENGTHS, RADII, MASSES = (1e-3, 100.0), (1e-4, 50.0), (1e-6, 1e6)  # [m], [m], [kg]: what is accepted
+LENGTHS, RADII, MASSES = (1e-3, 100.0), (1e-4, 50.0), (1e-6, 1e6)  # [m], [m], [kg] accepted ranges
 _NAME = re.compile(r"\w[\w .:@-]*")
 
 
 @dataclass(frozen=True)
 class Oval:
-    """A ball joint's limits as an animator says them [deg]: swings forward, back and to each side, and the twist."""
+    """A ball joint's limits in an animator's numbers [deg]: swings forward, back and to each side, and the twist."""
 
     forward: float
     back: float | None = None  # as forward
@@ -46,7 +46,7 @@ Limits = Range | Sequence[Range] | BallLimit | Oval | None
 
 
 def check_limits(limits: Limits, kind: str, axis: Array) -> list[Range | BallLimit | None]:
-    """Limits as given, one for each row of the joint: ranges for scalars, a cone for a ball."""
+    """Returns checked limits, one for each row of the joint: ranges for hinges and slides, a cone for a ball."""
     if kind == "universal":
         if limits is None:
             return [None, None]
@@ -68,7 +68,7 @@ def check_limits(limits: Limits, kind: str, axis: Array) -> list[Range | BallLim
 
 
 def amount(value: Any, what: str, low: float, high: float) -> float:
-    """A finite number within bounds."""
+    """Returns `value` as a number; raises BadValue if it is not within bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise BadValue(f"{what} is a number between {low:g} and {high:g}; got {value!r}")
     number = float(value)
@@ -78,7 +78,7 @@ def amount(value: Any, what: str, low: float, high: float) -> float:
 
 
 def vector(values: Any, what: str) -> Array:
-    """Three finite numbers."""
+    """Returns `values` as an array (3,); raises BadValue if they are not three finite numbers."""
     try:
         out = np.array(values, float)
     except (TypeError, ValueError):
@@ -89,7 +89,7 @@ def vector(values: Any, what: str) -> Array:
 
 
 def unit(values: Any, what: str) -> Array:
-    """A direction, made one long."""
+    """Returns a direction as a unit vector (3,)."""
     out = vector(values, what)
     size = float(np.linalg.norm(out))
     if size < 1e-9:
@@ -98,7 +98,7 @@ def unit(values: Any, what: str) -> Array:
 
 
 def check_name(name: Any, kind: str, taken: Any) -> str:
-    """A name that can be written in a file and that nobody has yet."""
+    """Returns `name`; raises BadValue if it cannot be written in a file or is among `taken`."""
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name == "world":
         raise BadValue(f"a {kind}'s name is letters, digits, _ . : @ - and spaces, not 'world'; got {name!r}")
     if name in taken:

@@ -1,10 +1,10 @@
-"""A figure on the drawing board: its model as an XML tree that can be cut and joined, and its roles as plain data.
+"""Draft: a figure being edited, its model as an XML tree and its roles as plain data.
 
-The tree is the character's own text with default classes and frames written out, so that every element says all about
-itself and a branch may hang anywhere. Ball limits are taken off and drawn anew at the end (`Draft.character`). Motors,
-sensors and stored key poses belong to whoever simulates; they are left behind.
+The tree is the character's text with default classes and frames written into the elements, so that each element is
+complete and a branch can be moved anywhere. The tendons of ball limits are removed and added again at the end
+(`Draft.character`). Motors, sensors and key poses belong to the simulation and are dropped.
 
-Everything drawn in a segment's frame is moved by one function, `Draft.carry`: x -> A x + d with A orthogonal. A shift
+Everything in a segment's frame is moved by one function, `Draft.carry`: x -> A x + d with A orthogonal. A shift
 moves a frame's origin, a rotation turns a limb, a reflection mirrors it.
 """
 
@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
-from counterpoise.character.character import Character, finish
+from counterpoise.character.ball_tendons import LIMIT_GROUP, add_ball_limit
+from counterpoise.character.character import Character
 from counterpoise.character.editing.text import (
     IDENTITY,
     UP,
@@ -36,28 +37,30 @@ from counterpoise.character.editing.text import (
     walk,
     write_out_defaults,
 )
-from counterpoise.character.figure import LIMIT_GROUP, TEXT_NAME, add_ball_limit, limit_from_json, limit_to_json
-from counterpoise.character.limits import BallLimit
-from counterpoise.character.roles import lowest_points, roles_to_json
+from counterpoise.character.finish import finish
+from counterpoise.character.limits import BallLimit, limit_from_json, limit_to_json
+from counterpoise.character.mjcf import TEXT_NAME
+from counterpoise.character.roles import roles_to_json
+from counterpoise.character.shapes import solids_in, world_reach
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.files import one_line
 from counterpoise.spatial import compose, conjugate, from_matrix, to_matrix
 
-_LOOSE = re.compile(r"\b(fromto|euler|axisangle|xyaxes|zaxis|fullinertia|degree)\b")  # more than one way to say it
-_LEFT_BEHIND = ("keyframe", "actuator", "sensor", "equality", "default")
+_ALTERNATIVES = re.compile(r"\b(fromto|euler|axisangle|xyaxes|zaxis|fullinertia|degree)\b")  # to pos, quat, radians
+_DROPPED = ("keyframe", "actuator", "sensor", "equality", "default")
 _PLACED = ("body", "geom", "site", "camera", "light")
 
 
 class Draft:
-    """A character being edited. The functions of `editing` change one, then ask it for the new `character()`.
+    """A character being edited. The functions of `editing` change it, then return its `character()`.
 
-    Beside the roles a character has anyway, these are written with it: `planar`; `drawn`, the direction of each drawn
-    bone; `origins`, where the frame of a former root began; `order`, the order of the segments before the first reroot.
+    It adds to a character's roles: `planar`; `drawn`, the direction of each bone made by these functions; `origins`,
+    where the frame of a former root began; `order`, the order of the segments before the first reroot.
     """
 
     def __init__(self, source: Character) -> None:
         text = source.to_mjcf()
-        if _LOOSE.search(re.sub(r"<text\b.*?</text>", "", text, flags=re.DOTALL)):
+        if _ALTERNATIVES.search(re.sub(r"<text\b.*?</text>", "", text, flags=re.DOTALL)):
             spec = source.spec()
             spec.compile()
             text = spec.to_xml()
@@ -83,7 +86,7 @@ class Draft:
     # -- asking ---------------------------------------------------------------------------------------------------
     @property
     def planar(self) -> bool:
-        """Whether the figure lives in the x-z plane: as it was begun, else when every axis lies that way."""
+        """Whether the figure lies in the x-z plane: as it was begun, else whether all its joints stay in that plane."""
         if "planar" in self.roles:
             return bool(self.roles["planar"])
         if not self.bodies:
@@ -102,7 +105,7 @@ class Draft:
         return True
 
     def body(self, name: object) -> Element:
-        """A segment's element; an unknown name brings the nearest."""
+        """A segment's element; an unknown name raises an error with the nearest one."""
         found = self.bodies.get(name) if isinstance(name, str) else None
         if found is None:
             raise unknown_name("segment", name, self.bodies, str(self.roles["name"]))
@@ -130,8 +133,8 @@ class Draft:
     def bone(self, name: str) -> tuple[Array, float]:
         """Direction (segment's frame) and length of a segment, from its joint to its far end.
 
-        A drawn segment knows its direction and ends where its shape ends. Otherwise it ends where its only child
-        hangs, or it runs from its joint through its centre of mass.
+        A segment made here has a known direction and ends where its shape ends. Any other ends at the joint of its only
+        child, or it runs from its joint through its centre of mass.
         """
         body = self.bodies[name]
         drawn = self.roles["drawn"].get(name)
@@ -162,17 +165,17 @@ class Draft:
         return body
 
     def moved(self) -> None:
-        """Say that frames have moved."""
+        """Must be called after frames have moved."""
         self._frames = None
 
     def recentre(self, name: str, place: ArrayLike) -> None:
-        """Put the origin of a segment's frame at `place` (its own frame); nothing moves in the world."""
+        """Puts the origin of a segment's frame at `place` (its own frame); nothing moves in the world."""
         position, turn = local_frame(self.bodies[name])
         put(self.bodies[name], "pos", compose((position, turn), (place, IDENTITY))[0])
         self.carry(name, np.eye(3), -np.asarray(place, float))
 
     def carry(self, name: str, A: Array, shift: Array) -> None:
-        """Move all that is drawn in a segment's frame by x -> A x + shift; a reflection A mirrors it in y."""
+        """Moves everything in a segment's frame by x -> A x + shift; a reflection A mirrors it in y."""
         flip = float(np.linalg.det(A))
 
         def turned(q: Array) -> Array:
@@ -201,7 +204,7 @@ class Draft:
         self.moved()
 
     def stretch(self, name: str, direction: Array, factor: float) -> None:
-        """Move what hangs from a segment, and its contact points, along its bone; the shape is drawn by others."""
+        """Moves a segment's children and contact points along its bone by a factor; its shape stays."""
         S = np.eye(3) + (factor - 1.0) * np.outer(direction, direction)
         for part in self.bodies[name]:
             if part.tag in ("body", "site", "camera", "light"):
@@ -213,13 +216,13 @@ class Draft:
         self.moved()
 
     def set_ball(self, name: str, limit: BallLimit | None) -> None:
-        """Give a ball joint its limit, or take it away."""
+        """Sets or removes the limit of a ball joint."""
         self.roles["balls"].pop(name, None)
         if limit is not None:
             self.roles["balls"][name] = limit_to_json(limit)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Take segments that are no longer in the tree out of everything that speaks of them."""
+        """Removes segments that have left the tree from roles, stance, contacts and tendons."""
         gone = set(names)
         parts: dict[str, set[str]] = {"joint": set(), "geom": set(), "site": set()}
         for name in gone:
@@ -250,7 +253,7 @@ class Draft:
 
     # -- finishing ------------------------------------------------------------------------------------------------
     def spec(self) -> mujoco.MjSpec:
-        """The draft as a specification, ball limits drawn."""
+        """The draft as a specification, ball limits included."""
         try:
             spec = mujoco.MjSpec.from_string(ElementTree.tostring(self.tree, encoding="unicode"))
         except (ValueError, RuntimeError) as error:
@@ -269,7 +272,7 @@ class Draft:
             raise BadValue(f"MuJoCo cannot build this body: {one_line(error)}") from None
 
     def character(self, neutral: ArrayLike | None = None) -> Character:
-        """The finished figure. It finds its own neutral pose from its stance unless one is given."""
+        """The finished figure. Its neutral pose is computed from its stance unless one is given."""
         spec = self.spec()
         model = self.compiled(spec)
         stance = np.array(model.qpos0, float)
@@ -306,7 +309,7 @@ class Draft:
                     host.remove(part)
 
     def _strip(self) -> None:
-        for tag in _LEFT_BEHIND:
+        for tag in _DROPPED:
             for section in self.tree.findall(tag):
                 self.tree.remove(section)
         held = str(LIMIT_GROUP)
@@ -344,7 +347,7 @@ def _qpos(model: mujoco.MjModel, joint: int) -> slice:
 
 
 def _set_down(model: mujoco.MjModel, q: Array) -> None:
-    """Lift a floating figure that has no feet so that its lowest point touches the ground."""
+    """Moves a floating figure without feet up or down (in `q`) so that its lowest point touches the ground."""
     height = next(
         (
             int(model.jnt_qposadr[j]) + (2 if model.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE else 0)
@@ -358,7 +361,8 @@ def _set_down(model: mujoco.MjModel, q: Array) -> None:
     data = mujoco.MjData(model)
     data.qpos[:] = q
     mujoco.mj_kinematics(model, data)
-    q[height] -= min((p[2] for g in range(model.ngeom) for p in lowest_points(model, data, g)), default=0.0)
+    if solids := solids_in(model):
+        q[height] += float(world_reach(solids, data, np.array([0.0, 0.0, -1.0])).max())
 
 
 __all__ = ["Draft"]

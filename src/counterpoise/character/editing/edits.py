@@ -5,25 +5,22 @@
     arm = reroot(arm, "fore")
 
 Segment frames stay aligned with the world in the zero pose. An angle is measured from the parent's line, about the
-joint's axis, so that it counts as the joint's own coordinate does. What an edit does not speak of stays: masses,
-limits, torque limits, feet, hands, the stance. The new figure finds its own neutral pose, feet on the ground.
+joint's axis, with the sign of the joint's coordinate. An edit leaves everything else as it was: masses, limits, torque
+limits, feet, hands, the stance. The neutral pose is computed again, feet on the ground.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Concatenate, ParamSpec
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
-from counterpoise.character.character import Character, finish
-from counterpoise.character.editing import parts as parts
-from counterpoise.character.editing import root as root
-from counterpoise.character.editing import tree as tree
+from counterpoise.character.character import Character
+from counterpoise.character.editing import drawing, parts, root, tree
 from counterpoise.character.editing.checks import (
     LENGTHS,
     MASSES,
@@ -38,12 +35,10 @@ from counterpoise.character.editing.draft import Draft
 from counterpoise.character.editing.parts import NewSegment, Place
 from counterpoise.character.editing.text import numbers, put
 from counterpoise.character.figure import Figure
+from counterpoise.character.finish import finish
 from counterpoise.character.roles import guess_feet, roles_to_json
 from counterpoise.errors import BadValue, MissingRole, unknown_name
 from counterpoise.spatial import to_matrix
-
-P = ParamSpec("P")
-
 
 # --------------------------------------------------------------------------------------------------- from nothing
 
@@ -77,7 +72,7 @@ def add_segment(
 ) -> Character:
     """The figure with one more segment at the far end of `parent`, or `at` another place on it.
 
-    Lengths in metres, angles in radians, mass in kilograms; `NewSegment` says what each means. The first segment has no
+    Lengths in metres, angles in radians, mass in kilograms; `NewSegment` explains each. The first segment has no
     parent: it moves freely (in the plane: `root_x`, `root_z`, `root_pitch`) or is `pinned` to the world by its joint.
     """
     new = NewSegment(
@@ -95,50 +90,6 @@ def add_segments(character: Character, segments: Iterable[NewSegment]) -> Charac
     return draft.character()
 
 
-@dataclass(frozen=True)
-class Builder:
-    """A figure described segment by segment and compiled once, by `character()`; each call returns a new builder."""
-
-    base: Character
-    segments: tuple[NewSegment, ...] = ()
-    feet_named: tuple[str, ...] = ()
-    hands_named: tuple[str, ...] = ()
-
-    def segment(self, name: str, parent: str | None = None, **options: Any) -> Builder:
-        """One more segment; it hangs from the one before unless told. `NewSegment` lists the options."""
-        known = {f.name for f in fields(NewSegment)}
-        for option in options:
-            if option not in known:
-                raise unknown_name("option", option, known, "NewSegment")
-        before = [*self.base.segments, *(s.name for s in self.segments)]
-        parent = parent if parent is not None or not before else before[-1]
-        return replace(self, segments=(*self.segments, NewSegment(name, parent, **options)))
-
-    def feet(self, *names: str) -> Builder:
-        """The segments it stands on."""
-        return replace(self, feet_named=names)
-
-    def hands(self, *names: str) -> Builder:
-        """The segments it reaches with."""
-        return replace(self, hands_named=names)
-
-    def character(self) -> Character:
-        """The figure."""
-        made = add_segments(self.base, self.segments)
-        made = set_hands(made, self.hands_named) if self.hands_named else made
-        return set_feet(made, self.feet_named) if self.feet_named else made
-
-
-def build(name: str = "figure", planar: bool = False) -> Builder:
-    """Begin a figure: `build("worm", planar=True).segment("a").segment("b", length=0.2).character()`."""
-    return Builder(empty_figure(name, planar))
-
-
-def build_on(character: Character) -> Builder:
-    """Go on building a figure that is there."""
-    return Builder(character)
-
-
 # ----------------------------------------------------------------------------------------------------------- parts
 
 
@@ -152,7 +103,7 @@ def set_length(character: Character, segment: str, length: float) -> Character:
     draft.body(segment)
     wanted = amount(length, f"the length of {segment!r} [m]", *LENGTHS)
     if segment in draft.roles["drawn"]:
-        parts.redraw(draft, segment, None, None, wanted)
+        drawing.redraw(draft, segment, None, None, wanted)
         return draft.character()
     now = draft.bone(segment)[1]
     if now <= 0.0:
@@ -207,11 +158,11 @@ def set_shape(
     """
     draft = Draft(character)
     draft.body(segment)
-    if shape not in parts.SHAPES:
-        raise unknown_name("shape", shape, parts.SHAPES)
+    if shape not in drawing.SHAPES:
+        raise unknown_name("shape", shape, drawing.SHAPES)
     if draft.bone(segment)[1] < LENGTHS[0]:
         raise BadValue(f"{segment!r} has no length to draw a shape along")
-    parts.redraw(draft, segment, shape, radius, None)
+    drawing.redraw(draft, segment, shape, radius, None)
     return draft.character()
 
 
@@ -324,45 +275,6 @@ def segment_line(character: Character, segment: str) -> tuple[Array, Array]:
     return np.array(position), position + length * (to_matrix(turn) @ direction)
 
 
-# --------------------------------------------------------------------------------------------------------- history
-
-
-@dataclass(frozen=True)
-class History:
-    """A figure and how it came to be; `do`, `undo` and `redo` return new histories, and older ones stay good."""
-
-    present: Character
-    past: tuple[tuple[str, Character], ...] = ()  # (the edit that followed, the figure before it)
-    future: tuple[tuple[str, Character], ...] = ()  # (the edit that was undone, the figure after it)
-
-    def do(
-        self, edit: Callable[Concatenate[Character, P], Character], *arguments: P.args, **options: P.kwargs
-    ) -> History:
-        """Edit the present figure; what had been undone is forgotten. An edit that fails changes nothing."""
-        after = edit(self.present, *arguments, **options)
-        label = " ".join([getattr(edit, "__name__", "edit"), *(a for a in arguments if isinstance(a, str))])
-        return History(after, (*self.past, (label, self.present)))
-
-    def undo(self) -> History:
-        """One edit back."""
-        if not self.past:
-            raise BadValue("there is nothing to undo")
-        label, before = self.past[-1]
-        return History(before, self.past[:-1], ((label, self.present), *self.future))
-
-    def redo(self) -> History:
-        """One edit forward again."""
-        if not self.future:
-            raise BadValue("there is nothing to redo")
-        label, after = self.future[0]
-        return History(after, (*self.past, (label, self.present)), self.future[1:])
-
-    @property
-    def edits(self) -> tuple[str, ...]:
-        """What was done, in words, oldest first."""
-        return tuple(label for label, _ in self.past)
-
-
 def _names(character: Character, given: Iterable[str]) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
@@ -371,15 +283,11 @@ def _names(character: Character, given: Iterable[str]) -> tuple[str, ...]:
 
 
 __all__ = [
-    "Builder",
-    "History",
     "Limits",
     "NewSegment",
     "Oval",
     "add_segment",
     "add_segments",
-    "build",
-    "build_on",
     "empty_figure",
     "mirror_limb",
     "remove_segment",

@@ -1,4 +1,4 @@
-"""Parts of a figure being drawn: a segment's bone, shape, mass, joint and limits, put on a `Draft`."""
+"""Segments added to a `Draft`, turned, and given limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from counterpoise.arrays import Array
 from counterpoise.character.editing.checks import (
     LENGTHS,
     MASSES,
-    RADII,
     Limits,
     Range,
     amount,
@@ -24,28 +23,16 @@ from counterpoise.character.editing.checks import (
     vector,
 )
 from counterpoise.character.editing.draft import Draft
-from counterpoise.character.editing.text import IDENTITY, UP, numbers, put, reach
-from counterpoise.character.figure import (
-    CONTACT_SOLIMP,
-    CONTACT_SOLREF,
-    LEFT_TINT,
-    LIMIT_SOLIMP,
-    LIMIT_SOLREF,
-    MIDDLE_TINT,
-    RIGHT_TINT,
-)
+from counterpoise.character.editing.drawing import SHAPES, Y, draw, shape_size
+from counterpoise.character.editing.text import IDENTITY, UP, numbers, put
 from counterpoise.character.limits import BallLimit
-from counterpoise.character.roles import side_of
+from counterpoise.character.physics import LIMIT_SOLIMP, LIMIT_SOLREF
 from counterpoise.errors import BadValue, unknown_name
-from counterpoise.spatial import from_axis_angle, from_matrix, from_two_vectors, rotate, to_matrix
+from counterpoise.spatial import from_axis_angle, from_two_vectors, rotate, to_matrix
 
 Place = float | str | Sequence[float] | None
 
-SHAPES = ("capsule", "box", "ellipsoid", "sphere")
 JOINTS = ("hinge", "universal", "ball", "slide", "fixed")
-SLENDER = 0.1  # radius / length where nothing is said
-DENSITY = 1000.0  # [kg/m^3]
-Y = np.array([0.0, 1.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -53,11 +40,11 @@ class NewSegment:
     """A segment to be added: what `add_segment` takes, as a value (`add_segments` adds many and compiles once)."""
 
     name: str
-    parent: str | None = None  # none for the first
+    parent: str | None = None  # None for the first
     length: float = 0.3  # [m]
     angle: float = 0.0  # [rad], from the parent's line (the first: from straight up), about the joint's axis
     direction: Sequence[float] | None = None  # instead of an angle: in the world, in the zero pose
-    at: Place = None  # on the parent: its "end" (usual), its "base", a fraction of its length, or a place in its frame
+    at: Place = None  # on the parent: "end" (default), "base", a fraction of its length, or a place in its frame
     joint: str = "hinge"  # hinge, universal, ball, slide or fixed
     axis: Sequence[float] | None = None  # of a hinge or slide, or the first of a universal; world, zero pose
     limits: Limits = None
@@ -71,7 +58,7 @@ class NewSegment:
 
 
 def add(draft: Draft, new: NewSegment) -> None:
-    """Draw one more segment."""
+    """Adds a segment to the draft."""
     name = check_name(new.name, "segment", draft.bodies)
     length = amount(new.length, f"the length of {name!r} [m]", *LENGTHS)
     if new.shape not in SHAPES:
@@ -88,7 +75,7 @@ def add(draft: Draft, new: NewSegment) -> None:
     line = to_matrix(draft.frame(parent)[1]) @ along if parent else UP
     axis, direction = _axis_and_direction(draft.planar, new, line)
     mass = None if new.mass is None else amount(new.mass, f"the mass of {name!r} [kg]", *MASSES)
-    size = _shape_size(new.shape, length, new.radius)
+    size = shape_size(new.shape, length, new.radius)
     torque = None if new.torque is None else amount(new.torque, "a torque [N m]", 0.0, 1e9)
     damping = None if new.damping is None else amount(new.damping, "a damping [N m s/rad]", 0.0, 1e6)
     turns = _joint_rows(draft.planar, new, joint, axis, direction) if held else []
@@ -121,100 +108,35 @@ def add(draft: Draft, new: NewSegment) -> None:
         write_limits(draft, [label for _, label, _ in turns], limits)
 
 
-def draw(
-    draft: Draft, name: str, shape: str, span: float, size: Sequence[float], mass: float | None, behind: float = 0.0
-) -> None:
-    """Draw a shape `span` long along a segment's bone, in place of any it had; it begins `behind` the joint.
-
-    The segment's mass stays unless it is given.
-    """
-    body = draft.bodies[name]
-    u = np.array(draft.roles["drawn"][name], float)
-    side = Y if abs(u[1]) < 0.9 else np.array([1.0, 0.0, 0.0])
-    side = side - (side @ u) * u
-    side /= np.linalg.norm(side)
-    turn = from_matrix(np.stack([np.cross(side, u), side, u], axis=1))
-    for geom in body.findall("geom"):
-        body.remove(geom)
-    geom = ElementTree.SubElement(body, "geom", name=f"{name}_0", type=shape)
-    put(geom, "size", size)
-    put(geom, "pos", (0.5 * span - behind) * u)
-    put(geom, "quat", turn)
-    put(geom, "solref", CONTACT_SOLREF)
-    put(geom, "solimp", CONTACT_SOLIMP)
-    put(geom, "rgba", {"left": LEFT_TINT, "right": RIGHT_TINT}.get(side_of(name), MIDDLE_TINT))
-    if draft.planar:  # in the plane a figure's own segments pass each other
-        geom.set("contype", "0")
-    old = body.find("inertial")
-    if old is None:
-        old = ElementTree.Element("inertial")
-        body.insert(0, old)
-    elif mass is None:
-        mass = float(old.get("mass", "1"))
-    solid, inertia = _solid(shape, size)
-    weight = max(solid, MASSES[0]) if mass is None else mass
-    old.attrib.clear()
-    put(old, "pos", (0.5 * span - behind) * u)
-    put(old, "quat", turn)
-    put(old, "mass", weight)
-    put(old, "diaginertia", inertia * (weight / solid) + 1e-14)
-
-
-def redraw(draft: Draft, name: str, shape: str | None, radius: Any, length: float | None) -> None:
-    """Another shape or length; what is not said stays, the far end takes along what hangs there."""
-    body = draft.bodies[name]
-    direction, before = draft.bone(name)
-    geom = body.find("geom")
-    kind, across, behind = "capsule", None, 0.0
-    if geom is not None and name in draft.roles["drawn"]:
-        kind = geom.get("type", "capsule")
-        size = numbers(geom, "size", np.zeros(3))
-        across = [float(size[1]), float(size[0])] if kind in ("box", "ellipsoid") else [float(size[0])] * 2
-        behind = reach(body, -direction)  # after a reroot a segment may hang from its middle
-    after = before if length is None else length
-    behind *= after / before
-    span = after + behind
-    wanted = kind if shape is None else shape
-    if radius is None and across is not None:
-        limit = 0.45 * span if wanted == "capsule" else RADII[1]
-        radius = [min(a, limit) for a in across]
-        radius = radius[0] if wanted == "capsule" else radius
-    size_after = _shape_size(wanted, span, radius)
-    draft.roles["drawn"][name] = direction.tolist()
-    draw(draft, name, wanted, span, size_after, None, behind)
-    if after != before:
-        draft.stretch(name, direction, after / before)
-
-
 def turn_branch(draft: Draft, name: str, R: Array) -> None:
-    """Turn a segment and all that hangs from it about its joint by R (world, zero pose); frames stay aligned."""
+    """Turns a segment and its branch about its joint by R (world, zero pose); frames stay aligned with the world."""
     turns = {b: to_matrix(draft.frame(b)[1]) for b in draft.branch(name)}
     for branch, F in turns.items():
         draft.carry(branch, F.T @ R @ F, np.zeros(3))
 
 
 def new_direction(draft: Draft, name: str, angle: float | None, direction: Any) -> Array:
-    """The rotation (3, 3) that brings a segment to the angle from its parent's line, or to the direction, asked for."""
+    """The rotation (3, 3) that brings a segment to the given angle from its parent's line, or to the direction."""
     parent = draft.parent[name]
     line = to_matrix(draft.frame(parent)[1]) @ draft.bone(parent)[0] if parent else UP
     F = to_matrix(draft.frame(name)[1])
     now = F @ draft.bone(name)[0]
     if (angle is None) == (direction is None):
-        raise BadValue("say where the segment points by an angle or by a direction, one of the two")
+        raise BadValue("give the segment an angle or a direction, one of the two")
     joint = draft.bodies[name].find("joint")
     axis = None
     if joint is not None and joint.get("type", "hinge") == "hinge":
         axis = F @ numbers(joint, "axis", UP)
     asked = NewSegment(name, angle=0.0 if angle is None else angle, direction=direction)
     about, wanted = _axis_and_direction(draft.planar, asked, line, axis if parent else None)
-    if max(abs(about @ now), abs(about @ wanted)) < 1e-6:  # the same turn as the joint's own
+    if max(abs(about @ now), abs(about @ wanted)) < 1e-6:  # a turn about the joint's axis
         turn = np.arctan2(about @ np.cross(now, wanted), now @ wanted)
         return to_matrix(from_axis_angle(about, turn))
     return to_matrix(from_two_vectors(now, wanted))
 
 
 def write_limits(draft: Draft, labels: Sequence[str], limits: Sequence[Range | BallLimit | None]) -> None:
-    """Write checked limits on joints, and bring the stance inside them."""
+    """Writes checked limits on joints and clips the stance to them."""
     rows = {j.get("name", ""): (name, j) for name, b in draft.bodies.items() for j in b.findall("joint")}
     for label, limit in zip(labels, limits, strict=True):
         name, joint = rows[label]
@@ -237,7 +159,7 @@ def write_limits(draft: Draft, labels: Sequence[str], limits: Sequence[Range | B
 
 
 def check_joint_name(draft: Draft, name: Any) -> str:
-    """A free joint name; those that begin with 'root' mean the unmotored joints of the root."""
+    """Returns a joint name that is not taken; names that begin with 'root' are those of the root's joints."""
     taken = draft.joint_names()
     joint = check_name(name, "joint", taken)
     if joint.startswith("root"):
@@ -278,7 +200,7 @@ def _axis_and_direction(planar: bool, new: NewSegment, line: Array, axis: Array 
     about = across if axis is None or new.joint == "slide" else axis
     if new.direction is not None:
         if new.angle != 0.0:
-            raise BadValue("say where the segment points by an angle or by a direction, not both")
+            raise BadValue("give the segment an angle or a direction, not both")
         direction = unit(new.direction, "a direction")
     else:
         angle = amount(new.angle, "an angle [rad]", -100.0, 100.0)
@@ -320,44 +242,4 @@ def _add_root(draft: Draft, body: Element) -> None:
         put(ElementTree.SubElement(body, "joint", name=name, type=kind), "axis", axis)
 
 
-def _shape_size(shape: Any, length: float, radius: Any) -> list[float]:
-    """MuJoCo's size of a shape that is `length` long in all."""
-    if shape not in SHAPES:
-        raise unknown_name("shape", shape, SHAPES)
-    if shape == "sphere":
-        return [0.5 * length]
-    if radius is None:
-        radius = SLENDER * length
-    pair = list(radius) if isinstance(radius, Sequence | np.ndarray) and not isinstance(radius, str) else [radius] * 2
-    if len(pair) != 2:
-        raise BadValue(f"a radius is one number, or two: sideways and the other way; got {radius!r}")
-    side, other = (amount(r, "a radius [m]", *RADII) for r in pair)
-    if shape == "capsule":
-        if side != other or side >= 0.5 * length:
-            raise BadValue(
-                f"a capsule has one radius, less than half its length {length:g} m; got {radius!r}. "
-                "A sphere, a box or an ellipsoid may be thicker"
-            )
-        return [side, 0.5 * length - side]
-    return [other, side, 0.5 * length]
-
-
-def _solid(shape: str, size: Sequence[float]) -> tuple[float, Array]:
-    """Mass [kg] and principal inertia (3,) of a solid of the density of water, along its own axes."""
-    a, b, c = [*size, 0.0, 0.0][:3]
-    if shape == "sphere":
-        mass = DENSITY * 4.0 / 3.0 * np.pi * a**3
-        return mass, np.full(3, 0.4 * mass * a * a)
-    if shape == "ellipsoid":
-        mass = DENSITY * 4.0 / 3.0 * np.pi * a * b * c
-        return mass, mass / 5.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
-    if shape == "box":
-        mass = DENSITY * 8.0 * a * b * c
-        return mass, mass / 3.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
-    r, h = a, b  # capsule: a cylinder of half length h between two half spheres
-    tube, ball = DENSITY * 2.0 * np.pi * r * r * h, DENSITY * 4.0 / 3.0 * np.pi * r**3
-    across = tube * (h * h / 3.0 + r * r / 4.0) + ball * (0.4 * r * r + h * h + 0.75 * h * r)
-    return tube + ball, np.array([across, across, 0.5 * tube * r * r + 0.4 * ball * r * r])
-
-
-__all__ = ["JOINTS", "SHAPES", "NewSegment", "add", "draw", "redraw"]
+__all__ = ["JOINTS", "NewSegment", "add"]

@@ -1,4 +1,4 @@
-"""Another segment as the root: parents and children change places along the chain, the shape stays.
+"""Rerooting: another segment becomes the root; parents and children change places along the chain, the shape stays.
 
 Where B hung from P by T_P_B = T0 E1(q1) E2(q2) ..., P now hangs from B by ... E2^-1 E1^-1 T0^-1, and T0 E^-1 T0^-1 is
 the same joint drawn in P's frame. So the joints of a body come in reverse order, and
@@ -28,13 +28,12 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array
 from counterpoise.character.editing.draft import Draft
 from counterpoise.character.editing.text import IDENTITY, UP, Frame, local_frame, numbers, place_frame, put, reach
-from counterpoise.character.figure import limit_from_json
-from counterpoise.character.limits import BallLimit
+from counterpoise.character.limits import BallLimit, limit_from_json
 from counterpoise.spatial import compose, conjugate, from_axis_angle, inverse, log, multiply, rotate, to_matrix
 
 
 def reroot(draft: Draft, name: str, at: Array | None) -> list[str]:
-    """Make a segment the root; the names of the ball joints that changed their direction."""
+    """Makes a segment the root. Returns the names of the ball joints that are now reversed."""
     draft.body(name)
     if name == draft.roles["root"] and at is None:
         return []
@@ -90,7 +89,7 @@ def reroot(draft: Draft, name: str, at: Array | None) -> list[str]:
 
 
 def _sort_children(body: Element, rank: dict[str, int]) -> None:
-    """Brothers in the order the figure first had them, so that rerooting back gives the same coordinates."""
+    """Puts children in the order the figure first had, so that rerooting back gives the same coordinates."""
     children = body.findall("body")
     for child in children:
         body.remove(child)
@@ -98,7 +97,7 @@ def _sort_children(body: Element, rank: dict[str, int]) -> None:
 
 
 def _recentre_bone(draft: Draft, name: str, place: Array) -> None:
-    """Move a body's origin to its new joint; a drawn bone then runs to its farther end."""
+    """Moves a body's origin to its new joint; the bone then points to its farther end."""
     if name in draft.roles["drawn"]:
         direction, length = draft.bone(name)
         behind = reach(draft.bodies[name], -direction)
@@ -108,7 +107,7 @@ def _recentre_bone(draft: Draft, name: str, place: Array) -> None:
 
 
 def _reverse_joint(draft: Draft, joint: Element, link: Frame, reversed_balls: list[str]) -> None:
-    """The same joint drawn in the parent's frame, its child now being the parent."""
+    """Writes a joint in the frame of its former parent, which is now its child."""
     put(joint, "pos", compose(link, (numbers(joint, "pos", np.zeros(3)), IDENTITY))[0])
     name = joint.get("name", "")
     if joint.get("type", "hinge") != "ball":
@@ -145,7 +144,7 @@ def reverse_limit(limit: BallLimit, turn: ArrayLike) -> BallLimit:
 
 
 def _reverse_torques(draft: Draft, joints: list[Element]) -> None:
-    """A universal's two torques change places with its rows."""
+    """Swaps the two torques of a universal joint, as its rows are swapped."""
     names = [j.get("name", "") for j in joints]
     for name, value in draft.roles["torque"].items():
         if isinstance(value, list) and name not in names and all(n.startswith(f"{name}_") for n in names) and names:
@@ -194,7 +193,7 @@ def _root_coordinate(model: mujoco.MjModel, zero: mujoco.MjData, j: int, place: 
 
 
 def pin_where_it_is(draft: Draft, before: mujoco.MjModel, q: ArrayLike) -> None:
-    """A figure held to the world is held, after a reroot, where its new root was in pose q."""
+    """Pins a figure without a floating root, after a reroot, where its new root was in pose q."""
     root = draft.roles["root"]
     carriers = draft.bodies[root].findall("joint")
     if any(j.get("type") == "free" or j.get("name", "").startswith("root") for j in carriers):
@@ -211,7 +210,7 @@ def pin_where_it_is(draft: Draft, before: mujoco.MjModel, q: ArrayLike) -> None:
 
 
 def widen(draft: Draft, names: list[str], model: mujoco.MjModel, q: Array) -> None:
-    """Open reversed cones just enough that the pose the figure stands in lies inside."""
+    """Opens reversed cones just enough that pose q lies inside."""
     for name in names:
         stored: Any = draft.roles["balls"].get(name)
         if stored is None:

@@ -1,4 +1,4 @@
-"""A model's XML read and written: numbers in attributes, frames, how far shapes reach, and classes written out."""
+"""Reading and writing the XML of a model: numbers in attributes, frames, the reach of shapes, default classes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
+from counterpoise.character.shapes.solid import read_primitive
 from counterpoise.spatial import compose, inverse, multiply, to_matrix
 
 Frame = tuple[Array, Array]  # position, quaternion
@@ -24,7 +25,7 @@ def numbers(element: Element, key: str, default: ArrayLike) -> Array:
 
 
 def put(element: Element, key: str, values: ArrayLike) -> None:
-    """Write numbers into an attribute, in full."""
+    """Writes numbers into an attribute with all digits."""
     element.set(key, " ".join(repr(float(x) + 0.0) for x in np.atleast_1d(np.asarray(values, float))))
 
 
@@ -34,30 +35,19 @@ def local_frame(body: Element) -> Frame:
 
 
 def place_frame(body: Element, over: Frame, frame: Frame) -> None:
-    """Put a body at `frame` (world, zero pose) below a parent at `over`."""
+    """Puts a body at `frame` (world, zero pose), as a child of a parent at `over`."""
     position, turn = compose(inverse(over), frame)
     put(body, "pos", position)
     put(body, "quat", turn)
 
 
 def reach(body: Element, direction: Array) -> float:
-    """How far a body's shapes reach from its origin along `direction` [m]."""
+    """How far a body's shapes reach from its origin along `direction` [m]; of a mesh only its place counts."""
     far = 0.0
     for geom in body.findall("geom"):
-        size = numbers(geom, "size", np.zeros(3))
-        u = to_matrix(numbers(geom, "quat", IDENTITY)).T @ direction
-        kind = geom.get("type", "sphere")
-        if kind == "capsule":
-            more = size[0] + size[1] * abs(u[2])
-        elif kind == "box":
-            more = float(size @ np.abs(u))
-        elif kind == "ellipsoid":
-            more = float(np.linalg.norm(size * u))
-        elif kind == "cylinder":
-            more = size[1] * abs(u[2]) + size[0] * float(np.hypot(u[0], u[1]))
-        else:
-            more = size[0]
-        far = max(far, float(numbers(geom, "pos", np.zeros(3)) @ direction + more))
+        place, frame = numbers(geom, "pos", np.zeros(3)), to_matrix(numbers(geom, "quat", IDENTITY))
+        solid = read_primitive(geom.get("type", "sphere"), numbers(geom, "size", np.zeros(3)), place, frame)
+        far = max(far, float(place @ direction if solid is None else solid.reach(direction)))
     return far
 
 
@@ -71,7 +61,7 @@ def walk(top: Element) -> Iterator[tuple[Element, Element]]:
 
 
 def write_out_defaults(tree: Element) -> None:
-    """Give every element the attributes of its default class, so that the classes can go."""
+    """Gives every element the attributes of its default class, so that the classes can be removed."""
     classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
     waiting = [(default, "main") for default in tree.findall("default")]
     while waiting:
@@ -94,7 +84,7 @@ def write_out_defaults(tree: Element) -> None:
 
 
 def flatten_frames(world: Element) -> None:
-    """Write the frames that group elements into the elements themselves."""
+    """Applies `frame` elements to the elements they hold and removes them."""
     hosts = [world, *(e for e in world.iter("body"))]
     for host in hosts:
         while (frame := host.find("frame")) is not None:

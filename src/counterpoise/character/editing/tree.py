@@ -1,4 +1,4 @@
-"""The tree of a figure cut and joined: segments taken out, renamed, mirrored onto the other side."""
+"""Changes of a figure's tree: segments removed, renamed, mirrored onto the other side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SINGULAR = {"arm": "arms", "leg": "legs"}
 
 
 def remove(draft: Draft, name: str, branch: bool) -> None:
-    """Take a segment out; its children go to its parent and stay where they are in the zero pose."""
+    """Removes a segment; its children go to its parent and stay where they are in the zero pose."""
     body = draft.body(name)
     parent = draft.parent[name]
     children = draft.children(name)
@@ -49,7 +49,7 @@ def remove(draft: Draft, name: str, branch: bool) -> None:
 
 
 def rename_segment(draft: Draft, old: str, new: str) -> None:
-    """Another name for a segment, everywhere."""
+    """Renames a segment everywhere."""
     body = draft.body(old)
     check_name(new, "segment", draft.bodies)
     body.set("name", new)
@@ -87,10 +87,10 @@ def rename_segment(draft: Draft, old: str, new: str) -> None:
 
 
 def rename_joint(draft: Draft, old: str, new: str) -> None:
-    """Another name for a joint (both rows of a universal), everywhere."""
+    """Renames a joint (both rows of a universal) everywhere."""
     joint = draft.source.joint(old)
     if joint.dofs.start < draft.source.root_dofs.stop:
-        raise BadValue(f"{old!r} carries the root; its name says so and stays")
+        raise BadValue(f"{old!r} carries the root and must keep its name")
     check_joint_name(draft, new)
     names = {part: new + part.removeprefix(old) for part in joint.parts}
     taken = draft.joint_names()
@@ -124,7 +124,7 @@ def limb_top(draft: Draft, name: str) -> str:
 
 
 def mirror(draft: Draft, name: str, replace: bool) -> None:
-    """Draw a limb's mirror image (y -> -y, the plane through the root's origin) on the other side."""
+    """Adds a limb's mirror image (y -> -y, the plane through the root's origin) on the other side."""
     top = limb_top(draft, name)
     members = draft.branch(top)
     twins = {m: other_side(m) for m in members}
@@ -135,7 +135,7 @@ def mirror(draft: Draft, name: str, replace: bool) -> None:
         )
     there = [t for t in twins.values() if t in draft.bodies]
     if there and not replace:
-        raise BadValue(f"{there[0]!r} is there already; say replace=True to draw it anew", there=tuple(there))
+        raise BadValue(f"{there[0]!r} exists already; pass replace=True to replace it", there=tuple(there))
     if both := set(there) & set(members):
         raise BadValue(f"{top!r} holds both sides, {min(both)!r} among them; mirror one side of it")
     over = top
@@ -212,7 +212,7 @@ def _mirrored_mesh(draft: Draft, name: str) -> str:
 
 
 def _twin_roles(draft: Draft, twins: dict[str, str], joints: dict[str, str]) -> None:
-    """Copy what the roles say of a limb under its twin's names, not yet mirrored."""
+    """Copies the roles of a limb under the names of its twin, not yet mirrored."""
     roles = draft.roles
     for key in ("drawn", "origins"):
         roles[key] |= {twins[n]: list(v) for n, v in roles[key].items() if n in twins}
@@ -234,7 +234,7 @@ def _twin_roles(draft: Draft, twins: dict[str, str], joints: dict[str, str]) -> 
 
 
 def _settle_twin(draft: Draft, source: str, twin: str) -> None:
-    """An axis means the same on both sides: a hinge or slide that came out reversed is turned, its range with it."""
+    """Reverses a mirrored hinge or slide, and its range, if its axis points against the original's."""
     joint = next(j for b in draft.bodies.values() for j in b.findall("joint") if j.get("name") == twin)
     original = next(j for b in draft.bodies.values() for j in b.findall("joint") if j.get("name") == source)
     stance = draft.stance.get(source)

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from counterpoise.character.character import Character, body_height, finish
+from counterpoise.character.character import Character
 from counterpoise.character.figure import Figure
+from counterpoise.character.finish import finish
+from counterpoise.character.shapes import drawn_height
 from counterpoise.errors import BadValue, unknown_name
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure of the library: what it is, what it takes."""
+    """One figure of the library and its parameters."""
 
     name: str
     summary: str
@@ -61,14 +63,14 @@ def _check(figure: str, key: str, value: Any, default: Any) -> None:
 
 
 def fitted(draw: Callable[[float, float], Figure], height: float, mass: float) -> Character:
-    """Draw a figure so that it *stands* as tall as asked: bent legs, a bowed neck or odd legs cost height."""
+    """Draws a figure so that it *stands* `height` tall: bent legs and a bent neck make it lower than it is drawn."""
     asked = height
     for _ in range(6):
         figure = draw(asked, mass)
         figure.weigh_to(mass)
         figure.parameters = {"height": height, "mass": mass}
         made = finish(*figure.spec(), figure.nominal)
-        actual = body_height(made.model, made.neutral)
+        actual = drawn_height(made.model, made.neutral)
         if abs(actual / height - 1.0) < 0.002:
             return made
         asked *= height / actual

@@ -1,8 +1,7 @@
 """Two-legged animals: ostrich, chicken, dinosaur. Drawn for one metre and one kilogram, then scaled.
 
 Their legs fold like a bird's: knee forward, hock backward, so a leg has thigh, shank, tarsus and foot. Strength,
-damping
-and joint inertia follow size as they do for humans (torque with m h, damping with m h^1.5, inertia with m h^2).
+damping and joint inertia scale with size as for humans (torque with m h, damping with m h^1.5, inertia with m h^2).
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from counterpoise.character.figure import (
     Universal,
     capsule,
     ellipsoid,
-    oval,
     sphere,
-    swing_cone,
 )
+from counterpoise.character.limits.swings import oval, swing_cone
+from counterpoise.defaults import GRAVITY
 
 SIDES = (("left", 1.0), ("right", -1.0))
 UP, DOWN, AHEAD, BACK = (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)
@@ -48,11 +47,12 @@ class Build:
         return (x, y, z)
 
     def torque(self, share: float) -> float:
-        """A share of weight times height: a human hip gives about 0.2."""
-        return share * self.m * 9.81 * self.h
+        """A share of weight times height [N m]; for a human hip it is about 0.2."""
+        return share * self.m * GRAVITY * self.h
 
     def _soft(self, share: float) -> tuple[float, float]:
-        damping = 0.02 * share * self.m * 9.81 * self.h**1.5
+        """Damping [N m s/rad] and armature [kg m^2] of a joint of this strength."""
+        damping = 0.02 * share * self.m * GRAVITY * self.h**1.5
         armature = 3e-5 * self.m * self.h**2
         return damping, armature
 
@@ -97,7 +97,7 @@ class Leg:
 
 
 def ostrich(height: float, mass: float) -> Figure:
-    """Long legs, a neck of three parts, wings only to look at."""
+    """Long legs, a neck of three parts, wings that are only drawn."""
     b = Build(height, mass)
     figure = Figure("ostrich")
     figure.segment(

@@ -1,7 +1,7 @@
 """Human bodies and their relatives: human, child, asymmetric, insectoid.
 
-Lengths and masses come from Winter's tables, multiplied by whatever makes a relative different and then brought
-back to the height and mass asked for.
+Lengths and masses come from Winter's tables, multiplied by the proportions of each relative and then scaled to the
+given height and mass.
 """
 
 from __future__ import annotations
@@ -18,25 +18,16 @@ from counterpoise.character.anthropometry import (
     FOOT_HEIGHT,
     HIP_HALF_WIDTH,
     SHOULDER_HALF_WIDTH,
+    STANDARD_HEIGHT,
+    STANDARD_MASS,
     STRENGTH,
     TOES_LENGTH,
     TOES_MASS,
     WINTER,
 )
-from counterpoise.character.figure import (
-    Ball,
-    Figure,
-    Free,
-    Hinge,
-    Universal,
-    ball_limit,
-    capsule,
-    ellipsoid,
-    oval,
-    sphere,
-    swing_cone,
-)
+from counterpoise.character.figure import Ball, Figure, Free, Hinge, Universal, capsule, ellipsoid, sphere
 from counterpoise.character.limits import BallLimit, face_through
+from counterpoise.character.limits.swings import ball_limit, oval, swing_cone
 
 UP, DOWN = (0.0, 0.0, 1.0), (0.0, 0.0, -1.0)
 SIDES = (("left", 1.0), ("right", -1.0))
@@ -64,8 +55,8 @@ class Proportions:
     antennae: bool = False
 
 
-class Tailor:
-    """Measures of one body: lengths, radii, masses and strengths for the height and mass asked for."""
+class Measures:
+    """Lengths, radii, masses and strengths of one body of given height and mass."""
 
     def __init__(self, height: float, mass: float, proportions: Proportions, stature: float) -> None:
         self.p = proportions
@@ -82,11 +73,15 @@ class Tailor:
         if proportions.second_arms:
             names += [(f"{s}2", side) for s in ("hand", "forearm", "upper_arm") for side, _ in SIDES]
         self.M = mass / sum(WINTER[s.rstrip("2")].mass * self._mass_factor(s, side) for s, side in names)
-        self.size = stature / 1.75  # as it stands: strength follows what was asked, not how it is drawn
-        self.build = float(np.sqrt((mass / 73.0) / self.size)) * proportions.girth  # radii, at constant density
-        self.strength = (mass / 73.0) * self.size
-        self.inertia = (mass / 73.0) * self.size**2
-        self.damping = (mass / 73.0) * self.size**1.5
+        self.size = (
+            stature / STANDARD_HEIGHT
+        )  # as it stands: strength scales with the given height, not with the drawn one
+        self.build = (
+            float(np.sqrt((mass / STANDARD_MASS) / self.size)) * proportions.girth
+        )  # radii, at constant density
+        self.strength = (mass / STANDARD_MASS) * self.size
+        self.inertia = (mass / STANDARD_MASS) * self.size**2
+        self.damping = (mass / STANDARD_MASS) * self.size**1.5
 
     def length(self, segment: str, side: str = "") -> float:
         return WINTER[segment.rstrip("2")].length * self._length_factor(segment, side) * self.H
@@ -95,7 +90,7 @@ class Tailor:
         return WINTER[segment.rstrip("2")].mass * self._mass_factor(segment, side) * self.M
 
     def radius(self, metres: float) -> float:
-        """A radius given for the standard human, fitted to this one."""
+        """A radius of the standard human, scaled to this one [m]."""
         return metres * self.build
 
     def hinge(self, name: str, kind: str, axis: tuple[float, float, float], degrees: tuple[float, float]) -> Hinge:
@@ -130,8 +125,8 @@ class Tailor:
 
 
 def humanoid(name: str, height: float, mass: float, proportions: Proportions, stature: float) -> Figure:
-    """Draw a human-shaped figure `height` tall when straight, so that it stands `stature` tall."""
-    t = Tailor(height, mass, proportions, stature)
+    """Draws a human figure that is `height` tall when straight and stands `stature` tall."""
+    t = Measures(height, mass, proportions, stature)
     figure = Figure(name)
     _trunk(figure, t)
     for side, s in SIDES:
@@ -143,7 +138,7 @@ def humanoid(name: str, height: float, mass: float, proportions: Proportions, st
     return figure
 
 
-def _trunk(figure: Figure, t: Tailor) -> None:
+def _trunk(figure: Figure, t: Measures) -> None:
     pelvis, abdomen, thorax = (t.length(s) for s in ("pelvis", "abdomen", "thorax"))
     hip = HIP_HALF_WIDTH * t.H
     figure.segment(
@@ -191,7 +186,7 @@ def _trunk(figure: Figure, t: Tailor) -> None:
     )  # fmt: skip
 
 
-def _arm(figure: Figure, t: Tailor, side: str, s: float, number: str, width: float, level: float) -> None:
+def _arm(figure: Figure, t: Measures, side: str, s: float, number: str, width: float, level: float) -> None:
     upper, fore, hand = (t.length(f"{n}{number}", side) for n in ("upper_arm", "forearm", "hand"))
     thorax = t.length("thorax")
     upper_name, fore_name, hand_name = (f"{n}{number}_{side}" for n in ("upper_arm", "forearm", "hand"))
@@ -228,7 +223,7 @@ def _arm(figure: Figure, t: Tailor, side: str, s: float, number: str, width: flo
         figure.nominal[f"elbow_{side}"] = 0.25
 
 
-def _leg(figure: Figure, t: Tailor, side: str, s: float) -> None:
+def _leg(figure: Figure, t: Measures, side: str, s: float) -> None:
     thigh, shank = t.length("thigh", side), t.length("shank", side)
     hip = HIP_HALF_WIDTH * t.H - t.radius(0.077)  # the tables give the outside of the hip
     figure.segment(
@@ -253,7 +248,7 @@ def _leg(figure: Figure, t: Tailor, side: str, s: float) -> None:
     figure.nominal[f"ankle_{side}"] = (-bend, 0.0)
 
 
-def _foot(figure: Figure, t: Tailor, side: str, shank: float) -> None:
+def _foot(figure: Figure, t: Measures, side: str, shank: float) -> None:
     """Two runners from heel to ball, whose ends are the contact points, and a bar across the toes."""
     factor = t.length("foot", side) / (WINTER["foot"].length * t.H)
     length, high, half = t.length("foot", side), FOOT_HEIGHT * factor * t.H, 0.5 * FOOT_BREADTH * factor * t.H

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterpoise.character.character import Character, finish
+from counterpoise.character.character import Character
 from counterpoise.character.figure import Figure, Hinge, JointSpec, Slide, capsule
+from counterpoise.character.finish import finish
 
 Y = (0.0, 1.0, 0.0)
 BIPED = {  # de Lasa 2011, table 3.1: length [m], mass [kg], CoM (x, z) [m], inertia about it [kg m^2]

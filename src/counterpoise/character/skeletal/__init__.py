@@ -1,4 +1,4 @@
-"""A body for a bare skeleton: which joints are which parts, how thick and heavy each segment is, where soles are."""
+"""A character built on a bare skeleton: the parts of its joints, shapes and masses of its segments, and its soles."""
 
 from counterpoise.character.skeletal.build import character_from_skeleton
 

@@ -1,7 +1,7 @@
-"""Which part of a body each joint of a tree moves: found from a few names (foot, hand, head) and from the tree itself.
+"""Which part of the body each joint of a skeleton moves, from a few joint names (foot, hand, head) and the tree.
 
-Files name joints in many ways (`LeftUpLeg`, `lfemur`, `thigh.L`), but feet, hands and heads are called so nearly
-everywhere, and what lies between them and the root follows: of a leg's two long bones the lower is the shank.
+Files name joints in many ways (`LeftUpLeg`, `lfemur`, `thigh.L`), but nearly all use the words foot, hand and head. The
+parts between these and the root follow from the tree: of the two long bones of a leg the lower one is the shank.
 """
 
 from __future__ import annotations
@@ -18,28 +18,32 @@ from counterpoise.character.roles import Side, side_of
 _FOOT, _TOE = re.compile(r"foot|feet|ankle", re.I), re.compile(r"toe", re.I)
 _HAND = re.compile(r"hand|wrist|palm", re.I)
 _HEAD, _NECK = re.compile(r"head|skull", re.I), re.compile(r"neck", re.I)
-_LONG = 0.4  # a limb's long bones are at least this part of its longest
+_LONG_BONE_SHARE = 0.4  # a long bone of a limb has at least this share of the length of the limb's longest bone
+_ABDOMEN_SHARE = 0.45  # of the way from the root to the neck belongs to the abdomen
 
 
 @dataclass(frozen=True)
-class Anatomy:
-    """What the joints of a tree are: `parts` by joint (thigh, forearm, thorax, ...; "" where unknown)."""
+class SkeletonParts:
+    """The part of the body that each joint of a skeleton moves."""
 
-    parts: tuple[str, ...]
+    by_joint: tuple[str, ...]  # "thigh", "forearm", "thorax", ...; "" where unknown
     limbs: tuple[int, ...]  # the foot or hand whose limb a joint belongs to, -1 for the trunk
     sides: tuple[Side, ...]
-    feet: tuple[int, ...]  # the joint at the ankle
-    hands: tuple[int, ...]  # the joint at the wrist
+    feet: tuple[int, ...]  # the joints at the ankles
+    hands: tuple[int, ...]  # the joints at the wrists
     head: int | None
 
     @property
     def humanoid(self) -> bool:
-        """Two legs, two arms and a head, all of them understood."""
-        return all(self.parts)
+        """Whether two legs, two arms and a head were found, and the part of every joint is known."""
+        return all(self.by_joint)
 
 
-def read_anatomy(names: Sequence[str], parents: Sequence[int], offsets: Array) -> Anatomy:
-    """Find feet, hands and head by name, and with them the part every joint moves; `offsets` (n, 3) are its bones."""
+def read_parts(names: Sequence[str], parents: Sequence[int], offsets: Array) -> SkeletonParts:
+    """Finds feet, hands and head by name, and from them the part of every joint.
+
+    `offsets` (n, 3) are the positions of the joints in the frames of their parents.
+    """
     feet = _topmost(names, parents, _FOOT) or _topmost(names, parents, _TOE)
     hands = _topmost(names, parents, _HAND)
     heads = _topmost(names, parents, _HEAD)
@@ -55,17 +59,17 @@ def read_anatomy(names: Sequence[str], parents: Sequence[int], offsets: Array) -
             _trunk(names, parents, lengths, parts, limbs, feet, head)
         else:
             parts = [""] * len(names)
-    return Anatomy(tuple(parts), tuple(limbs), sides, feet, hands, head)
+    return SkeletonParts(tuple(parts), tuple(limbs), sides, feet, hands, head)
 
 
 def named_sides(names: Sequence[str]) -> tuple[Side, ...]:
-    """The side every name tells, also by one letter before the word (`lfemur`, `RThumb`) when its partner is there."""
+    """Returns the side of every joint by its name; one letter is enough (`lfemur`) if the partner (`rfemur`) exists."""
     known = set(names)
     return tuple(side_of(name, known) for name in names)
 
 
 def _topmost(names: Sequence[str], parents: Sequence[int], word: re.Pattern[str]) -> tuple[int, ...]:
-    """Of joints whose name has the word, those with none such above them."""
+    """Returns the joints whose name has the word while no ancestor's name has it; roots are left out."""
     marked = [bool(word.search(name)) for name in names]
     below = [False] * len(names)
     for i, parent in enumerate(parents):
@@ -81,14 +85,14 @@ def _limb(
     limbs: list[int],
     labels: tuple[str, str, str],
 ) -> bool:
-    """Label the joints of a limb from its end upward; False when it has not two long bones of its own."""
-    chain, at = [], end  # (joint, length of the bone from it to the next)
+    """Labels the joints of a limb from its end upwards. Returns False if it lacks two long bones of its own."""
+    chain, at = [], end  # (joint, length of the bone from it to the next one down)
     while parents[at] > 0:
         chain.append((parents[at], float(lengths[at])))
         at = parents[at]
     last, lower, upper = labels
     parts[end], limbs[end] = last, end
-    long = _LONG * max((length for _, length in chain), default=0.0)
+    long = _LONG_BONE_SHARE * max((length for _, length in chain), default=0.0)
     bones = [k for k, (_, length) in enumerate(chain) if length > long]
     if len(bones) < 2:
         return False
@@ -108,7 +112,7 @@ def _trunk(
     feet: tuple[int, ...],
     head: int,
 ) -> None:
-    """Label what lies between the limbs: pelvis, abdomen, thorax, head; all else belongs to what it hangs on."""
+    """Labels the joints between the limbs as pelvis, abdomen, thorax or head; any other gets its parent's part."""
     spine, at = [], head
     while at >= 0:
         spine.append(at)
@@ -118,10 +122,10 @@ def _trunk(
     reach = np.cumsum([0.0, *(float(lengths[joint]) for joint in spine[1:])])
     parts[spine[0]] = "pelvis"
     for k, joint in enumerate(spine[1:], start=1):
-        low = reach[k] < 0.45 * reach[neck] and k + 1 < neck
+        low = reach[k] < _ABDOMEN_SHARE * reach[neck] and k + 1 < neck
         parts[joint] = "head" if k >= neck else "abdomen" if low else "thorax"
     legs = set()
-    for foot in feet:  # what carries a thigh is pelvis
+    for foot in feet:  # joints between the root and a thigh belong to the pelvis
         at = foot
         while parents[at] >= 0:
             at = parents[at]
@@ -132,4 +136,4 @@ def _trunk(
             limbs[i] = -1 if i in legs else limbs[parent]
 
 
-__all__ = ["Anatomy", "named_sides", "read_anatomy"]
+__all__ = ["SkeletonParts", "named_sides", "read_parts"]

@@ -1,12 +1,12 @@
-"""Acclaim: a skeleton (.asf) and, in another file, its motion (.amc), as the CMU database has them. Read only.
+"""Acclaim: a skeleton (.asf) and, in another file, its motion (.amc), as the CMU database has them; read only.
 
 Every bone has a direction and a length in the world at rest, an axis frame C, and up to six degrees of freedom. Its
-joint lies where its parent's bone ends; with M the rotation of its values about the axes of C in the order the file
+joint is where its parent's bone ends; with M the rotation of its values about the axes of C in the order the file
 names (XYZ: first x, M = Rz Ry Rx), the joint turns by C M C^-1 (Lander 1998, Working with Motion Capture File Formats).
 The figure rests without rotations, as a BVH does.
 
-Lengths are in units of 1 inch / `length`: 0.45 in the database, 0.056444 m. AMC knows no frame rate; the database's is
-120 a second.
+Lengths are in units of 1 inch / `length`: 0.45 in the database, 0.056444 m. AMC has no frame rate; that of the database
+is 120 a second.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue, nearest_name
 from counterpoise.motion.files.axes import INCH, into_ours, likely_height
 from counterpoise.motion.files.euler import rotation_of
-from counterpoise.motion.files.text import HUGE, TextFile, decoded, number, shown
-from counterpoise.motion.skeleton import DEEPEST, MOST_JOINTS, Clip, Skeleton
+from counterpoise.motion.files.text import MAX_VALUE, TextFile, decoded, number, shown
+from counterpoise.motion.skeleton import MAX_DEPTH, MAX_JOINTS, Clip, Skeleton
 
 FORMAT = "asf"
 USUAL_RATE = 120.0  # [1/s]
 _DOFS = ("tx", "ty", "tz", "rx", "ry", "rz", "l")
-_LARGEST_SKELETON = 4 << 20  # [bytes]
+_MAX_SKELETON = 4 << 20  # [bytes]
+_PLAUSIBLE_HEIGHT = (0.5, 2.5)  # [m] of a figure whose `length` is read in inches
 
 
 @dataclass
@@ -41,7 +42,7 @@ class _Bone:
     direction: Array = field(default_factory=lambda: np.zeros(3))
     length: float = 0.0
     axis: Array = field(default_factory=lambda: np.zeros(3))  # in the file's angle unit
-    order: str = "xyz"  # of rotations: the first is done first
+    order: str = "xyz"  # of rotations; the first is done first
     dofs: tuple[str, ...] = ()
     position: Array = field(default_factory=lambda: np.zeros(3))  # of the root
 
@@ -64,19 +65,19 @@ def read_clip(
     up: str | None = None,
     forward: str | None = None,
 ) -> Clip:
-    """Read an AMC on its skeleton: the `skeleton` given, or the .asf beside it of the same name or subject."""
-    told: list[str] = []
+    """Reads an AMC with its skeleton: the `skeleton` given, or the .asf of the same name or subject in its folder."""
+    remarks: list[str] = []
     found = Path(skeleton) if skeleton is not None else _beside(Path(path))
     if skeleton is None:
-        told.append(f"skeleton found beside it: {found.name}")
-    figure = _read_skeleton(TextFile(found, "ASF", _LARGEST_SKELETON))
+        remarks.append(f"skeleton found beside it: {found.name}")
+    figure = _read_skeleton(TextFile(found, "ASF", _MAX_SKELETON))
     if rate is None:
         rate = USUAL_RATE
-        told.append(f"AMC tells no rate; {rate:g} frames a second, as in the CMU database")
+        remarks.append(f"AMC has no rate; {rate:g} frames a second, as in the CMU database")
     elif not (np.isfinite(rate) and rate > 0.0):
         raise BadValue(f"a rate is a positive number of frames per second, not {rate!r}", rate=rate)
     values, degrees = _read_frames(TextFile(path, "AMC"), figure)
-    return _finished(figure, values, degrees, float(rate), Path(path).stem, (units, up, forward), told)
+    return _finished(figure, values, degrees, float(rate), Path(path).stem, (units, up, forward), remarks)
 
 
 def read_skeleton_clip(
@@ -86,15 +87,15 @@ def read_skeleton_clip(
     up: str | None = None,
     forward: str | None = None,
 ) -> Clip:
-    """Read an ASF alone: one frame, the figure at rest."""
-    figure = _read_skeleton(TextFile(path, "ASF", _LARGEST_SKELETON))
+    """Reads an ASF alone: one frame, the figure at rest."""
+    figure = _read_skeleton(TextFile(path, "ASF", _MAX_SKELETON))
     root = figure.bones[0]
     resting = [[root.position["xyz".index(dof[1])] if dof[0] == "t" else 0.0 for dof in root.dofs]]
     return _finished(figure, {0: np.array(resting)}, figure.degrees, 30.0, Path(path).stem, (units, up, forward), [])
 
 
 def _beside(motion: Path) -> Path:
-    """The skeleton of a motion: 02_01.amc -> 02_01.asf, 02.asf, or the only .asf of the folder."""
+    """Returns the skeleton of a motion: 02_01.amc -> 02_01.asf, 02.asf, or the only .asf of the folder."""
     folder = motion.parent
     try:
         there = sorted(p for p in folder.iterdir() if p.suffix.lower() == ".asf")
@@ -110,8 +111,8 @@ def _beside(motion: Path) -> Path:
     if len(there) == 1:
         return there[0]
     raise BadFile(
-        f"{str(motion)!r} needs its skeleton, and no {motion.stem}.asf or {pieces[0]}.asf lies beside it; "
-        "say skeleton='....asf'",
+        f"{str(motion)!r} needs its skeleton, and there is no {motion.stem}.asf or {pieces[0]}.asf in its folder; "
+        "give skeleton='....asf'",
         path=str(motion),
     )
 
@@ -120,7 +121,7 @@ def _beside(motion: Path) -> Path:
 
 
 def _lines(text: TextFile) -> Iterator[tuple[int, list[str]]]:
-    """(line, words) of every line that says something."""
+    """Yields (line, words) of every line that is neither empty nor a comment."""
     for line, row in text.lines(longest=4096):
         words = decoded(row).split()
         if words and not words[0].startswith("#"):
@@ -158,7 +159,7 @@ def _read_skeleton(text: TextFile) -> _Figure:
     if bone is not None:
         raise text.bad(line, f"bone {shown(bone.name)} has no end: the file is cut short")
     if section == "" or len(bones) == 1:
-        raise text.bad(line, "no :bonedata: this is no ASF skeleton, or it is cut short")
+        raise text.bad(line, "no :bonedata: this is not an ASF skeleton, or it is cut short")
     if not children:
         raise text.bad(line, "no :hierarchy: the file is cut short")
     return _tree(text, line, bones, children, inches, degrees, name)
@@ -177,7 +178,7 @@ def _numbers(text: TextFile, line: int, words: list[str], count: int) -> list[fl
 def _order(text: TextFile, line: int, word: str) -> str:
     order = word.lower()
     if sorted(order) != ["x", "y", "z"]:
-        raise text.bad(line, f"{shown(word)} is no order of axes such as XYZ")
+        raise text.bad(line, f"{shown(word)} is not an order of axes such as XYZ")
     return order
 
 
@@ -185,7 +186,7 @@ def _dofs(text: TextFile, line: int, words: list[str]) -> tuple[str, ...]:
     dofs = tuple(word.lower() for word in words)
     for dof in dofs:
         if dof not in _DOFS or dofs.count(dof) > 1:
-            raise text.bad(line, f"{shown(dof)} is no degree of freedom (or stands twice): tx, ty, tz, rx, ry, rz")
+            raise text.bad(line, f"{shown(dof)} is not a degree of freedom (tx, ty, tz, rx, ry, rz), or is there twice")
     if "l" in dofs:
         raise text.bad(line, "a bone whose length changes (dof l) cannot be read")
     return dofs
@@ -215,10 +216,10 @@ def _bone_line(
         raise text.bad(line, f"{shown(words[0])} outside begin ... end")
     if key == "end":
         if not bone.name or bone.name in bones:
-            raise text.bad(line, f"bone {shown(bone.name)} has no name, or one that was there before")
-        if len(bones) > MOST_JOINTS:
-            raise text.bad(line, f"more than {MOST_JOINTS} bones")
-        if np.abs(bone.direction * bone.length).max() > HUGE:
+            raise text.bad(line, f"bone {shown(bone.name)} has no name, or the name of another bone")
+        if len(bones) > MAX_JOINTS:
+            raise text.bad(line, f"more than {MAX_JOINTS} bones")
+        if np.abs(bone.direction * bone.length).max() > MAX_VALUE:
             raise text.bad(line, f"bone {shown(bone.name)} is {bone.length:g} times {bone.direction.tolist()} long")
         bones[bone.name] = bone
         return None
@@ -254,13 +255,13 @@ def _tree(
     degrees: bool,
     name: str,
 ) -> _Figure:
-    """Bones in depth-first order; each hangs once, below the root."""
+    """Returns the bones in depth-first order, after checking that each is below the root exactly once."""
     order, parents, depths, seen = [], [], [], set()
     todo = [("root", -1, 0)]
     while todo:
         at, parent, depth = todo.pop()
-        if at in seen or depth > DEEPEST:
-            why = "hangs in two places" if at in seen else f"is more than {DEEPEST} deep"
+        if at in seen or depth > MAX_DEPTH:
+            why = "is in two places of the hierarchy" if at in seen else f"is more than {MAX_DEPTH} deep"
             raise text.bad(line, f"bone {shown(at)} {why}")
         seen.add(at)
         order.append(bones[at])
@@ -268,7 +269,7 @@ def _tree(
         depths.append(depth)
         todo += [(child, len(order) - 1, depth + 1) for child in reversed(children.get(at, []))]
     if loose := [bone for bone in bones if bone not in seen]:
-        raise text.bad(bones[loose[0]].line, f"bone {shown(loose[0])} hangs nowhere in the hierarchy")
+        raise text.bad(bones[loose[0]].line, f"bone {shown(loose[0])} is not in the hierarchy")
     return _Figure(order, parents, inches, degrees, name)
 
 
@@ -276,7 +277,7 @@ def _tree(
 
 
 def _read_frames(text: TextFile, figure: _Figure) -> tuple[dict[int, Array], bool]:
-    """The values (frames, dofs) of every bone that has any, and whether angles are degrees."""
+    """Returns the values (frames, dofs) of every bone that has any, and whether angles are degrees."""
     place = {bone.name: k for k, bone in enumerate(figure.bones)}
     widths = [len(bone.dofs) for bone in figure.bones]
     rows = [array("d") for _ in figure.bones]
@@ -305,13 +306,13 @@ def _read_frames(text: TextFile, figure: _Figure) -> tuple[dict[int, Array], boo
             raise text.bad(line, f"{len(words) - 1} values of bone {key!r}, which has {widths[k]} degrees of freedom")
         if len(rows[k]) >= frames * widths[k]:
             where = "before the first frame number" if frames == 0 else "twice in one frame"
-            raise text.bad(line, f"bone {key!r} stands {where}")
+            raise text.bad(line, f"bone {key!r} is there {where}")
         values = [number(word) for word in words[1:]]
         if None in values:
             raise text.bad(line, f"{shown(words[1 + values.index(None)])} where bone {key!r} needs a finite number")
         rows[k].extend(value for value in values if value is not None)
     if frames == 0:
-        raise text.bad(line, "no frames: this is no AMC, or it is cut short")
+        raise text.bad(line, "no frames: this is not an AMC, or it is cut short")
     _check_frame(text, line, figure, rows, frames)
     if not rows[0]:
         raise text.bad(line, "the root has no values")
@@ -319,7 +320,7 @@ def _read_frames(text: TextFile, figure: _Figure) -> tuple[dict[int, Array], boo
 
 
 def _check_frame(text: TextFile, line: int, figure: _Figure, rows: list[array[float]], frames: int) -> None:
-    """Whether every bone that ever moves was told in the frame that ends here."""
+    """Raises BadFile unless the frame that ends here has every bone that moves."""
     for k, values in enumerate(rows):
         if values and len(values) != frames * len(figure.bones[k].dofs):
             raise text.bad(line, f"the frame that ends here leaves out bone {figure.bones[k].name!r}")
@@ -331,8 +332,8 @@ def _finished(
     degrees: bool,
     rate: float,
     name: str,
-    wishes: tuple[str | float | None, str | None, str | None],
-    told: list[str],
+    given: tuple[str | float | None, str | None, str | None],  # units, up, forward
+    remarks: list[str],
 ) -> Clip:
     bones, parents = figure.bones, figure.parents
     f, n = len(values[0]), len(bones)
@@ -360,36 +361,36 @@ def _finished(
     still = np.tile(spatial.IDENTITY, (n, 1))
     skeleton = Skeleton(tuple(bone.name for bone in bones), tuple(parents), offsets, still, ends)
     raw = Clip(skeleton, rate, rotations, translations)
-    units, up, forward = wishes
+    units, up, forward = given
     if units is None:
-        units = _units(raw, figure, up, told)
-    clip, axes = into_ours(raw, units, up, forward, told)
+        units = _units(raw, figure, up, remarks)
+    clip, axes = into_ours(raw, units, up, forward, remarks)
     notes: dict[str, Any] = {
         "format": FORMAT,
         "names": skeleton.names,
         "subject": figure.name,
         "rate": rate,
         **axes,
-        "told": tuple(told),
+        "remarks": tuple(remarks),
     }
     return replace(clip, name=name, notes=notes)
 
 
 def _turn(order: str, angles: Array, degrees: bool) -> Array:
-    """The rotations (f, 4) of angles (f, 3) about x, y, z, done in this order about fixed axes."""
+    """Returns the rotations (f, 4) of angles (f, 3) about x, y, z, done in this order about fixed axes."""
     axes = ["xyz".index(letter) for letter in reversed(order)]
     chosen = angles[:, axes]
     return rotation_of(axes, chosen if degrees else np.degrees(chosen))
 
 
-def _units(raw: Clip, figure: _Figure, up: str | None, told: list[str]) -> float | None:
-    """Metres a unit as the file's `length` means it; None where that makes nobody's size."""
+def _units(raw: Clip, figure: _Figure, up: str | None, remarks: list[str]) -> float | None:
+    """Returns metres a unit by the file's `length`; None if that gives an implausible height."""
     metres = INCH / figure.inches
     height = likely_height(raw, up) * metres
-    if 0.5 <= height <= 2.5:
-        told.append(f"a unit is 1 inch / {figure.inches:g} ({metres:.6g} m): the figure is {height:.2f} m tall")
+    if _PLAUSIBLE_HEIGHT[0] <= height <= _PLAUSIBLE_HEIGHT[1]:
+        remarks.append(f"a unit is 1 inch / {figure.inches:g} ({metres:.6g} m): the figure is {height:.2f} m tall")
         return metres
-    told.append(f"length {figure.inches:g} in inches would make the figure {height:.3g} m tall")
+    remarks.append(f"length {figure.inches:g} in inches would make the figure {height:.3g} m tall")
     return None
 
 

@@ -1,11 +1,11 @@
 """BVH (Biovision hierarchy): the text format nearly every animation program reads and writes.
 
 A tree of joints with offsets and channels, then one line of numbers a frame. Rotations are degrees about the joint's
-own axes in the order of the channels, R = R_1 R_2 R_3; a position channel replaces that coordinate of the offset (in
-files whose positions stay near zero it is added; this is noticed and told). The format knows no units and no up axis:
-see `_axes`. The figure rests without rotations.
+own axes in the order of the channels, R = R_1 R_2 R_3. A position channel replaces that coordinate of the offset; in
+files whose positions stay near zero it is added, with a remark. The format has no units and no up axis: see `axes`. The
+figure rests without rotations.
 
-Writing is in `_bvh_write`.
+Writing is in `bvh_write`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from counterpoise.errors import BadFile, BadValue
 from counterpoise.motion.files.axes import into_ours
 from counterpoise.motion.files.bvh_write import CHANNELS, FORMAT, write_clip
 from counterpoise.motion.files.euler import rotation_of
-from counterpoise.motion.files.text import HUGE, TextFile, decoded, number, shown
-from counterpoise.motion.skeleton import DEEPEST, MOST_JOINTS, Clip, Skeleton
+from counterpoise.motion.files.text import MAX_VALUE, TextFile, decoded, number, shown
+from counterpoise.motion.skeleton import MAX_DEPTH, MAX_JOINTS, Clip, Skeleton
 
-MOST_NUMBERS = 60_000_000  # an hour of fifty joints at 120 frames a second, and half a gigabyte
-_MOST_CHANNELS = 12  # of one joint; six mean anything
-_LARGEST_TREE = 4 << 20  # [bytes] of hierarchy text
+MAX_NUMBERS = 60_000_000  # an hour of fifty joints at 120 frames a second: half a gigabyte
+_MAX_CHANNELS = 12  # of one joint
+_MAX_TREE = 4 << 20  # [bytes] of hierarchy text
+_RATE_ERROR = 2e-3  # relative error of a frame time that is still taken as a whole number of frames a second
+_SINGLE_POSE_RATE = 30.0  # [1/s] for a file of one frame whose frame time is 0
 _MOTION = re.compile(rb"^[ \t]*MOTION[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
 _FRAMES = re.compile(rb"\s*Frames\s*:\s*(\S+)[ \t]*\r?\n\s*Frame\s+Time\s*:\s*(\S+)[ \t]*\r?(?:\n|$)", re.IGNORECASE)
 
@@ -58,7 +60,7 @@ def read_clip(
     rate: float | None = None,
     figure: str | None = None,
 ) -> Clip:
-    """Read a BVH. `units`, `up` and `forward` are guessed where not given, `rate` [1/s] overrules the frame time.
+    """Reads a BVH. `units`, `up` and `forward` are guessed if not given, `rate` [1/s] replaces the frame time.
 
     A file may hold several figures (several ROOTs): `figure` names the root to read.
     """
@@ -70,13 +72,13 @@ def read_clip(
         raise text.bad(text.line_of(len(text.data)), "the file ends without a line MOTION: it is cut short")
     joints = _read_tree(text, start.start())
     frames, frame_time, at = _read_heading(text, start.end())
-    told: list[str] = []
-    rate = _rate(text, frames, frame_time, rate, at, told)
+    remarks: list[str] = []
+    rate = _rate(text, frames, frame_time, rate, at, remarks)
     channels = [joint.channels or () for joint in joints]
     values = _read_values(text, at, frames, channels, joints)
     joints, values = _one_figure(text, joints, values, figure)
-    raw = _raw_clip(joints, values, rate, told)
-    clip, axes = into_ours(raw, units, up, forward, told)
+    raw = _raw_clip(joints, values, rate, remarks)
+    clip, axes = into_ours(raw, units, up, forward, remarks)
     notes: dict[str, Any] = {
         "format": FORMAT,
         "names": tuple(joint.name for joint in joints),
@@ -87,15 +89,15 @@ def read_clip(
         "frame_time": frame_time,
         "rate": rate,
         **axes,
-        "told": tuple(told),
+        "remarks": tuple(remarks),
     }
     return replace(clip, name=Path(path).stem, notes=notes)
 
 
 def _read_tree(text: TextFile, stop: int) -> list[_Joint]:
-    """The hierarchy, without recursion: a stack of open braces."""
-    if stop > _LARGEST_TREE:
-        raise text.bad(1, f"the hierarchy has {stop >> 20} MiB; no figure needs more than {_LARGEST_TREE >> 20}")
+    """Returns the joints of the hierarchy."""
+    if stop > _MAX_TREE:
+        raise text.bad(1, f"the hierarchy has {stop >> 20} MiB; no figure needs more than {_MAX_TREE >> 20}")
     words = _Words(text, stop)
     if words.next().upper() != "HIERARCHY":
         raise text.bad(words.line, f"a BVH begins with the word HIERARCHY, not {shown(words.last)}")
@@ -108,14 +110,14 @@ def _read_tree(text: TextFile, stop: int) -> list[_Joint]:
                 raise text.bad(words.line, f"{key} {'inside another joint' if open_ else 'outside any ROOT'}")
             if open_ and open_[-1] < 0:
                 raise text.bad(words.line, "a JOINT inside an End Site")
-            if len(joints) >= MOST_JOINTS:
-                raise text.bad(words.line, f"more than {MOST_JOINTS} joints")
+            if len(joints) >= MAX_JOINTS:
+                raise text.bad(words.line, f"more than {MAX_JOINTS} joints")
             line = words.line
             name = words.name()
             joints.append(_Joint(name, open_[-1] if open_ else -1, line))
             open_.append(len(joints) - 1)
-            if len(open_) > DEEPEST:
-                raise text.bad(line, f"joints more than {DEEPEST} deep")
+            if len(open_) > MAX_DEPTH:
+                raise text.bad(line, f"joints more than {MAX_DEPTH} deep")
         elif key == "END":
             if not open_ or open_[-1] < 0:
                 raise text.bad(words.line, "an End Site outside any joint")
@@ -141,7 +143,7 @@ def _read_tree(text: TextFile, stop: int) -> list[_Joint]:
 
 
 class _Words:
-    """The words of the hierarchy one by one, braces standing alone, and the line of the last."""
+    """The words of the hierarchy one by one, with braces as words of their own, and the line of the last word."""
 
     def __init__(self, text: TextFile, stop: int) -> None:
         self._text = text
@@ -161,7 +163,7 @@ class _Words:
         return self.last
 
     def name(self) -> str:
-        """All words of the line up to the opening brace, which may stand below."""
+        """Returns all words of the line up to the opening brace, which may be on the next line."""
         parts: list[str] = []
         line = self.line
         while (word := self.next()) != "{":
@@ -189,14 +191,14 @@ def _offset(text: TextFile, words: _Words, joints: list[_Joint], open_: list[int
     if not open_:
         raise text.bad(words.line, "an OFFSET outside any joint")
     line = words.line
-    (x, y, z), said = words.numbers(3, "an OFFSET")
+    (x, y, z), written = words.numbers(3, "an OFFSET")
     if open_[-1] < 0:
-        joints[open_[-2]].ends.append(((x, y, z), said))
+        joints[open_[-2]].ends.append(((x, y, z), written))
         return
     joint = joints[open_[-1]]
     if joint.offset is not None:
         raise text.bad(line, f"a second OFFSET of joint {shown(joint.name)}")
-    joint.offset, joint.offset_text = (x, y, z), said
+    joint.offset, joint.offset_text = (x, y, z), written
 
 
 def _channels(text: TextFile, words: _Words, joints: list[_Joint], open_: list[int]) -> None:
@@ -205,11 +207,11 @@ def _channels(text: TextFile, words: _Words, joints: list[_Joint], open_: list[i
     joint = joints[open_[-1]]
     if joint.channels is not None:
         raise text.bad(words.line, f"a second CHANNELS of joint {shown(joint.name)}")
-    said = words.next()
-    if not (said.isascii() and said.isdigit()) or len(said) > 9 or int(said) > _MOST_CHANNELS:
-        raise text.bad(words.line, f"{shown(said)} channels; a joint has 0 to {_MOST_CHANNELS}")
+    count = words.next()
+    if not (count.isascii() and count.isdigit()) or len(count) > 9 or int(count) > _MAX_CHANNELS:
+        raise text.bad(words.line, f"{shown(count)} channels; a joint has 0 to {_MAX_CHANNELS}")
     names = []
-    for _ in range(int(said)):
+    for _ in range(int(count)):
         name = words.next()
         if name.lower() not in CHANNELS:
             raise text.bad(words.line, f"no channel {shown(name)}; they are Xposition ... Zrotation")
@@ -221,7 +223,7 @@ def _channels(text: TextFile, words: _Words, joints: list[_Joint], open_: list[i
 
 
 def _read_heading(text: TextFile, at: int) -> tuple[int, str, int]:
-    """Frames and Frame Time, and where the numbers begin."""
+    """Returns the number of frames, the frame time as text, and the byte at which the numbers begin."""
     found = _FRAMES.match(text.data, at)
     line = text.line_of(at) + 1
     if found is None:
@@ -229,29 +231,29 @@ def _read_heading(text: TextFile, at: int) -> tuple[int, str, int]:
     count, seconds = (decoded(group) for group in found.groups())
     line = text.line_of(found.start(1))
     if not (count.isascii() and count.isdigit()) or len(count) > 12:
-        raise text.bad(line, f"Frames: {shown(count)} is no number of frames")
+        raise text.bad(line, f"Frames: {shown(count)} is not a number of frames")
     if int(count) == 0:
         raise text.bad(line, "Frames: 0; there is no movement in this file")
     return int(count), seconds, found.end()
 
 
-def _rate(text: TextFile, frames: int, said: str, rate: float | None, at: int, told: list[str]) -> float:
-    """Frames a second: 1 / frame time, or the whole number of which the frame time is the rounded inverse."""
+def _rate(text: TextFile, frames: int, written: str, rate: float | None, at: int, remarks: list[str]) -> float:
+    """Returns frames a second: 1 / frame time, or the whole number of which the frame time is the rounded inverse."""
     if rate is not None:
         if not (np.isfinite(rate) and rate > 0.0):
             raise BadValue(f"a rate is a positive number of frames per second, not {rate!r}", rate=rate)
         return float(rate)
-    seconds = number(said)
+    seconds = number(written)
     if seconds is None or not 1e-6 <= seconds <= 1e4:
         if seconds == 0.0 and frames == 1:
-            told.append("frame time 0 of a single pose taken as 1/30 s")
-            return 30.0
-        cure = "a time of more than 0 s; where the file is wrong, give read_motion the rate"
-        raise text.bad(text.line_of(at - 1), f"Frame Time: {shown(said)} is not {cure}")
+            remarks.append("frame time 0 of a single pose taken as 1/30 s")
+            return _SINGLE_POSE_RATE
+        cure = "a time of more than 0 s; if the file is wrong, give read_motion the rate"
+        raise text.bad(text.line_of(at - 1), f"Frame Time: {shown(written)} is not {cure}")
     exact, whole = 1.0 / seconds, float(round(1.0 / seconds))
-    mantissa, _, exponent = said.lower().partition("e")
+    mantissa, _, exponent = written.lower().partition("e")
     last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))  # [s], one unit of the last digit
-    if whole > 0.0 and abs(1.0 / whole - seconds) <= min(last, 2e-3 * seconds):
+    if whole > 0.0 and abs(1.0 / whole - seconds) <= min(last, _RATE_ERROR * seconds):
         return whole
     return exact
 
@@ -259,27 +261,27 @@ def _rate(text: TextFile, frames: int, said: str, rate: float | None, at: int, t
 def _read_values(
     text: TextFile, at: int, frames: int, channels: Sequence[Sequence[str]], joints: Sequence[_Joint]
 ) -> Array:
-    """The numbers (frames, channels), all of them there, finite and of a reasonable size."""
+    """Returns the numbers (frames, channels), after checking that all are there, finite and not too large."""
     width = sum(map(len, channels))
     if width == 0:
         raise text.bad(joints[0].line, "no joint has any channels: nothing moves")
     room = len(text.data) - at
-    if frames * width > MOST_NUMBERS:
+    if frames * width > MAX_NUMBERS:
         raise text.bad(
-            text.line_of(at - 1), f"{frames} frames of {width} channels; {MOST_NUMBERS} numbers are the most"
+            text.line_of(at - 1), f"{frames} frames of {width} channels; at most {MAX_NUMBERS} numbers can be read"
         )
     possible = 2 * frames * width <= room + 1 and room <= 64 * frames * width + (1 << 20)
     values = text.numbers(at) if possible else None
-    right = values is not None and len(values) == frames * width and bool((np.abs(values) <= HUGE).all())
+    right = values is not None and len(values) == frames * width and bool((np.abs(values) <= MAX_VALUE).all())
     if values is None or not right or text.ragged(at, frames, width):
-        raise _what_is_wrong(text, at, frames, width, channels, joints)
+        raise _wrong_line(text, at, frames, width, channels, joints)
     return values.reshape(frames, width)
 
 
-def _what_is_wrong(
+def _wrong_line(
     text: TextFile, at: int, frames: int, width: int, channels: Sequence[Sequence[str]], joints: Sequence[_Joint]
 ) -> BadFile:
-    """Find the line that spoils the numbers."""
+    """Returns an error that names the line at which the numbers are wrong."""
     labels = [f"{joints[i].name} {name}" for i, names in enumerate(channels) for name in names]
     line, read = text.line_of(at), 0
     for line, row in text.lines(at, longest=64 * width + 4096):
@@ -298,14 +300,14 @@ def _what_is_wrong(
 
 
 def _one_figure(text: TextFile, joints: list[_Joint], values: Array, figure: str | None) -> tuple[list[_Joint], Array]:
-    """The joints of one ROOT and their columns."""
+    """Returns the joints of one ROOT and their columns."""
     roots = [i for i, joint in enumerate(joints) if joint.parent < 0]
     names = [joints[i].name for i in roots]
     if figure is None and len(roots) == 1:
         return joints, values
     if figure is None:
         listed = ", ".join(f"{joints[i].name!r} (line {joints[i].line})" for i in roots[:8])
-        raise text.bad(joints[roots[1]].line, f"{len(roots)} figures: {listed}; say figure=... to read one of them")
+        raise text.bad(joints[roots[1]].line, f"{len(roots)} figures: {listed}; give figure=... to read one of them")
     if figure not in names:
         raise BadValue(f"no figure {figure!r} in {text.path!r}; it has {', '.join(names[:12])}", figure=figure)
     first = roots[names.index(figure)]
@@ -316,8 +318,8 @@ def _one_figure(text: TextFile, joints: list[_Joint], values: Array, figure: str
     return chosen, values[:, start:stop]
 
 
-def _raw_clip(joints: Sequence[_Joint], values: Array, rate: float, told: list[str]) -> Clip:
-    """The movement in the file's own axes and units."""
+def _raw_clip(joints: Sequence[_Joint], values: Array, rate: float, remarks: list[str]) -> Clip:
+    """Returns the movement in the file's own axes and units."""
     f, n = len(values), len(joints)
     offsets = np.array([joint.offset for joint in joints], dtype=np.float64)
     rotations = np.empty((f, n, 4))
@@ -344,7 +346,7 @@ def _raw_clip(joints: Sequence[_Joint], values: Array, rate: float, told: list[s
         rotations[:, which] = rotation_of(order, values[:, taken])
     added = _positions_are_added(placed, offsets, translations)
     if added:
-        told.append("positions are near zero where offsets are not: they are added to them")
+        remarks.append("positions are near zero, offsets are not: positions are added to offsets")
         for i, axis in placed:
             if i:
                 translations[:, i, axis] += offsets[i, axis]
@@ -356,7 +358,7 @@ def _raw_clip(joints: Sequence[_Joint], values: Array, rate: float, told: list[s
 
 
 def _positions_are_added(placed: Sequence[tuple[int, int]], offsets: Array, translations: Array) -> bool:
-    """Whether joints below the root have positions about zero rather than about their offsets."""
+    """Returns whether joints below the root have positions near zero rather than near their offsets."""
     inner = [(i, axis) for i, axis in placed if i and offsets[i, axis] != 0.0]
     if not inner:
         return False

@@ -1,7 +1,7 @@
-"""Writing BVH: metres, y up, z forward, root positions and rotations, every other joint its rotations.
+"""Writing BVH: metres, y up, z forward; positions and rotations of the root, rotations of every other joint.
 
-A motion that was read from a BVH goes back with that file's hierarchy, names, channels, offsets, units, axes and frame
-time. A joint whose movement its old channels cannot say (after an edit) gets more.
+A motion that was read from a BVH is written with that file's hierarchy, names, channels, offsets, units, axes and frame
+time. A joint whose movement does not fit its old channels (after an edit) gets more channels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.errors import BadFile
 from counterpoise.files import whole_file
-from counterpoise.motion.clips import MOVES
+from counterpoise.motion.clips import MIN_MOVEMENT
 from counterpoise.motion.files.axes import USUAL_FORWARD, metres, to_ours
 from counterpoise.motion.files.euler import angles_of, rotation_of
 from counterpoise.motion.files.names import unique_names
@@ -26,6 +26,7 @@ from counterpoise.motion.files.text import number
 from counterpoise.motion.skeleton import Clip, Skeleton, Source
 
 FORMAT = "bvh"
+SAME_ROTATION = 1e-6  # [rad] difference at which channels are still enough for a rotation
 CHANNELS = {f"{axis}{kind}".lower(): (kind, i) for i, axis in enumerate("XYZ") for kind in ("position", "rotation")}
 
 
@@ -38,7 +39,7 @@ def write_clip(
     up: str | None = None,
     forward: str | None = None,
 ) -> None:
-    """Write a BVH. With a `source` that was BVH too, its names, channels, offsets, units and axes are kept."""
+    """Writes a BVH. With a `source` that was BVH too, its names, channels, offsets, units and axes are kept."""
     same = source if source is not None and source.format == FORMAT else None
     own: dict[str, Any] = dict(same.notes) if same is not None else {}
     scale = metres(units) if units is not None else float(own.get("scale", 1.0))
@@ -79,7 +80,7 @@ _POSITIONS = ("Xposition", "Yposition", "Zposition")
 
 
 def _one_root(clip: Clip) -> Clip:
-    """A tree with one root: several get a joint that never moves above them."""
+    """Returns the clip with one root: several roots get a joint above them that never moves."""
     bones = clip.skeleton
     if len(bones.roots) == 1:
         return clip
@@ -102,7 +103,7 @@ def _plan(clip: Clip, source: Source | None, scale: float) -> _Plan:
     names = list(unique_names([re.sub(r"[^A-Za-z0-9_.:\-]+", "_", name) or "joint" for name in bones.names]))
     offsets = bones.offsets / scale
     away = np.abs(clip.translations - offsets).max(axis=(0, 2)) * scale
-    moves = [bones.parents[i] < 0 or bool(away[i] > MOVES) for i in range(len(bones))]
+    moves = [bones.parents[i] < 0 or bool(away[i] > MIN_MOVEMENT) for i in range(len(bones))]
     channels = [(*_POSITIONS, *_ROTATIONS) if moving else _ROTATIONS for moving in moves]
     texts = [_vector_text(offset) for offset in offsets]
     ends = [_vector_text(np.array(end) / scale) for _, end in bones.ends]
@@ -116,9 +117,9 @@ def _plan(clip: Clip, source: Source | None, scale: float) -> _Plan:
             if k is None:
                 continue
             names[i] = notes["names"][k]
-            told = tuple(notes["channels"][k])
-            if _can_say(told, clip, i, moves[i], offsets[i], scale):
-                channels[i] = told
+            given = tuple(notes["channels"][k])
+            if _enough(given, clip, i, moves[i], offsets[i], scale):
+                channels[i] = given
             texts[i] = _same_text(notes["offset_text"][k], offsets[i], texts[i])
         if [bones.names[joint] for joint, _ in bones.ends] == [source.bodies[joint] for joint, _ in own.ends]:
             given = notes["end_text"]
@@ -126,26 +127,26 @@ def _plan(clip: Clip, source: Source | None, scale: float) -> _Plan:
     return _Plan(tuple(names), tuple(channels), tuple(texts), tuple(ends), added)
 
 
-def _can_say(told: Sequence[str], clip: Clip, joint: int, moves: bool, offset: Array, scale: float) -> bool:
-    """Whether a joint's movement can be said in these channels alone."""
-    places = [axis for kind, axis in (CHANNELS[c.lower()] for c in told) if kind == "position"]
+def _enough(channels: Sequence[str], clip: Clip, joint: int, moves: bool, offset: Array, scale: float) -> bool:
+    """Returns whether these channels are enough for a joint's movement."""
+    places = [axis for kind, axis in (CHANNELS[c.lower()] for c in channels) if kind == "position"]
     silent = [axis for axis in range(3) if axis not in places]
-    if moves and np.abs(clip.translations[:, joint, silent] - offset[silent]).max(initial=0.0) * scale > MOVES:
+    if moves and np.abs(clip.translations[:, joint, silent] - offset[silent]).max(initial=0.0) * scale > MIN_MOVEMENT:
         return False
-    axes = [axis for kind, axis in (CHANNELS[c.lower()] for c in told) if kind == "rotation"]
+    axes = [axis for kind, axis in (CHANNELS[c.lower()] for c in channels) if kind == "rotation"]
     if len(set(axes)) != len(axes):
         return False
     if len(axes) == 3:
         return True
-    said = rotation_of(axes, _angles(axes, clip.rotations[:, joint]))
-    return bool(np.abs(spatial.difference(clip.rotations[:, joint], said)).max() < 1e-6)
+    written = rotation_of(axes, _angles(axes, clip.rotations[:, joint]))
+    return bool(np.abs(spatial.difference(clip.rotations[:, joint], written)).max() < SAME_ROTATION)
 
 
 def _angles(axes: Sequence[int], rotations: Array) -> Array:
-    """Angles (f, k) [deg] about up to three axes; with fewer than three, the nearest these can say."""
+    """Returns angles (f, k) [deg] about up to three axes; with fewer than three, the nearest rotation."""
     full = [*axes, *(axis for axis in range(3) if axis not in axes)]
     angles = angles_of(full, rotations)
-    if len(axes) < 3:  # of the two ways, the one that leaves the silent axes alone
+    if len(axes) < 3:  # of two solutions, that with smaller angles about the axes that are left out
         other = np.stack([angles[..., 0] + 180.0, 180.0 - angles[..., 1], angles[..., 2] + 180.0], axis=-1)
         silent = slice(len(axes), None)
         lost, kept = (np.sum(1.0 - np.cos(np.radians(a[..., silent])), axis=-1) for a in (angles, other))
@@ -155,7 +156,7 @@ def _angles(axes: Sequence[int], rotations: Array) -> Array:
 
 
 def _columns(clip: Clip, plan: _Plan) -> Array:
-    """The numbers of all frames, in the order of the tree as it is written."""
+    """Returns the numbers of all frames, in the order of the hierarchy as it is written."""
     out: list[Array] = []
     offsets = np.array([[float(word) for word in text.split()] for text in plan.offsets])
     for i in _depth_first(clip.skeleton):
@@ -174,7 +175,7 @@ def _columns(clip: Clip, plan: _Plan) -> Array:
 
 
 def _rounded(values: Array) -> Array:
-    """Seven decimals, and no minus before a zero."""
+    """Returns the values with seven decimals, and without negative zeros."""
     return np.asarray(np.round(values, 7) + 0.0, dtype=np.float64)
 
 
@@ -192,7 +193,7 @@ def _depth_first(bones: Skeleton) -> list[int]:
 
 
 def _tree_lines(bones: Skeleton, plan: _Plan) -> list[str]:
-    """HIERARCHY ... with tabs, without recursion."""
+    """Returns the lines of the hierarchy."""
     ends: dict[int, list[str]] = {}
     for (joint, _), text in zip(bones.ends, plan.ends, strict=True):
         ends.setdefault(joint, []).append(text)
@@ -218,9 +219,9 @@ def _vector_text(values: Array) -> str:
     return " ".join(f"{round(float(v), 9) + 0.0:.9g}" for v in values)
 
 
-def _same_text(told: str, values: Array, fresh: str) -> str:
-    """The file's own words where they still say the same."""
-    return told if np.allclose([float(word) for word in told.split()], values, rtol=1e-9, atol=1e-9) else fresh
+def _same_text(given: str, values: Array, fresh: str) -> str:
+    """Returns the text as the file had it, if it still stands for the same values."""
+    return given if np.allclose([float(word) for word in given.split()], values, rtol=1e-9, atol=1e-9) else fresh
 
 
 __all__ = ["CHANNELS", "FORMAT", "write_clip"]

@@ -1,9 +1,9 @@
-"""C3D: labelled markers of optical capture, read by the house's own reader.
+"""C3D: labelled markers of optical capture, read by our own reader.
 
 A C3D file is blocks of 512 bytes: a header, parameters in groups, then frames of points (and analog samples, which are
-passed over). Whole numbers or floats, in Intel, MIPS or DEC order (c3d.org, "The C3D file format user guide"). The
-library there is for it, ezc3d, ends the whole program on many damaged files, so it is the tests' judge and not the
-reader: here every count is compared with the bytes that are there first.
+skipped). Numbers are whole numbers or floats, in Intel, MIPS or DEC order (c3d.org, "The C3D file format user guide").
+The library ezc3d ends the whole program on many damaged files, so only the tests use it, to compare. Here every count
+is compared first with the number of bytes that are there.
 """
 
 from __future__ import annotations
@@ -11,111 +11,36 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.arrays import Array, Flags
 from counterpoise.character import Character
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import Refused, one_line
 from counterpoise.motion.files.glb import read_plain_file
+from counterpoise.motion.files.markers import Markers
 from counterpoise.motion.motion import Motion
 
 BLOCK = 512  # [bytes]
-LARGEST = 1 << 30  # [bytes]
+MAX_BYTES = 1 << 30
 INTEL, DEC, MIPS = 84, 85, 86
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "inch": 0.0254, "ft": 0.3048}  # [m]
-FARTHEST = 1000.0  # [m]: a marker further away is a mistake of units
-WINDOW = 8  # frames on each side that a bridge is laid on
-
-
-@dataclass(frozen=True, eq=False)
-class Markers:
-    """Labelled points in time; where one was not seen its place is NaN."""
-
-    labels: tuple[str, ...]
-    rate: float  # [frames/s]
-    places: Array  # (f, m, 3) [m], z up
-    name: str = ""
-    notes: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        places = np.array(self.places, dtype=np.float64)
-        if places.ndim != 3 or 0 in places.shape or places.shape[1:] != (len(self.labels), 3):
-            raise BadValue(f"places of {len(self.labels)} markers have shape (f, {len(self.labels)}, 3)")
-        if not (np.isfinite(self.rate) and self.rate > 0.0):
-            raise BadValue(f"markers come at a positive number of frames a second, not {self.rate}")
-        places[~np.isfinite(places).all(axis=2)] = np.nan
-        places.flags.writeable = False
-        object.__setattr__(self, "places", places)
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    @property
-    def seen(self) -> Flags:
-        """(f, m)"""
-        return np.isfinite(self.places[..., 0])
-
-    def bridged(self, longest: float = 0.2) -> Markers:
-        """Gaps of up to `longest` seconds between seen frames filled by cubics; `notes["told"]` says how many.
-
-        A cubic is laid by least squares on up to eight frames on each side, then moved to meet both ends.
-        """
-        places, seen = self.places.copy(), self.seen
-        filled: dict[str, int] = {}
-        left: dict[str, int] = {}
-        for m, label in enumerate(self.labels):
-            for start, end in gaps(seen[:, m]):
-                inside = start > 0 and end < len(self) and (end - start) <= longest * self.rate
-                if inside:
-                    places[start:end, m] = _bridge(places[:, m], seen[:, m], start, end)
-                count = filled if inside else left
-                count[label] = count.get(label, 0) + end - start
-        told = [*self.notes.get("told", ())]
-        for count, what in ((filled, "bridged"), (left, "left open")):
-            if count:
-                listed = ", ".join(f"{label} {n}" for label, n in sorted(count.items(), key=lambda kv: -kv[1])[:8])
-                more = ", ..." if len(count) > 8 else ""
-                told.append(f"{sum(count.values())} unseen marker frames {what} ({listed}{more})")
-        return replace(self, places=places, notes={**self.notes, "told": tuple(told)})
-
-
-def gaps(seen: Flags) -> list[tuple[int, int]]:
-    """Runs of frames [start, end) in which a marker was not seen."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[True], seen, [True]]).astype(np.int8)))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
-
-
-def _bridge(places: Array, seen: Flags, start: int, end: int) -> Array:
-    around = np.concatenate([np.arange(max(0, start - WINDOW), start), np.arange(end, min(len(seen), end + WINDOW))])
-    around = around[seen[around]]
-    half = 0.5 * (around[-1] - around[0])
-    middle = 0.5 * (around[-1] + around[0])
-    degree = min(3, len(around) - 1)
-    fit = np.polynomial.polynomial.polyfit((around - middle) / half, places[around], degree)
-
-    def curve(frames: Ints) -> Array:
-        return np.polynomial.polynomial.polyval((frames - middle) / half, fit).T
-
-    ends = np.array([start - 1, end])
-    miss = places[ends] - curve(ends)
-    share = (np.arange(start, end) - ends[0]) / (ends[1] - ends[0])
-    return curve(np.arange(start, end)) + (1.0 - share)[:, None] * miss[0] + share[:, None] * miss[1]
+MAX_DISTANCE = 1000.0  # [m] a marker further away means wrong units
+MAX_PARAMETERS = 10_000
 
 
 def read_markers(path: str | os.PathLike[str], *, units: str | float | None = None, up: str | None = None) -> Markers:
-    """The markers of a C3D file, in metres, z up.
+    """Returns the markers of a C3D file, in metres, z up.
 
     Units and up axis are the file's own (POINT:UNITS, POINT:Y_SCREEN) unless they are given: "mm", metres a unit, "y".
     Points with a negative residual, at NaN or exactly at the origin were not seen.
     """
     try:
-        data = read_plain_file(Path(path), LARGEST)
+        data = read_plain_file(Path(path), MAX_BYTES)
         return _read(data, Path(path).stem, units, up)
     except FileNotFoundError:
         raise BadFile(f"no file {str(path)!r}", path=str(path)) from None
@@ -133,7 +58,7 @@ def read_c3d(
     placement: Mapping[str, Any] | None = None,
     height: float | None = None,
 ) -> Motion:
-    """The motion of a figure fitted to a file's markers; `counterpoise.pose.markers.fit_markers` tells more of it."""
+    """Returns the motion of a character fitted to a file's markers; see `counterpoise.pose.markers.fit_markers`."""
     from counterpoise.pose.markers import fit_markers
 
     return fit_markers(read_markers(path, units=units, up=up), character, placement, height=height).motion
@@ -152,8 +77,8 @@ def _read(data: bytes, name: str, units: str | float | None, up: str | None) -> 
     points, analog, first, last = struct.unpack_from(f"{e}4H", data, 2)
     scale, rate = _float(data, 12, order), _float(data, 20, order)
     (start_block,) = struct.unpack_from(f"{e}H", data, 16)
-    told = _parameters(data, at, order)
-    point = told.get("POINT", {})
+    parameters = _parameters(data, at, order)
+    point = parameters.get("POINT", {})
     points = _whole(point.get("USED"), points)
     scale, rate = _real(point.get("SCALE"), scale), _real(point.get("RATE"), rate)
     start_block = _whole(point.get("DATA_START"), start_block)
@@ -163,21 +88,21 @@ def _read(data: bytes, name: str, units: str | float | None, up: str | None) -> 
         raise Refused(f"byte 20: a rate of {rate:g} frames/s")
     if not np.isfinite(scale) or scale == 0.0:
         raise Refused(f"byte 12: a scale of {scale:g}")
-    frames = _frame_count(told, first, last)
+    frames = _frame_count(parameters, first, last)
     places, seen = _points(data, order, (start_block - 1) * BLOCK, frames, points, analog, scale)
     factor, unit_note = _units(units, point.get("UNITS"))
     axis, up_note = _up(up, point.get("Y_SCREEN"))
     places = np.where(seen[..., None], places * factor, np.nan)
-    if not np.all(np.abs(places[seen]) < FARTHEST):
-        raise Refused(f"a marker is more than {FARTHEST:g} m away with {unit_note}; give units='mm' or another")
-    notes = {"format": "c3d", "told": (unit_note, up_note), "up": axis, "scale": factor, "first_frame": first}
+    if not np.all(np.abs(places[seen]) < MAX_DISTANCE):
+        raise Refused(f"a marker is more than {MAX_DISTANCE:g} m away with {unit_note}; give units='mm' or another")
+    notes = {"format": "c3d", "remarks": (unit_note, up_note), "up": axis, "scale": factor, "first_frame": first}
     return Markers(_labels(point, points), float(rate), _z_up(places, axis), name, notes)
 
 
 def _points(
     data: bytes, order: int, start: int, frames: int, points: int, analog: int, scale: float
 ) -> tuple[Array, Flags]:
-    """Places (f, m, 3) in the file's units, and whether each was seen."""
+    """Returns places (f, m, 3) in the file's units, and whether each was seen (f, m)."""
     whole = scale > 0.0
     word = 2 if whole else 4
     row = (4 * points + analog) * word
@@ -189,7 +114,7 @@ def _points(
     raw = np.frombuffer(data, np.uint8, frames * row, start).reshape(frames, row)[:, : 4 * points * word]
     raw = np.ascontiguousarray(raw)
     values = raw.view(">i2" if order == MIPS else "<i2") if whole else _floats(raw, order)
-    with np.errstate(invalid="ignore"):  # some NaN complain when they are copied
+    with np.errstate(invalid="ignore"):  # copying some NaN raises a warning
         cells = values.reshape(frames, points, 4).astype(np.float64)
     places = cells[..., :3] * (scale if whole else 1.0)
     real: Flags = np.asarray(np.isfinite(places).all(axis=2))
@@ -197,16 +122,16 @@ def _points(
     return places, seen
 
 
-def _frame_count(told: Mapping[str, Mapping[str, Any]], first: int, last: int) -> int:
-    """From TRIAL's 32-bit fields where they are, else POINT:LONG_FRAMES, else the header's 16 bits."""
-    trial = told.get("TRIAL", {})
+def _frame_count(parameters: Mapping[str, Mapping[str, Any]], first: int, last: int) -> int:
+    """Returns the number of frames: from TRIAL's 32-bit fields, else POINT:LONG_FRAMES, else the header's 16 bits."""
+    trial = parameters.get("TRIAL", {})
     ends = [trial.get(f"ACTUAL_{which}_FIELD") for which in ("START", "END")]
     if all(isinstance(x, np.ndarray) and x.size == 2 and x.dtype.kind == "i" for x in ends):
         start, end = (int(x[0]) % 65536 + 65536 * (int(x[1]) % 65536) for x in ends if x is not None)
         frames = end - start + 1
     else:
         frames = last - first + 1
-        point = told.get("POINT", {})
+        point = parameters.get("POINT", {})
         if "LONG_FRAMES" in point:
             frames = _whole(point["LONG_FRAMES"], frames)
         elif last == 65535:
@@ -220,7 +145,7 @@ def _frame_count(told: Mapping[str, Mapping[str, Any]], first: int, last: int) -
 
 
 def _parameters(data: bytes, start: int, order: int) -> dict[str, dict[str, Any]]:
-    """Values by group and name: arrays of numbers, or lists of texts."""
+    """Returns values by group and name: arrays of numbers, or lists of texts."""
     groups: dict[int, str] = {}
     found: list[tuple[int, str, Any]] = []
     for record, where, number, name in _records(data, start + 4, ">" if order == MIPS else "<"):
@@ -235,8 +160,8 @@ def _parameters(data: bytes, start: int, order: int) -> dict[str, dict[str, Any]
 
 
 def _records(data: bytes, at: int, e: str) -> Iterator[tuple[bytes, int, int, str]]:
-    """Each group or parameter: its bytes after the name and offset, where they start, its number, its name."""
-    for _ in range(10_000):
+    """Yields of each group or parameter: its bytes after name and offset, where they start, its number, its name."""
+    for _ in range(MAX_PARAMETERS):
         if at + 2 > len(data):
             raise Refused(f"byte {at}: the parameters run beyond the end of the file")
         length, number = abs(struct.unpack_from("b", data, at)[0]), struct.unpack_from("b", data, at + 1)[0]
@@ -254,7 +179,7 @@ def _records(data: bytes, at: int, e: str) -> Iterator[tuple[bytes, int, int, st
         if not offset:
             return
         at = end
-    raise Refused("it has more than 10000 parameters")
+    raise Refused(f"it has more than {MAX_PARAMETERS} parameters")
 
 
 def _value(record: bytes, where: int, order: int) -> Any:
@@ -282,7 +207,7 @@ def _value(record: bytes, where: int, order: int) -> Any:
 
 
 def _labels(point: Mapping[str, Any], count: int) -> tuple[str, ...]:
-    """LABELS, LABELS2, ...: as many names as points; later points of one name, and those without, get numbers."""
+    """Returns a name for every point, from LABELS, LABELS2, ...; points of equal names, or without, get numbers."""
     names: list[str] = []
     for key in ("LABELS", *(f"LABELS{k}" for k in range(2, 300))):
         more = point.get(key)
@@ -300,7 +225,7 @@ def _labels(point: Mapping[str, Any], count: int) -> tuple[str, ...]:
 
 
 def _whole(value: Any, otherwise: int) -> int:
-    """A count of 16 bits, which some files keep as a float."""
+    """Returns a count of 16 bits, which some files keep as a float."""
     if isinstance(value, np.ndarray) and value.size and np.isfinite(value.flat[0]):
         number = int(value.flat[0])
         return number % 65536 if value.dtype.kind == "i" else number
@@ -317,7 +242,7 @@ def _float(data: bytes, at: int, order: int) -> float:
 
 
 def _floats(raw: NDArray[np.uint8], order: int) -> NDArray[Any]:
-    """32-bit floats; DEC's have their halves swapped and count four times as much."""
+    """Returns 32-bit floats; those of DEC have their halves swapped and are four times too large."""
     if order == DEC:
         swapped = np.ascontiguousarray(raw.reshape(-1, 2, 2)[:, ::-1]).reshape(raw.shape)
         with np.errstate(invalid="ignore"):
@@ -328,35 +253,37 @@ def _floats(raw: NDArray[np.uint8], order: int) -> NDArray[Any]:
 # ----------------------------------------------------------------------------------------------- units and axes
 
 
-def _units(given: str | float | None, told: Any) -> tuple[float, str]:
+def _units(given: str | float | None, found: Any) -> tuple[float, str]:
+    """Returns metres a unit and a remark, from what was given or `found` in the file."""
     if isinstance(given, int | float):
         if not (np.isfinite(given) and 1e-9 < given < 1e6):
             raise BadValue(f"units are metres a unit, a positive number, not {given!r}", units=given)
         return float(given), f"units given: {given:g} m"
-    word = given if given is not None else next((t for t in told if t), "") if isinstance(told, list) else ""
+    word = given if given is not None else next((t for t in found if t), "") if isinstance(found, list) else ""
     key = word.strip().lower()
     if key in UNITS:
         return UNITS[key], f"units {'given' if given is not None else 'in the file'}: {key}"
     if given is not None:
         raise BadValue(f"units are one of {', '.join(UNITS)} or metres a unit, not {given!r}", units=given)
-    return UNITS["mm"], "units taken as mm: the file names none"
+    return UNITS["mm"], "units taken as mm: the file does not name them"
 
 
-def _up(given: str | None, told: Any) -> tuple[str, str]:
-    word = given if given is not None else next((t for t in told if t), "") if isinstance(told, list) else ""
+def _up(given: str | None, found: Any) -> tuple[str, str]:
+    """Returns the up axis and a remark, from what was given or `found` in the file."""
+    word = given if given is not None else next((t for t in found if t), "") if isinstance(found, list) else ""
     key = word.strip().lower().lstrip("+")
     if key in ("x", "y", "z", "-x", "-y", "-z"):
         return key, f"up axis {'given' if given is not None else 'in the file'}: {key}"
     if given is not None:
         raise BadValue(f"an up axis is x, y or z, with a minus where it points down, not {given!r}", up=given)
-    return "z", "up axis taken as z: the file names none"
+    return "z", "up axis taken as z: the file does not name it"
 
 
 def _z_up(places: Array, up: str) -> Array:
-    """The axes turned in their cycle until `up` is z; a downward one first turned about x or z."""
+    """Returns the places with axes permuted so that `up` is z; a downward axis is first turned about x or z."""
     if up.startswith("-"):
         places = places * ([1.0, -1.0, -1.0] if up != "-x" else [-1.0, -1.0, 1.0])
     return np.roll(places, {"x": 2, "y": 1, "z": 0}[up[-1]], axis=-1)
 
 
-__all__ = ["Markers", "gaps", "read_c3d", "read_markers"]
+__all__ = ["read_c3d", "read_markers"]

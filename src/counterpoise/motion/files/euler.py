@@ -1,7 +1,7 @@
 """Angles about axes, one after the other, and the rotation they make: q = q_1(a_1) q_2(a_2) q_3(a_3).
 
-From a rotation back to three angles there are two ways, (a, b, c) and (a + 180, 180 - b, c + 180); `angles_of` stays
-on the way it began with, frame by frame, and unwinds whole turns, so that curves in other programs do not leap.
+A rotation has two solutions for three angles, (a, b, c) and (a + 180, 180 - b, c + 180). `angles_of` stays with the
+solution it began with, frame by frame, and adds whole turns, so that curves in other programs are continuous.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array
 
-_LOCKED = 1e-7  # cosine of the middle angle below which only the sum (difference) of the outer two means anything
+_GIMBAL_LOCK = 1e-7  # cosine of the middle angle below which only the sum (or difference) of the outer two is known
 
 
 def rotation_of(axes: Sequence[int], degrees: Array) -> Array:
-    """Quaternions (..., 4) of angles (..., k) about the axes, in this order; no axes at all is no rotation."""
+    """Returns quaternions (..., 4) of angles (..., k) about the axes, in this order; identity without axes."""
     half = np.radians(0.5 * np.asarray(degrees, dtype=np.float64))
     cos, sin = np.cos(half), np.sin(half)
     out: Array | None = None
@@ -31,7 +31,7 @@ def rotation_of(axes: Sequence[int], degrees: Array) -> Array:
 
 
 def angles_of(axes: Sequence[int], rotations: Array) -> Array:
-    """Angles (f, ..., 3) [deg] about three different axes, in this order, of rotations (f, ..., 4), continuous in f.
+    """Returns angles (f, ..., 3) [deg] about three axes, in this order, of rotations (f, ..., 4), continuous in f.
 
     With i, j, k the axes and s = +1 where they are in cyclic order, R = R_i(a) R_j(b) R_k(c) has R_ik = s sin b,
     R_jk / R_kk = -s tan a and R_ij / R_ii = -s tan c.
@@ -43,20 +43,20 @@ def angles_of(axes: Sequence[int], rotations: Array) -> Array:
     b = np.arctan2(s * R[..., i, k], cos)
     a = np.arctan2(-s * R[..., j, k], R[..., k, k])
     c = np.arctan2(-s * R[..., i, j], R[..., i, i])
-    locked = cos < _LOCKED
-    if locked.any():  # hold c as it was last known and let a do the rest
+    locked = cos < _GIMBAL_LOCK
+    if locked.any():  # keep the last known c, and compute a from it
         known = np.where(locked, 0, np.arange(len(R)).reshape(-1, *[1] * (locked.ndim - 1)))
         c = np.take_along_axis(np.where(locked, 0.0, c), np.maximum.accumulate(known, axis=0), axis=0)
         rest = np.arctan2(s * R[..., k, j], R[..., j, j])  # a + s c for b = 90 degrees, a - s c for -90
         a = np.where(locked, rest - np.where(b > 0.0, s, -s) * c, a)
     angles = np.stack([a, b, c], axis=-1)
     other = np.stack([a + np.pi, np.pi - b, c + np.pi], axis=-1)
-    leaps = _apart(angles[1:], other[:-1]) < _apart(angles[1:], angles[:-1])
-    first = np.zeros((1, *leaps.shape[1:]), dtype=np.int64)
-    swapped = np.cumsum(np.concatenate([first, leaps]), axis=0) % 2 == 1
+    jumps = _apart(angles[1:], other[:-1]) < _apart(angles[1:], angles[:-1])
+    first = np.zeros((1, *jumps.shape[1:]), dtype=np.int64)
+    swapped = np.cumsum(np.concatenate([first, jumps]), axis=0) % 2 == 1
     return np.degrees(np.unwrap(np.where(swapped[..., None], other, angles), axis=0))
 
 
 def _apart(a: Array, b: Array) -> Array:
-    """How far two sets of angles are apart, whole turns aside."""
+    """Returns a distance of two sets of angles that ignores whole turns."""
     return np.sum(1.0 - np.cos(a - b), axis=-1)

@@ -1,7 +1,7 @@
-"""The outside of a glTF 2.0 file: JSON, buffers and accessors, read without trust and written deterministically.
+"""The container of a glTF 2.0 file: JSON, buffers and accessors, checked when read, and always written in the same way.
 
-Every count, offset and type is compared with the bytes that are really there before memory is reserved for it. What
-is wrong is a `Refused` that names the byte or the place in the JSON.
+Every count, offset and type is compared with the bytes that are there before memory is reserved for it. Anything wrong
+raises `Refused` with the byte or the place in the JSON.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from counterpoise.arrays import Array
 from counterpoise.files import Refused, one_line, whole_file
 
 MAGIC, JSON_CHUNK, BIN_CHUNK = b"glTF", 0x4E4F534A, 0x004E4942
-LARGEST = 1 << 30  # [bytes], of a file or a buffer
-MOST_ITEMS = 1_000_000  # commas and brackets in the JSON
-SPARE = 1_000_000  # numbers an accessor may have without bytes behind them
+MAX_BYTES = 1 << 30  # of a file or a buffer
+MAX_ITEMS = 1_000_000  # commas and brackets in the JSON
+SPARE_NUMBERS = 1_000_000  # that accessors may have without bytes in the file
+MAX_NUMBER = 1e30
 _DTYPES = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-_HARMLESS = (  # extensions that change how surfaces look or are packed, not how joints move
+_HARMLESS = (  # extensions of surfaces and their storage, which do not change how joints move
     "KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_draco_", "KHR_mesh_quantization",
 )  # fmt: skip
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
 class Document:
-    """A glTF file opened for reading: its JSON, and the buffers as they are asked for."""
+    """A glTF file opened for reading: its JSON, and buffers that are read when they are needed."""
 
     def __init__(self, path: Path) -> None:
         self._folder = path.parent
-        data = read_plain_file(path, LARGEST)
+        data = read_plain_file(path, MAX_BYTES)
         self.binary, text, start = data[:4] == MAGIC, data, 0
         self._chunk: memoryview | None = None
         if self.binary:
@@ -50,7 +51,7 @@ class Document:
         self._items: dict[str, list[dict[str, Any]]] = {}
         self._buffers: dict[int, memoryview] = {}
         self._arrays: dict[int, NDArray[Any]] = {}
-        self._spare = SPARE + len(data)
+        self._spare = SPARE_NUMBERS + len(data)
         self.size = len(data)  # [bytes], of the file and of the files beside it that were read
         asset = member(self.root, "", "asset", dict)
         version = asset.get("version")
@@ -58,10 +59,10 @@ class Document:
             raise Refused(f"/asset/version is {_shown(version)}; this program reads glTF 2.0")
         for i, name in enumerate(member(self.root, "", "extensionsRequired", list, [])):
             if not isinstance(name, str) or not name.startswith(_HARMLESS):
-                raise Refused(f"/extensionsRequired/{i} asks for {_shown(name)}, which this program does not know")
+                raise Refused(f"/extensionsRequired/{i} is {_shown(name)}, which this program cannot read")
 
     def items(self, name: str) -> list[dict[str, Any]]:
-        """A top-level list of objects, such as nodes."""
+        """Returns a top-level list of objects, such as nodes."""
         if name not in self._items:
             found = member(self.root, "", name, list, [])
             for i, item in enumerate(found):
@@ -71,7 +72,10 @@ class Document:
         return self._items[name]
 
     def accessor(self, index: int, kind: str) -> NDArray[Any]:
-        """The numbers of an accessor, (count, width), as floats where it says so; `kind` is SCALAR, VEC3, ..."""
+        """Returns the numbers of an accessor, (count, width), as floats if it is normalized or of floats.
+
+        `kind` is SCALAR, VEC3, ...
+        """
         where = f"/accessors/{index}"
         entry = self.items("accessors")[index]
         if entry.get("type") != kind:
@@ -81,32 +85,32 @@ class Document:
         return self._arrays[index]
 
     def forget(self, index: int) -> None:
-        """Let go of an accessor's numbers."""
+        """Frees the memory of an accessor's numbers."""
         self._arrays.pop(index, None)
 
     def count(self, index: int) -> int:
-        """How many elements an accessor declares, before anything of it is read."""
-        return number(self.items("accessors")[index], f"/accessors/{index}", "count", 1, LARGEST)
+        """Returns how many elements an accessor declares; its numbers are not read for it."""
+        return number(self.items("accessors")[index], f"/accessors/{index}", "count", 1, MAX_BYTES)
 
     def _read_accessor(self, entry: dict[str, Any], where: str, width: int) -> NDArray[Any]:
         code = number(entry, where, "componentType", 0, 65535)
         if code not in _DTYPES:
             raise Refused(f"{where}/componentType {code} is none of {', '.join(map(str, _DTYPES))}")
         dtype = np.dtype(_DTYPES[code])
-        count = number(entry, where, "count", 1, LARGEST)
-        offset = number(entry, where, "byteOffset", 0, LARGEST, 0)
+        count = number(entry, where, "count", 1, MAX_BYTES)
+        offset = number(entry, where, "byteOffset", 0, MAX_BYTES, 0)
         self._spare -= count * width
         if self._spare < 0:
-            raise Refused(f"{where}/count {count} makes more numbers than a file of this size can mean")
+            raise Refused(f"{where}/count {count} makes too many numbers for a file of this size")
         if "bufferView" in entry:
-            view = number(entry, where, "bufferView", 0, LARGEST)
+            view = number(entry, where, "bufferView", 0, MAX_BYTES)
             values = self._strided(view, f"{where}/bufferView", offset, count, width, dtype).copy()
         else:
             values = np.zeros((count, width), dtype)
         if "sparse" in entry:
             self._replace(values, member(entry, where, "sparse", dict), f"{where}/sparse")
         if code == 5126:
-            with np.errstate(invalid="ignore"):  # some NaN complain when they are copied
+            with np.errstate(invalid="ignore"):  # copying some NaN raises a warning
                 out = values.astype(np.float64)
             if not np.isfinite(out).all():
                 raise Refused(f"{where} holds NaN or infinity at element {int(np.argwhere(~np.isfinite(out))[0, 0])}")
@@ -118,7 +122,7 @@ class Document:
         return values
 
     def _replace(self, values: NDArray[Any], sparse: dict[str, Any], where: str) -> None:
-        """Put a sparse accessor's few values over the rest."""
+        """Replaces the few values that a sparse accessor lists."""
         count = number(sparse, where, "count", 1, len(values))
         at, put = (member(sparse, where, name, dict) for name in ("indices", "values"))
         code = number(at, f"{where}/indices", "componentType", 0, 65535)
@@ -126,9 +130,9 @@ class Document:
             raise Refused(f"{where}/indices/componentType {code} is none of 5121, 5123, 5125")
         rows, cells = (
             self._strided(
-                number(part, f"{where}/{name}", "bufferView", 0, LARGEST),
+                number(part, f"{where}/{name}", "bufferView", 0, MAX_BYTES),
                 f"{where}/{name}/bufferView",
-                number(part, f"{where}/{name}", "byteOffset", 0, LARGEST, 0),
+                number(part, f"{where}/{name}", "byteOffset", 0, MAX_BYTES, 0),
                 count,
                 width,
                 dtype,
@@ -146,20 +150,20 @@ class Document:
     def _strided(
         self, view: int, where: str, offset: int, count: int, width: int, dtype: np.dtype[Any]
     ) -> NDArray[Any]:
-        """`count` rows of `width` numbers from a buffer view, whatever lies between the rows."""
+        """Returns `count` rows of `width` numbers from a buffer view, which may have other bytes between the rows."""
         views = self.items("bufferViews")
         if view >= len(views):
             raise Refused(f"{where} {view} is not one of the {len(views)} buffer views")
         entry, at = views[view], f"/bufferViews/{view}"
-        start = number(entry, at, "byteOffset", 0, LARGEST, 0)
-        length = number(entry, at, "byteLength", 1, LARGEST)
+        start = number(entry, at, "byteOffset", 0, MAX_BYTES, 0)
+        length = number(entry, at, "byteLength", 1, MAX_BYTES)
         size = width * dtype.itemsize
         stride = number(entry, at, "byteStride", 4, 252, None) if "byteStride" in entry else size
         if stride < size:
             raise Refused(f"{at}/byteStride {stride} is less than an element's {size} bytes")
         if offset + stride * (count - 1) + size > length:
             raise Refused(f"{where}: {count} elements from byte {offset} do not fit the view's {length} bytes")
-        buffer = self._buffer(number(entry, at, "buffer", 0, LARGEST), f"{at}/buffer")
+        buffer = self._buffer(number(entry, at, "buffer", 0, MAX_BYTES), f"{at}/buffer")
         if start + length > len(buffer):
             raise Refused(f"{at} ends at byte {start + length} of a buffer of {len(buffer)}")
         span = stride * (count - 1) + size
@@ -174,7 +178,7 @@ class Document:
         if index >= len(buffers):
             raise Refused(f"{where} {index} is not one of the {len(buffers)} buffers")
         entry, at = buffers[index], f"/buffers/{index}"
-        length = number(entry, at, "byteLength", 1, LARGEST)
+        length = number(entry, at, "byteLength", 1, MAX_BYTES)
         if "uri" not in entry:
             if self._chunk is None or index != 0:
                 raise Refused(f"{at} has no uri, and the file no binary chunk for it")
@@ -193,7 +197,7 @@ class Document:
 
 
 def read_plain_file(path: Path, largest: int) -> bytes:
-    """The bytes of an ordinary file; anything that could block or never end is refused before it is opened."""
+    """Returns the bytes of an ordinary file; pipes and devices are refused before they are opened."""
     state = os.stat(path)
     if not stat.S_ISREG(state.st_mode):
         raise Refused("it is not an ordinary file")
@@ -204,7 +208,7 @@ def read_plain_file(path: Path, largest: int) -> bytes:
 
 
 def _chunks(data: bytes) -> tuple[bytes, int, memoryview | None]:
-    """The JSON of a GLB, the byte it starts at, and its binary chunk."""
+    """Returns the JSON of a GLB, the byte it starts at, and its binary chunk."""
     if len(data) < 20:
         raise Refused(f"byte {len(data)}: the file ends inside its header")
     version, total = struct.unpack_from("<II", data, 4)
@@ -231,12 +235,12 @@ def _chunks(data: bytes) -> tuple[bytes, int, memoryview | None]:
 
 
 def parse_json(text: bytes, start: int = 0) -> dict[str, Any]:
-    """A JSON object from text of reasonable depth and number of items; `start` is where the text lies in its file."""
+    """Returns the JSON object of a text with a limited number of items; `start` is the byte of the text in its file."""
     if text.startswith(b"\xef\xbb\xbf"):
         text = text[3:]
     items = sum(text.count(mark) for mark in (b",", b"[", b"{"))
-    if items > MOST_ITEMS:
-        raise Refused(f"its JSON has {items} items, more than the {MOST_ITEMS} this program reads")
+    if items > MAX_ITEMS:
+        raise Refused(f"its JSON has {items} items, more than the {MAX_ITEMS} this program reads")
     try:
         root = json.loads(text.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:
@@ -258,7 +262,7 @@ def _no_constant(text: str) -> float:
 
 
 def _fetch(folder: Path, uri: str, where: str, length: int) -> bytes:
-    """The bytes behind a uri: in the uri itself, or in a file that lies inside the glTF file's own folder."""
+    """Returns the bytes of a uri: in the uri itself, or in a file inside the folder of the glTF file."""
     if uri.startswith("data:"):
         head, comma, body = uri.partition(",")
         if not comma or not head.endswith(";base64"):
@@ -285,11 +289,11 @@ def _fetch(folder: Path, uri: str, where: str, length: int) -> bytes:
         raise Refused(f"{where}: {_shown(uri)} is a link that leads outside; {cure}")
     if size < length:
         raise Refused(f"{where}: {_shown(uri)} has {size} bytes, fewer than the {length} declared")
-    return read_plain_file(target, LARGEST)
+    return read_plain_file(target, MAX_BYTES)
 
 
 def pack(root: dict[str, Any], binary: bytes) -> bytes:
-    """A GLB of JSON and one binary chunk."""
+    """Returns a GLB of JSON and one binary chunk."""
     text = dump_json(root)
     text += b" " * (-len(text) % 4)
     binary += b"\0" * (-len(binary) % 4)
@@ -301,21 +305,21 @@ def pack(root: dict[str, Any], binary: bytes) -> bytes:
 
 
 def dump_json(root: dict[str, Any]) -> bytes:
-    """The same object always gives the same bytes."""
+    """Returns the JSON text of an object; the same object always gives the same bytes."""
     return json.dumps(root, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode("utf-8")
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
+    """Writes a file completely or not at all."""
     with whole_file(path) as temporary:
         temporary.write_bytes(data)
 
 
-# ------------------------------------------------------------------------------------------- greeting JSON values
+# ------------------------------------------------------------------------------------------- checks of JSON values
 
 
 def member(parent: dict[str, Any], where: str, name: str, kind: type, default: Any = ...) -> Any:
-    """A member of a JSON object, of the kind it must be."""
+    """Returns a member of a JSON object, which must be of this kind."""
     value = parent.get(name, default)
     if value is ...:
         raise Refused(f"{where}/{name} is missing")
@@ -325,7 +329,7 @@ def member(parent: dict[str, Any], where: str, name: str, kind: type, default: A
 
 
 def number(parent: dict[str, Any], where: str, name: str, low: int, high: int, default: Any = ...) -> int:
-    """A whole number of a JSON object, between its bounds."""
+    """Returns a whole number of a JSON object, which must be between its bounds."""
     value = parent.get(name, default)
     if value is ...:
         raise Refused(f"{where}/{name} is missing")
@@ -337,14 +341,14 @@ def number(parent: dict[str, Any], where: str, name: str, low: int, high: int, d
 
 
 def index_of(parent: dict[str, Any], where: str, name: str, many: int, what: str) -> int:
-    """An index into a list of `many` things."""
+    """Returns an index into a list of `many` things."""
     if not many:
         raise Refused(f"{where}/{name} points at {what}, of which the file has none")
     return number(parent, where, name, 0, many - 1)
 
 
 def indices(parent: dict[str, Any], where: str, name: str, many: int) -> list[int]:
-    """A list of indices into a list of `many` things, none twice."""
+    """Returns a list of different indices into a list of `many` things."""
     values = member(parent, where, name, list, [])
     for i, value in enumerate(values):
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < many:
@@ -355,18 +359,18 @@ def indices(parent: dict[str, Any], where: str, name: str, many: int) -> list[in
 
 
 def vector(parent: dict[str, Any], where: str, name: str, default: tuple[float, ...]) -> Array:
-    """A list of finite numbers as long as its default."""
+    """Returns a list of finite numbers, as long as its default."""
     values = parent.get(name, list(default))
     if not isinstance(values, list) or len(values) != len(default):
         raise Refused(f"{where}/{name} is {_shown(values)}, not {len(default)} numbers")
     for value in values:
-        if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e30:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < MAX_NUMBER:
             raise Refused(f"{where}/{name} holds {_shown(value)}, not a finite number")
     return np.array(values, dtype=np.float64)
 
 
 def positive(parent: dict[str, Any], name: str) -> float | None:
-    """A positive number if there is one; anything else is as good as nothing."""
+    """Returns a positive number if there is one, None for anything else."""
     value = parent.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e6 and math.isfinite(value):
         return float(value)
@@ -374,6 +378,7 @@ def positive(parent: dict[str, Any], name: str) -> float | None:
 
 
 def _shown(value: Any) -> str:
+    """Returns a short text of a JSON value, for a message."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):

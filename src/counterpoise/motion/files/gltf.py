@@ -1,7 +1,7 @@
-"""glTF 2.0: a clip as `.glb` or `.gltf`, skinned body included, and skeleton animation read back from any glTF file.
+"""glTF 2.0: a clip is written as `.glb` or `.gltf` with a skinned body; reading is in `gltf_read`.
 
-Written files are y up, as glTF demands, in metres; their joints' axes are ours turned along, so a program that reads
-with z up (Blender) finds our places and axes exactly. The same clip always gives the same bytes.
+Files are in metres and y up, as glTF demands. The axes of joints are turned in the same way, so a program that reads
+with z up (Blender) gets our places and axes exactly. The same clip always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import one_line
 from counterpoise.motion.files.glb import dump_json, pack, write_bytes
 from counterpoise.motion.files.gltf_read import ENDS, GENERATOR, read_clip
-from counterpoise.motion.files.meshes import RGBA, Surface, surfaces
+from counterpoise.motion.files.meshes import RGBA, MeshSurface, surfaces
 from counterpoise.motion.files.names import clean_name, linear_light, unique_names
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton
 
-STILL = 1e-9  # [m, rad]: what moves less than this does not move
+NO_MOVEMENT = 1e-9  # [m, rad] smaller changes count as none
 _FLOAT, _USHORT, _UBYTE, _UINT = 5126, 5123, 5121, 5125
 _VERTICES, _INDICES = 34962, 34963
 _WIDTHS = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
@@ -39,10 +39,10 @@ def write_clip(
     motion: Motion | None = None,
     buffer: Literal["embedded", "beside"] = "embedded",
 ) -> None:
-    """Write a clip as `.glb`, or as `.gltf` with its numbers embedded or in a `.bin` beside it.
+    """Writes a clip as `.glb`, or as `.gltf` with its numbers embedded or in a `.bin` in the same folder.
 
-    `motion` is the motion the clip came from: its figure's shapes become the body. Without it the bones themselves are
-    drawn. Rotations have a key a frame, translations only where something moves.
+    `motion` is the motion that the clip was made from: the shapes of its character become the body. Without it bones
+    are drawn. Rotations have a key a frame, translations only if they change.
     """
     target = Path(path)
     suffix = target.suffix.lower()
@@ -68,7 +68,7 @@ def write_clip(
 
 
 def build_gltf(clip: Clip, motion: Motion | None = None) -> tuple[dict[str, Any], bytes]:
-    """The JSON object and the one buffer of a clip's file."""
+    """Returns the JSON object and the one buffer of a clip's file."""
     store = _Store()
     names = unique_names([clean_name(name) for name in clip.skeleton.names])
     figure = clean_name(motion.character.name if motion is not None else clip.name or "figure")
@@ -110,7 +110,7 @@ class _Store:
         self.accessors: list[dict[str, Any]] = []
 
     def add(self, values: Array | NDArray[Any], component: int, target: int | None = None, bounds: bool = False) -> int:
-        """Numbers (count, width) as an accessor of their own; its index."""
+        """Adds numbers (count, width) as an accessor. Returns its index."""
         kinds = {_FLOAT: "<f4", _USHORT: "<u2", _UBYTE: "u1", _UINT: "<u4"}
         stored = np.ascontiguousarray(values, dtype=kinds[component])
         view: dict[str, Any] = {"buffer": 0, "byteOffset": len(self.data), "byteLength": stored.nbytes}
@@ -125,7 +125,7 @@ class _Store:
             "count": len(stored),
             "type": _WIDTHS[stored.shape[1]],
         }
-        if bounds:  # of the numbers as stored, in 32 bits
+        if bounds:  # of the numbers as they are stored, with 32 bits
             entry["min"] = [float(x) for x in stored.min(axis=0)]
             entry["max"] = [float(x) for x in stored.max(axis=0)]
         self.accessors.append(entry)
@@ -133,7 +133,7 @@ class _Store:
 
 
 def _nodes(skeleton: Skeleton, names: tuple[str, ...], figure: str) -> list[dict[str, Any]]:
-    """A node for the figure, then one a joint."""
+    """Returns a node for the figure, then one a joint."""
     roots = [i + 1 for i, parent in enumerate(skeleton.parents) if parent < 0]
     figure_name = unique_names([*names, figure])[-1]
     nodes: list[dict[str, Any]] = [{"name": figure_name, "children": roots}]
@@ -153,7 +153,7 @@ def _nodes(skeleton: Skeleton, names: tuple[str, ...], figure: str) -> list[dict
 
 
 def _inverse_binds(skeleton: Skeleton) -> Array:
-    """(n, 16), columns one after the other: from the world at rest to each joint."""
+    """Returns the matrices (n, 16) from the world at rest to each joint, column by column."""
     places, turns = skeleton.world()
     back_places, back_turns = spatial.inverse((places, turns))
     M = np.zeros((len(places), 4, 4))
@@ -163,9 +163,9 @@ def _inverse_binds(skeleton: Skeleton) -> Array:
     return M.transpose(0, 2, 1).reshape(-1, 16)
 
 
-def _body(store: _Store, body: list[Surface], joints: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Materials, and a primitive for each: surfaces of one colour are joined."""
-    colours: dict[RGBA, list[Surface]] = {}
+def _body(store: _Store, body: list[MeshSurface], joints: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Returns materials, and a primitive for each: surfaces of one colour are joined."""
+    colours: dict[RGBA, list[MeshSurface]] = {}
     for surface in body:
         colours.setdefault(surface.colour, []).append(surface)
     materials, primitives = [], []
@@ -214,7 +214,7 @@ def _material(colour: RGBA, number: int) -> dict[str, Any]:
 
 
 def _animation(store: _Store, clip: Clip) -> dict[str, Any]:
-    """One key a frame for what moves, one key for what stands elsewhere than at rest, none for the rest."""
+    """Returns the animation: a key a frame for what changes, one key for what differs from rest, none for the rest."""
     skeleton, f = clip.skeleton, len(clip)
     every = store.add((np.arange(f) / clip.rate)[:, None], _FLOAT, bounds=True)
     once: list[int] = [every] if f == 1 else []
@@ -223,9 +223,9 @@ def _animation(store: _Store, clip: Clip) -> dict[str, Any]:
     samplers: list[dict[str, Any]] = []
     channels: list[dict[str, Any]] = []
 
-    def add(joint: int, path: str, values: Array, still: float, always: bool) -> None:
-        moving = float(np.ptp(values, axis=0).max()) > STILL
-        if not (moving or always) and still <= STILL:
+    def add(joint: int, path: str, values: Array, from_rest: float, always: bool) -> None:
+        moving = float(np.ptp(values, axis=0).max()) > NO_MOVEMENT
+        if not (moving or always) and from_rest <= NO_MOVEMENT:
             return
         whole = moving or always
         if not whole and not once:
@@ -252,12 +252,12 @@ def _animation(store: _Store, clip: Clip) -> dict[str, Any]:
 
 
 def to_y_up(v: Array) -> Array:
-    """(x, y, z) with z up -> (x, z, -y) with y up."""
+    """Returns (x, y, z) with z up as (x, z, -y) with y up."""
     return np.stack([v[..., 0], v[..., 2], -v[..., 1]], axis=-1)
 
 
 def turn_y_up(q: Array) -> Array:
-    """The same turn (w, x, y, z) seen in axes of which y is up."""
+    """Returns the same rotation (w, x, y, z) in axes of which y is up."""
     return np.concatenate([q[..., :1], to_y_up(q[..., 1:])], axis=-1)
 
 

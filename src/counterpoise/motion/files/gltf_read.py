@@ -1,4 +1,4 @@
-"""Skeleton animation out of any glTF 2.0 file: joints, their rest, and their movement at even frames."""
+"""Skeleton animation read from any glTF 2.0 file: joints, their rest pose, and their movement at even frames."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from counterpoise.errors import BadFile, BadValue, CounterpoiseError, unknown_na
 from counterpoise.files import Refused, one_line
 from counterpoise.motion.files import gltf_tracks as tracks
 from counterpoise.motion.files.axes import into_ours
-from counterpoise.motion.files.glb import Document, indices, vector
+from counterpoise.motion.files.glb import Document, indices
+from counterpoise.motion.files.gltf_nodes import NodeTree
 from counterpoise.motion.files.names import unique_names
-from counterpoise.motion.skeleton import MOST_JOINTS, Clip, Skeleton
+from counterpoise.motion.skeleton import MAX_JOINTS, Clip, Skeleton
 
 GENERATOR = "Counterpoise"
-EVEN = 1e-3  # scales that differ by less than this are the same
-ENDS = "counterpoise_ends"  # a node's extras: where limbs end, as written by this program
+SAME_SCALE = 1e-3  # relative difference of scales that count as equal
+MAX_PLACE = 1e9  # [m]
+MAX_ENDS = 64  # of one node
+ENDS = "counterpoise_ends"  # in a node's extras: where limbs end, as written by this program
 
 
 def read_clip(
@@ -32,12 +35,12 @@ def read_clip(
     skin: int | str | None = None,
     forward: str | None = None,
 ) -> Clip:
-    """The skeleton of a glTF or GLB file and one of its animations, in metres, z up, x forward.
+    """Reads the skeleton of a glTF or GLB file and one of its animations, in metres, z up, x forward.
 
-    Joints are those of the largest skin (or of `skin`) and of all that share joints with it; where there is no skin,
-    the nodes that are animated. `animation` is a name or an index; the first where nothing is said. Frames come at
-    `rate` a second; where none is given, at the rate that the keys suggest. `forward` is the file's axis that the
-    figure looks along ("z", "x", ...); guessed where not given, and x in files written here.
+    Joints are those of the largest skin (or of `skin`) and of all skins that share joints with it; without a skin, the
+    nodes that are animated. `animation` is a name or an index; the first if none is given. Frames are `rate` a second;
+    if none is given, the rate is guessed from the keys. `forward` is the file's axis that the figure faces ("z", "x",
+    ...); guessed if not given, and x in files written here.
     """
     if rate is not None and not (np.isfinite(rate) and 0.0 < rate <= 100_000.0):
         raise BadValue(f"a rate is a positive number of frames a second, not {rate!r}", rate=rate)
@@ -59,7 +62,7 @@ def _read(
     skin: int | str | None,
     forward: str | None,
 ) -> Clip:
-    tree = _Tree(doc)
+    tree = NodeTree(doc)
     animations, skins = doc.items("animations"), doc.items("skins")
     if not animations:
         raise Refused("it holds no animation")
@@ -76,8 +79,8 @@ def _read(
     joints = tree.closed(chosen)
     if not joints:
         raise Refused("it has no joint")
-    if len(joints) > MOST_JOINTS:
-        raise Refused(f"it has {len(joints)} joints, more than the {MOST_JOINTS} this program reads")
+    if len(joints) > MAX_JOINTS:
+        raise Refused(f"it has {len(joints)} joints, more than the {MAX_JOINTS} this program reads")
     above = tree.above(joints)
     needed = above.union(joints)
     used = [c for c in channels if c.node in needed]
@@ -85,24 +88,24 @@ def _read(
     if not used:
         raise Refused(f"/animations/{which} moves none of the skin's joints")
     at, rate, guessed = tracks.frame_times(doc, which, list(shared.values()), rate)
-    if len(at) * (len(joints) + len(above)) > max(tracks.MOST_CELLS, doc.size):
-        raise Refused(f"{len(at)} frames of {len(joints)} joints are more than a file of this size can mean")
+    if len(at) * (len(joints) + len(above)) > max(tracks.MAX_CELLS, doc.size):
+        raise Refused(f"{len(at)} frames of {len(joints)} joints are too many for a file of this size")
     names = [_named(a, f"animation {i}") for i, a in enumerate(animations)]
-    told = [f"rate guessed from the keys: {rate:.6g} frames/s"] if guessed else []
+    remarks = [f"rate guessed from the keys: {rate:.6g} frames/s"] if guessed else []
     if len(names) > 1:
-        told.append(f"animation {names[which]!r} read, one of {len(names)}")
+        remarks.append(f"animation {names[which]!r} read, one of {len(names)}")
     name = animations[which].get("name")
     try:
         skeleton, rotations, translations = _Movement(doc, tree, joints, used, shared, at).clip_parts()
         raw = Clip(skeleton, rate, rotations, translations, names[which] if name else source.stem)
     except BadValue as error:
-        raise Refused(f"its clip is no good: {one_line(error)}") from error
+        raise Refused(f"its clip is not valid: {one_line(error)}") from error
     if forward is None and doc.root["asset"].get("generator") == GENERATOR:
         forward = "x"
-    clip, axes = into_ours(raw, "m", "y", forward, told)
+    clip, axes = into_ours(raw, "m", "y", forward, remarks)
     notes = {
         "format": "glb" if doc.binary else "gltf",
-        "told": tuple(told),
+        "remarks": tuple(remarks),
         "rate": rate,
         **axes,
         "animation": names[which],
@@ -113,100 +116,13 @@ def _read(
     return replace(clip, notes=notes)
 
 
-class _Tree:
-    """The nodes of a file: who hangs on whom, and how each one rests."""
-
-    def __init__(self, doc: Document) -> None:
-        self.nodes = doc.items("nodes")
-        n = len(self.nodes)
-        if not n:
-            raise Refused("it has no nodes")
-        self.parent = np.full(n, -1, dtype=np.int64)
-        self.children: list[list[int]] = []
-        for i, node in enumerate(self.nodes):
-            self.children.append(indices(node, f"/nodes/{i}", "children", n))
-            for child in self.children[-1]:
-                if self.parent[child] >= 0 or child == i:
-                    raise Refused(f"/nodes/{i}/children: node {child} hangs on two nodes, or on itself")
-                self.parent[child] = i
-        self.order = self._depth_first()
-
-    def _depth_first(self) -> list[int]:
-        """All nodes, parents first; a node that is not reached from a root hangs on itself by a circle."""
-        out: list[int] = []
-        stack = [int(i) for i in np.flatnonzero(self.parent < 0)[::-1]]
-        while stack:
-            node = stack.pop()
-            out.append(node)
-            stack += reversed(self.children[node])
-        if len(out) < len(self.nodes):
-            lost = min(set(range(len(self.nodes))) - set(out))
-            raise Refused(f"/nodes/{lost} hangs on itself: the nodes form a circle")
-        return out
-
-    def closed(self, chosen: list[int]) -> list[int]:
-        """The chosen nodes, all that lie between two of them, and the one that joins them if it is none of them.
-
-        Parents stand first; in the order given where that is so.
-        """
-        shared = self._shared(chosen)
-        picked, below, beneath = (np.zeros(len(self.nodes), bool) for _ in range(3))  # below: something picked is
-        picked[chosen] = True
-        if shared >= 0:
-            picked[shared] = True
-        for node in self.order:
-            if self.parent[node] >= 0:
-                beneath[node] = beneath[self.parent[node]] or picked[self.parent[node]]
-        for node in reversed(self.order):
-            if self.parent[node] >= 0 and (below[node] or picked[node]):
-                below[self.parent[node]] = True
-        found = [node for node in self.order if picked[node] or (below[node] and beneath[node])]
-        place = {node: i for i, node in enumerate(chosen)}
-        if len(place) == len(found) and all(place.get(int(self.parent[j]), -1) < place[j] for j in found):
-            return list(place)
-        return found
-
-    def _shared(self, chosen: list[int]) -> int:
-        """The lowest node above (or among) all the chosen; -1 where there is none."""
-        count = np.zeros(len(self.nodes), dtype=np.int64)
-        count[chosen] = 1
-        many = int(count.sum())
-        for node in reversed(self.order):
-            if self.parent[node] >= 0:
-                count[self.parent[node]] += count[node]
-        full = [node for node in self.order if count[node] == many]
-        return full[-1] if full else -1
-
-    def above(self, joints: list[int]) -> set[int]:
-        """The nodes that carry the joints without being one."""
-        out: set[int] = set()
-        mine = set(joints)
-        for joint in joints:
-            node = int(self.parent[joint])
-            while node >= 0 and node not in mine and node not in out:
-                out.add(node)
-                node = int(self.parent[node])
-        return out
-
-    def rest(self, node: int) -> tuple[Array, Array, Array]:
-        """Translation (3,), rotation (x, y, z, w) and scale (3,) of a node where nothing is animated."""
-        entry, where = self.nodes[node], f"/nodes/{node}"
-        if "matrix" in entry:
-            return _taken_apart(vector(entry, where, "matrix", (0.0,) * 16).reshape(4, 4).T, where)
-        turn = vector(entry, where, "rotation", (0.0, 0.0, 0.0, 1.0))
-        if np.linalg.norm(turn) < 1e-3:
-            raise Refused(f"{where}/rotation has no length")
-        move = vector(entry, where, "translation", (0.0, 0.0, 0.0))
-        return move, turn / np.linalg.norm(turn), vector(entry, where, "scale", (1.0, 1.0, 1.0))
-
-
 class _Movement:
     """Values of the needed nodes at every frame, gathered into a skeleton and its clip."""
 
     def __init__(
         self,
         doc: Document,
-        tree: _Tree,
+        tree: NodeTree,
         joints: list[int],
         channels: list[tracks.Channel],
         inputs: dict[int, Array],  # key times by accessor
@@ -223,7 +139,7 @@ class _Movement:
         self.sizes: dict[int, float] = {-1: 1.0}  # accumulated scale
 
     def clip_parts(self) -> tuple[Skeleton, Array, Array]:
-        """The skeleton at rest, and rotations and translations of its joints, in the file's axes."""
+        """Returns the skeleton at rest, and rotations and translations of its joints, in the file's axes."""
         f, n = len(self.at), len(self.joints)
         moves, turns = np.empty((f, n, 3)), np.empty((f, n, 4))
         offsets, rest = np.empty((n, 3)), np.empty((n, 4))
@@ -249,8 +165,8 @@ class _Movement:
             moves[:, i], turns[:, i] = here
             offsets[i], rest[i] = still
             ends += [(i, end) for end in _ends(tree.nodes[node], self.sizes[node])]
-        if not (np.abs(moves) < 1e9).all():
-            raise Refused("its joints lie further away than 1e9 m")
+        if not (np.abs(moves) < MAX_PLACE).all():
+            raise Refused(f"its joints are further away than {MAX_PLACE:g} m")
         parents = tuple(self.mine.get(int(tree.parent[node]), -1) for node in self.joints)
         names = unique_names([_named(tree.nodes[node], f"node_{node}") for node in self.joints])
         skeleton = Skeleton(names, parents, offsets, spatial.normalize(rest), tuple(ends))
@@ -264,7 +180,7 @@ class _Movement:
         return tracks.sample(times, tracks.key_values(self.doc, channel, len(times)), channel, self.at)
 
     def _scale(self, node: int, scale: Array) -> float:
-        """The one factor by which a node scales what hangs on it."""
+        """Returns the one factor by which a node scales its descendants."""
         where = f"/nodes/{node}"
         found = self.channels.get(node, {}).get("scale")
         if found is not None:
@@ -272,19 +188,19 @@ class _Movement:
             values = tracks.key_values(self.doc, channel, len(times))
             keys = values[1::3] if channel.mode == "CUBICSPLINE" else values
             scale = keys[0]
-            if np.abs(keys - scale).max() > EVEN * np.abs(scale).max():
-                raise Refused(f"{where}: its scale changes in time, which a skeleton's bones cannot; bake it first")
+            if np.abs(keys - scale).max() > SAME_SCALE * np.abs(scale).max():
+                raise Refused(f"{where}: its scale changes in time, which bones of a skeleton cannot do; bake it first")
         size = float(scale.mean())
-        if not 1e-6 < size < 1e6 or np.abs(scale - size).max() > EVEN * size:
+        if not 1e-6 < size < 1e6 or np.abs(scale - size).max() > SAME_SCALE * size:
             raise Refused(
-                f"{where}/scale {scale.round(6).tolist()} bends or mirrors what hangs on it; a scale must be the same "
-                "in all directions and positive: apply it in the program the file came from"
+                f"{where}/scale {scale.round(6).tolist()} distorts or mirrors its descendants; a scale must be "
+                "positive and the same in all directions: apply it in the program the file came from"
             )
         return size
 
 
-def _skin_joints(doc: Document, tree: _Tree, skin: int | None) -> list[int]:
-    """The joints of a skin (the largest where none is named) and of the skins that share joints with it."""
+def _skin_joints(doc: Document, tree: NodeTree, skin: int | None) -> list[int]:
+    """Returns the joints of a skin (the largest if none is given) and of the skins that share joints with it."""
     lists: list[list[int]] = []
     for i, entry in enumerate(doc.items("skins")):
         lists.append(indices(entry, f"/skins/{i}", "joints", len(tree.nodes)))
@@ -303,6 +219,7 @@ def _skin_joints(doc: Document, tree: _Tree, skin: int | None) -> list[int]:
 
 
 def _pick(entries: list[dict[str, Any]], wanted: int | str, what: str, source: Path) -> int:
+    """Returns the index of the entry with this name or index."""
     names = [_named(entry, f"{what} {i}") for i, entry in enumerate(entries)]
     if isinstance(wanted, str):
         if wanted not in names:
@@ -313,26 +230,12 @@ def _pick(entries: list[dict[str, Any]], wanted: int | str, what: str, source: P
     return wanted
 
 
-def _taken_apart(M: Array, where: str) -> tuple[Array, Array, Array]:
-    """Translation, rotation and scale of a matrix that has no shear."""
-    if np.abs(M[3] - [0.0, 0.0, 0.0, 1.0]).max() > 1e-6:
-        raise Refused(f"{where}/matrix is not a rigid motion with scale: its last row is {M[3].tolist()}")
-    scale = np.linalg.norm(M[:3, :3], axis=0)
-    if scale.min() < 1e-9:
-        raise Refused(f"{where}/matrix has no size in some direction")
-    R = M[:3, :3] / scale
-    if np.linalg.det(R) < 0.0:
-        raise Refused(f"{where}/matrix mirrors what hangs on it")
-    if np.abs(R.T @ R - np.eye(3)).max() > 1e-3:
-        raise Refused(f"{where}/matrix shears what hangs on it")
-    return M[:3, 3], np.roll(spatial.from_matrix(R), -1), scale
-
-
 def _ends(node: dict[str, Any], size: float) -> list[tuple[float, float, float]]:
+    """Returns where limbs end at a node [m], from its extras."""
     extras = node.get("extras")
-    told = extras.get(ENDS) if isinstance(extras, dict) else None
+    given = extras.get(ENDS) if isinstance(extras, dict) else None
     out: list[tuple[float, float, float]] = []
-    for end in told[:64] if isinstance(told, list) else []:
+    for end in given[:MAX_ENDS] if isinstance(given, list) else []:
         good = isinstance(end, list) and len(end) == 3 and all(isinstance(x, int | float) for x in end)
         if good and all(abs(x) < 1e6 for x in end):
             x, y, z = (size * float(c) for c in end)
@@ -341,6 +244,7 @@ def _ends(node: dict[str, Any], size: float) -> list[tuple[float, float, float]]
 
 
 def _named(entry: dict[str, Any], otherwise: str) -> str:
+    """Returns the printable name of an entry, or `otherwise`."""
     name = entry.get("name")
     clean = (
         " ".join("".join(c if c.isprintable() else " " for c in name[:200]).split()) if isinstance(name, str) else ""

@@ -1,4 +1,4 @@
-"""glTF animation channels as values at even frames: LINEAR, STEP and CUBICSPLINE, and the rate their keys suggest."""
+"""glTF animation channels as values at even frames: LINEAR, STEP and CUBICSPLINE, and the rate guessed from keys."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ MODES = ("LINEAR", "STEP", "CUBICSPLINE")
 USUAL_RATES = (24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0, 240.0)
 _BROADCAST = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _KINDS = {"rotation": "VEC4", "translation": "VEC3", "scale": "VEC3"}
-_ON_GRID = 0.02  # keys this share of a frame off still lie on it: 32-bit times are not exact
-SLOWEST, FASTEST = 1e-4, 1e5  # [frames/s]
-MOST_CELLS = 4_000_000  # frames times joints that a file may ask for whatever its size
+_ON_FRAME = 0.02  # of a frame: keys this near a frame count as on it, because 32-bit times are not exact
+MIN_RATE, MAX_RATE = 1e-4, 1e5  # [frames/s]
+DEFAULT_RATE = 60.0  # [frames/s] if no rate fits the keys
+SINGLE_KEY_RATE = 30.0  # [frames/s]
+MIN_OWN_RATE = 10.0  # [frames/s] keys further apart are keyframes, not frames
+MAX_CELLS = 4_000_000  # frames times joints that a file may have whatever its size
 
 
 @dataclass(frozen=True)
 class Channel:
-    """One property of one node, and where its keys are."""
+    """One animated property of one node, and where its keys are."""
 
     node: int
     path: str  # rotation, translation or scale
@@ -34,7 +37,7 @@ class Channel:
 
 
 def channels_of(doc: Document, index: int) -> list[Channel]:
-    """The channels of an animation that move, turn or scale nodes."""
+    """Returns the channels of an animation that move, turn or scale nodes."""
     animation, where = doc.items("animations")[index], f"/animations/{index}"
     samplers = member(animation, where, "samplers", list)
     accessors, nodes = len(doc.items("accessors")), len(doc.items("nodes"))
@@ -64,7 +67,7 @@ def channels_of(doc: Document, index: int) -> list[Channel]:
 
 
 def key_times(doc: Document, channel: Channel) -> Array:
-    """The times of a channel's keys, (k,) [s]."""
+    """Returns the times of a channel's keys, (k,) [s]."""
     times: Array = doc.accessor(channel.input, "SCALAR")[:, 0].astype(np.float64)
     if times[0] < 0.0 or np.any(np.diff(times) <= 0.0):
         key = int(np.argmax(np.diff(times, prepend=-1.0) <= 0.0)) if times[0] >= 0.0 else 0
@@ -73,7 +76,7 @@ def key_times(doc: Document, channel: Channel) -> Array:
 
 
 def key_values(doc: Document, channel: Channel, keys: int) -> Array:
-    """The values of a channel's keys, (k, width), or (3 k, width) with tangents around each of a cubic spline."""
+    """Returns the values of a channel's keys, (k, width); of a cubic spline (3 k, width), with tangents around each."""
     wanted = keys * (3 if channel.mode == "CUBICSPLINE" else 1)
     if doc.count(channel.output) != wanted:
         given = doc.count(channel.output)
@@ -81,7 +84,7 @@ def key_values(doc: Document, channel: Channel, keys: int) -> Array:
     values: Any = doc.accessor(channel.output, _KINDS[channel.path])
     doc.forget(channel.output)
     if values.dtype.kind != "f":
-        raise Refused(f"/accessors/{channel.output} holds plain whole numbers; they must be normalized or floats")
+        raise Refused(f"/accessors/{channel.output} holds whole numbers; they must be normalized, or floats")
     if channel.path == "rotation":
         real = values[1::3] if channel.mode == "CUBICSPLINE" else values
         lengths = np.linalg.norm(real, axis=1)
@@ -91,7 +94,7 @@ def key_values(doc: Document, channel: Channel, keys: int) -> Array:
 
 
 def sample(times: Array, values: Array, channel: Channel, at: Array) -> Array:
-    """A channel's values (f, width) at times `at`; before its first key and after its last it holds still.
+    """Returns a channel's values (f, width) at times `at`; constant before its first key and after its last.
 
     glTF 2.0, appendix C: LINEAR turns along the shorter great arc, CUBICSPLINE is Hermite's cubic with tangents per
     second, p(s) = (2s^3 - 3s^2 + 1) v_k + h (s^3 - 2s^2 + s) b_k + (-2s^3 + 3s^2) v_(k+1) + h (s^3 - s^2) a_(k+1).
@@ -131,51 +134,52 @@ def sample(times: Array, values: Array, channel: Channel, at: Array) -> Array:
 
 
 def frame_times(doc: Document, index: int, inputs: list[Array], rate: float | None) -> tuple[Array, float, bool]:
-    """Even frames from the first key to the last, their rate, and whether the rate was guessed."""
+    """Returns times of even frames from the first key to the last, their rate, and whether the rate was guessed."""
     keys = np.unique(np.concatenate(inputs))
     start, end = float(keys[0]), float(keys[-1])
     guessed = rate is None
     if rate is None:
         extras = doc.items("animations")[index].get("extras")
-        told = positive(extras, "rate") if isinstance(extras, dict) else None
-        guessed = told is None or not _on_grid(keys, told)
-        rate = guess_rate(keys) if told is None or guessed else told
-    if not SLOWEST <= rate <= FASTEST:
-        raise Refused(f"its keys mean {rate:g} frames/s; {SLOWEST:g} to {FASTEST:g} can be read")
-    if (end - start) * rate > MOST_CELLS:
+        given = positive(extras, "rate") if isinstance(extras, dict) else None
+        guessed = given is None or not _on_frames(keys, given)
+        rate = guess_rate(keys) if given is None or guessed else given
+    if not MIN_RATE <= rate <= MAX_RATE:
+        raise Refused(f"its keys mean {rate:g} frames/s; {MIN_RATE:g} to {MAX_RATE:g} can be read")
+    if (end - start) * rate > MAX_CELLS:
         raise Refused(f"its keys run from {start:g} to {end:g} s, which at {rate:g} frames/s is more than can be read")
     frames = round((end - start) * rate) + 1
     at = start + np.arange(frames) / rate
     near = keys[np.clip(np.searchsorted(keys, at), 0, len(keys) - 1)]
     before = keys[np.clip(np.searchsorted(keys, at) - 1, 0, len(keys) - 1)]
     near = np.where(np.abs(before - at) < np.abs(near - at), before, near)
-    return np.where(np.abs(near - at) < _ON_GRID / rate, near, at), float(rate), guessed
+    return np.where(np.abs(near - at) < _ON_FRAME / rate, near, at), float(rate), guessed
 
 
 def guess_rate(keys: Array) -> float:
-    """Frames a second that put every key on a frame: the keys' own spacing, or the slowest usual rate; else 60."""
+    """Returns the rate that puts every key on a frame: by the keys' spacing, or the slowest usual rate; else 60."""
     if len(keys) < 2:
-        return 30.0
+        return SINGLE_KEY_RATE
     spacing = float(np.median(np.diff(keys)))
     own = 1.0 / spacing
-    if _on_grid(keys, own):
+    if _on_frames(keys, own):
         own = round((keys[-1] - keys[0]) / spacing) / float(keys[-1] - keys[0])
         for usual in (float(max(1, round(own))), *_BROADCAST):
-            if abs(own - usual) < 2e-4 * usual and _on_grid(keys, usual):
+            if abs(own - usual) < 2e-4 * usual and _on_frames(keys, usual):
                 own = usual
                 break
-        if own >= 10.0:
+        if own >= MIN_OWN_RATE:
             return own
     for usual in USUAL_RATES:
-        if _on_grid(keys, usual):
+        if _on_frames(keys, usual):
             return usual
-    return 60.0
+    return DEFAULT_RATE
 
 
-def _on_grid(keys: Array, rate: float) -> bool:
+def _on_frames(keys: Array, rate: float) -> bool:
+    """Returns whether every key is on a frame of its own at this rate."""
     place = (keys - keys[0]) * rate
     rounding = 4.0 * np.spacing(keys.astype(np.float32)).astype(np.float64) * rate
-    room = np.clip(rounding, _ON_GRID, 0.25)
+    room = np.clip(rounding, _ON_FRAME, 0.25)
     return bool(np.all(np.abs(place - np.round(place)) <= room) and np.all(np.diff(np.round(place)) > 0.0))
 
 

@@ -1,7 +1,7 @@
-"""Simple bodies for exported clips: triangle surfaces that each follow one joint.
+"""Simple bodies for exported clips: surfaces of triangles that each follow one joint.
 
-A figure's own shapes become spheres, capsules, cylinders, ellipsoids, boxes and meshes of triangles; a bare skeleton
-gets an octahedron a bone. All surfaces stand where the skeleton rests, in the world, z up.
+A character's shapes (spheres, capsules, cylinders, ellipsoids, boxes, meshes) become triangles; a bare skeleton gets an
+octahedron a bone. All surfaces are given in the world, in the rest pose, z up.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton
 
 RGBA = tuple[float, float, float, float]
-AROUND, ALONG = 16, 8  # triangles: steps around a round shape and from pole to pole
+AROUND, ALONG = 16, 8  # steps of triangles around a round shape, and from pole to pole
 _TINTS: dict[str, RGBA] = {"left": LEFT_TINT, "right": RIGHT_TINT, "middle": MIDDLE_TINT}
-_PLAIN = (0.5, 0.5, 0.5, 1.0)  # what MuJoCo gives a shape whose model names no colour
+_DEFAULT_COLOUR = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's, for shapes without a colour of their own
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class MeshSurface:
     """Triangles that follow one joint."""
 
     joint: int
     points: Array  # (k, 3) [m], world, in the rest pose
     normals: Array  # (k, 3)
-    faces: Ints  # (m, 3), seen from outside they run anticlockwise
+    faces: Ints  # (m, 3) anticlockwise, seen from outside
     colour: RGBA  # sRGB
 
 
-def surfaces(clip: Clip, motion: Motion | None = None) -> list[Surface]:
-    """The shapes of the figure that `motion` moves, hung on the clip's joints of the same names; else plain bones."""
+def surfaces(clip: Clip, motion: Motion | None = None) -> list[MeshSurface]:
+    """Returns the shapes of the character of `motion` on the clip's joints of the same names, otherwise plain bones."""
     if motion is not None:
         found = _figure_surfaces(clip, motion)
         if found:
@@ -48,8 +48,8 @@ def surfaces(clip: Clip, motion: Motion | None = None) -> list[Surface]:
 # ------------------------------------------------------------------------------------------------ of a figure
 
 
-def _figure_surfaces(clip: Clip, motion: Motion) -> list[Surface]:
-    """The clip's joints are frames of the figure's bodies: a shape keeps its place in its body."""
+def _figure_surfaces(clip: Clip, motion: Motion) -> list[MeshSurface]:
+    """Returns the character's shapes; the clip's joints are frames of its bodies, in which shapes keep their places."""
     character, model = motion.character, motion.character.model
     joint_of = {name: i for i, name in reversed(list(enumerate(body_names(clip.skeleton.names))))}
     joint_of |= {name: i for i, name in enumerate(clip.skeleton.names)}
@@ -62,13 +62,15 @@ def _figure_surfaces(clip: Clip, motion: Motion) -> list[Surface]:
         at = spatial.compose((places[joint], turns[joint]), (model.geom_pos[geom], model.geom_quat[geom]))
         points, normals, faces = _shape(model, geom)
         out.append(
-            Surface(joint, spatial.transform(at, points), spatial.rotate(at[1], normals), faces, _colour(model, geom))
+            MeshSurface(
+                joint, spatial.transform(at, points), spatial.rotate(at[1], normals), faces, _colour(model, geom)
+            )
         )
     return out
 
 
 def _shown_geoms(model: mujoco.MjModel) -> list[int]:
-    """What is drawn: groups 0 to 2, not fully transparent; a model of collision shapes alone shows those."""
+    """Returns the geoms to draw: of groups 0 to 2 and not transparent; all groups if these have none."""
     seen = (model.geom_rgba[:, 3] > 0.0) & (model.geom_bodyid > 0)
     seen &= ~np.isin(model.geom_type, (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD)))
     shown = seen & (model.geom_group < 3)
@@ -77,7 +79,7 @@ def _shown_geoms(model: mujoco.MjModel) -> list[int]:
 
 def _colour(model: mujoco.MjModel, geom: int) -> RGBA:
     own = model.geom_rgba[geom].astype(np.float64)
-    if np.allclose(own, _PLAIN, atol=1e-6):
+    if np.allclose(own, _DEFAULT_COLOUR, atol=1e-6):
         material = int(model.geom_matid[geom])
         if material < 0:
             return _TINTS[side_of(model.body(int(model.geom_bodyid[geom])).name)]
@@ -87,6 +89,7 @@ def _colour(model: mujoco.MjModel, geom: int) -> RGBA:
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> tuple[Array, Array, Ints]:
+    """Returns points, normals and faces of a geom, in its frame."""
     kind, size = int(model.geom_type[geom]), model.geom_size[geom].astype(np.float64)
     kinds = mujoco.mjtGeom
     if kind == int(kinds.mjGEOM_SPHERE):
@@ -100,7 +103,7 @@ def _shape(model: mujoco.MjModel, geom: int) -> tuple[Array, Array, Ints]:
     if kind == int(kinds.mjGEOM_BOX):
         corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float) * size
         return flat(corners, _BOX)
-    assert int(model.geom_dataid[geom]) >= 0, "only meshes are left"
+    assert int(model.geom_dataid[geom]) >= 0, "all other kinds are meshes"
     return _mesh(model, int(model.geom_dataid[geom]))
 
 
@@ -115,7 +118,8 @@ def _mesh(model: mujoco.MjModel, index: int) -> tuple[Array, Array, Ints]:
 # ------------------------------------------------------------------------------------------------- plain bones
 
 
-def _bone_surfaces(skeleton: Skeleton) -> list[Surface]:
+def _bone_surfaces(skeleton: Skeleton) -> list[MeshSurface]:
+    """Returns an octahedron for every bone, and a small one for every joint without a bone."""
     places, turns = skeleton.world()
     tips: list[list[Array]] = [[] for _ in skeleton.names]
     for child, parent in enumerate(skeleton.parents):
@@ -130,12 +134,12 @@ def _bone_surfaces(skeleton: Skeleton) -> list[Surface]:
         tint = _TINTS[side_of(name)]
         drawn = [tip for tip in tips[joint] if np.linalg.norm(tip - places[joint]) > 1e-6]
         parts = [_bone(places[joint], tip) for tip in drawn] or [_bead(places[joint], 0.1 * usual)]
-        out += [Surface(joint, *part, tint) for part in parts]
+        out += [MeshSurface(joint, *part, tint) for part in parts]
     return out
 
 
 def _bone(start: Array, end: Array) -> tuple[Array, Array, Ints]:
-    """A slim octahedron from joint to joint, widest at a tenth of the way."""
+    """Returns a slim octahedron from joint to joint, widest at a tenth of the way."""
     length = float(np.linalg.norm(end - start))
     ring = np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0]], float) * (0.1 * length)
     points = np.concatenate([[[0, 0, 0]], ring + [0, 0, 0.1 * length], [[0, 0, length]]])
@@ -161,7 +165,7 @@ _BOX = [
 
 
 def flat(corners: Array, faces: list[tuple[int, int, int]]) -> tuple[Array, Array, Ints]:
-    """Triangles with a normal of their own each, so that edges look like edges."""
+    """Returns triangles with a normal each, so that edges look sharp."""
     points = corners[np.array(faces)]  # (m, 3, 3)
     normals = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -173,21 +177,21 @@ def flat(corners: Array, faces: list[tuple[int, int, int]]) -> tuple[Array, Arra
 
 
 def ellipsoid(radii: Array) -> tuple[Array, Array, Ints]:
-    """An ellipsoid about the origin; its normals are those of the true surface."""
+    """Returns an ellipsoid about the origin; its normals are those of the exact surface."""
     unit, faces = _globe(0)
     normals = unit / radii
     return unit * radii, normals / np.linalg.norm(normals, axis=1, keepdims=True), faces
 
 
 def capsule(radius: float, half: float) -> tuple[Array, Array, Ints]:
-    """A cylinder of half length `half` along z with round ends."""
+    """Returns a cylinder of half length `half` along z with round ends."""
     unit, faces = _globe(1)
     upper = np.arange(len(unit)) >= len(unit) // 2
     return unit * radius + np.outer(np.where(upper, half, -half), [0.0, 0.0, 1.0]), unit, faces
 
 
 def cylinder(radius: float, half: float) -> tuple[Array, Array, Ints]:
-    """A cylinder of half length `half` along z with flat ends."""
+    """Returns a cylinder of half length `half` along z with flat ends."""
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(AROUND)], axis=1)
     up = np.array([0.0, 0.0, 1.0])
@@ -202,7 +206,7 @@ def cylinder(radius: float, half: float) -> tuple[Array, Array, Ints]:
 
 
 def _globe(belts: int) -> tuple[Array, Ints]:
-    """Points of the unit sphere from the south pole to the north, the equator `belts` times more, and its triangles."""
+    """Returns points of the unit sphere from south to north, with the equator `belts` times more, and its triangles."""
     half = ALONG // 2
     rows = [*range(1, half + 1), *([half] * belts), *range(half + 1, ALONG)]
     height = -np.cos(np.pi * np.array(rows) / ALONG)
@@ -223,4 +227,4 @@ def _globe(belts: int) -> tuple[Array, Ints]:
     return points.astype(np.float64), np.array(faces, dtype=np.int64)
 
 
-__all__ = ["Surface", "surfaces"]
+__all__ = ["MeshSurface", "surfaces"]

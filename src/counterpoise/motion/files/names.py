@@ -1,10 +1,10 @@
-"""Names and colours other programs take as they are."""
+"""Names and colours in forms that other programs accept."""
 
 from __future__ import annotations
 
 
 def unique_names(names: list[str]) -> tuple[str, ...]:
-    """The same names, numbered where they repeat."""
+    """Returns the names, with numbers added where they repeat."""
     taken, counts = set(names), dict.fromkeys(names, 1)
     seen: set[str] = set()
     out = []
@@ -19,18 +19,18 @@ def unique_names(names: list[str]) -> tuple[str, ...]:
 
 
 def identifier(name: str) -> str:
-    """A name USD takes: letters, digits and underscores, not beginning with a digit."""
+    """Returns a name that USD accepts: letters, digits and underscores, not beginning with a digit."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name.strip())[:60]
     return kept if kept and not kept[0].isdigit() else f"_{kept}"
 
 
 def linear_light(c: float) -> float:
-    """sRGB to linear, IEC 61966-2-1."""
+    """Returns the linear value of an sRGB value (IEC 61966-2-1)."""
     return c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
 
 
 def clean_name(name: str) -> str:
-    """A name other programs take as it is: printable, no path marks, at most 60 characters."""
+    """Returns a name of at most 60 printable characters, without those that have a meaning in paths."""
     kept = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in name.strip())
     return kept[:60].strip() or "unnamed"
 

@@ -1,9 +1,9 @@
-"""The house's own motion file: an `.npz` that stands alone and never runs code.
+"""Counterpoise's own motion file: an `.npz` that needs no other file and never runs code.
 
 Arrays: `time` (n,) [s]; `qpos` (n, nq); `meta`, a 0-d text holding JSON: format, version, character, joints,
 name, loop, travel, ends, `character_mjcf`, from which the character is rebuilt, and, of a motion read from another
-file, `source`: how that one said it. The same motion always gives the same bytes. A reader sees every array's header
-before it reserves memory for it.
+file, its `source`. The same motion always gives the same bytes. A reader checks the header of every array before it
+reserves memory for it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from counterpoise.character import Character
 from counterpoise.errors import BadFile, CounterpoiseError
 from counterpoise.files import Archive, Refused, one_line, open_archive, write_archive
 from counterpoise.motion.files.source import source_from_json, source_to_json
-from counterpoise.motion.files.text import HUGE
+from counterpoise.motion.files.text import MAX_VALUE
 from counterpoise.motion.motion import Motion, check_fits
 
 FORMAT, VERSION = "counterpoise-motion", 1
 
 
 def save_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
-    """Write `motion` to `path` whole or not at all: a temporary file beside it, then a rename."""
+    """Writes `motion` to `path` completely or not at all: a temporary file in the same folder, then a rename."""
     meta: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -44,15 +44,15 @@ def save_motion(motion: Motion, path: str | os.PathLike[str]) -> None:
 
 
 def load_motion(path: str | os.PathLike[str], character: Character | None = None) -> Motion:
-    """Read a motion, or raise BadFile in one line. A `character` given must fit the file's."""
+    """Reads a motion, or raises BadFile with one line. A `character` given must fit that of the file."""
     with open_archive(path, "motion file") as archive:
         time = archive.read("time", "f", 1)
         qpos = archive.read("qpos", "f", 2)
         if 0 in time.shape or 0 in qpos.shape:
             raise Refused("it holds no frames")
         for name, values in (("time", time), ("qpos", qpos)):
-            if np.abs(values).max() > HUGE:
-                raise Refused(f"array {name!r} holds {np.abs(values).max():g}; no motion means more than {HUGE:g}")
+            if np.abs(values).max() > MAX_VALUE:
+                raise Refused(f"array {name!r} holds {np.abs(values).max():g}; no motion has more than {MAX_VALUE:g}")
         meta = _read_meta(archive)
         source = source_from_json(meta["source"]) if meta.get("source") is not None else None
     if character is not None:
@@ -64,7 +64,7 @@ def load_motion(path: str | os.PathLike[str], character: Character | None = None
         raise BadFile(f"{str(path)!r} holds no valid motion: {one_line(error)}", path=str(path)) from error
 
 
-_META: dict[str, tuple[type, Any]] = {  # name: type, value when absent (... for required)
+_META: dict[str, tuple[type, Any]] = {  # name: type, value if absent (... if required)
     "character": (str, ...),
     "joints": (list, ...),
     "character_mjcf": (str, ...),

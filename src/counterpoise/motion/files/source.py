@@ -1,6 +1,7 @@
-"""How a file said it, kept in the house's own: a `Source` as plain JSON values, and back without trust.
+"""A motion's `Source` as plain JSON values for our own files, and back.
 
-Numbers are kept exactly. What is read is checked as the original's reader would, so that writers may rely on it.
+Numbers are kept exactly. What is read is checked as the reader of the original format does, so that writers can rely on
+it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from counterpoise.errors import CounterpoiseError
 from counterpoise.files import Refused
 from counterpoise.motion.files import bvh_write as bvh
 from counterpoise.motion.files.axes import metres, to_ours
-from counterpoise.motion.files.text import HUGE, number
-from counterpoise.motion.skeleton import MOST_JOINTS, Skeleton, Source
+from counterpoise.motion.files.text import MAX_VALUE, number
+from counterpoise.motion.skeleton import MAX_JOINTS, Skeleton, Source
 
 
 def source_to_json(source: Source) -> dict[str, Any]:
-    """The source as lists, texts and numbers; notes that are none of these are left out."""
+    """Returns the source as lists, texts and numbers; other notes are left out."""
     bones = source.skeleton
     return {
         "format": source.format,
@@ -33,7 +34,7 @@ def source_to_json(source: Source) -> dict[str, Any]:
 
 
 def source_from_json(data: Any) -> Source:
-    """What `source_to_json` gave; anything else is Refused."""
+    """Returns the source that `source_to_json` was given; raises Refused for anything else."""
     try:
         source = _read(data)
     except (KeyError, TypeError, ValueError, OverflowError, CounterpoiseError) as error:
@@ -45,37 +46,39 @@ def source_from_json(data: Any) -> Source:
 
 def _read(data: Any) -> Source:
     names, bodies = _texts(data["names"]), _texts(data["bodies"])
-    if not 0 < len(names) <= MOST_JOINTS or len(bodies) != len(names) or len(set(bodies)) != len(bodies):
+    if not 0 < len(names) <= MAX_JOINTS or len(bodies) != len(names) or len(set(bodies)) != len(bodies):
         raise ValueError("names and bodies do not go together")
     parents = tuple(_whole(p, len(names)) for p in data["parents"])
     ends = tuple((_whole(joint, len(names), 0), _triple(end)) for joint, end in data["ends"])
     offsets, rest = np.array(data["offsets"], dtype=np.float64), np.array(data["rest"], dtype=np.float64)
     skeleton = Skeleton(names, parents, offsets, rest, ends)
-    if np.abs(offsets).max() > HUGE or np.abs(np.linalg.norm(rest, axis=1) - 1.0).max() > 1e-6:
-        raise ValueError("places too far away, or rotations that are none")
+    if np.abs(offsets).max() > MAX_VALUE or np.abs(np.linalg.norm(rest, axis=1) - 1.0).max() > 1e-6:
+        raise ValueError("places too far away, or rotations of a length other than 1")
     notes = {str(key): _tupled(value) for key, value in dict(data["notes"]).items()}
-    _texts(notes.get("told", ()))
+    if "told" in notes:  # files of earlier versions
+        notes["remarks"] = notes.pop("told")
+    _texts(notes.get("remarks", ()))
     rate = notes.get("rate", 1.0)
-    if not isinstance(rate, int | float) or not 0.0 < rate < HUGE:
+    if not isinstance(rate, int | float) or not 0.0 < rate < MAX_VALUE:
         raise ValueError(f"a rate of {rate!r}")
     return Source(str(data["format"]), bodies, skeleton, notes)
 
 
 def _check_bvh(source: Source) -> None:
-    """The words of a BVH that its writer repeats."""
+    """Raises Refused unless the notes that the BVH writer uses are complete and valid."""
     notes, n = source.notes, len(source.skeleton)
     try:
         names, channels = _texts(notes["names"]), [_texts(row) for row in notes["channels"]]
-        said, ends = _texts(notes["offset_text"]), _texts(notes["end_text"])
-        if not (len(names) == len(channels) == len(said) == n and len(ends) == len(source.skeleton.ends)):
+        offsets, ends = _texts(notes["offset_text"]), _texts(notes["end_text"])
+        if not (len(names) == len(channels) == len(offsets) == n and len(ends) == len(source.skeleton.ends)):
             raise ValueError("names, channels and offsets of another skeleton")
         for name in names:
             if " ".join(name.split()) != name or not name or set(name) & set("{}") or len(name) > 200:
                 raise ValueError(f"the name {name[:40]!r}")
         if any(word.lower() not in bvh.CHANNELS for row in channels for word in row):
-            raise ValueError("channels that are none")
-        if any(len(text.split()) != 3 or None in map(number, text.split()) for text in (*said, *ends)):
-            raise ValueError("offsets that are none")
+            raise ValueError("unknown channels")
+        if any(len(text.split()) != 3 or None in map(number, text.split()) for text in (*offsets, *ends)):
+            raise ValueError("offsets that are not three numbers")
         if notes["positions"] not in ("added", "instead") or len(str(notes["frame_time"]).split()) != 1:
             raise ValueError("positions or frame_time")
         to_ours(str(notes["up"]), str(notes["forward"]))
@@ -87,19 +90,19 @@ def _check_bvh(source: Source) -> None:
 
 def _texts(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
-        raise ValueError("texts that are none")
+        raise ValueError("values that are not texts")
     return tuple(values)
 
 
 def _whole(value: Any, count: int, least: int = -1) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value < count:
-        raise ValueError(f"{value!r} is no joint")
+        raise ValueError(f"{value!r} is not a joint")
     return value
 
 
 def _triple(values: Any) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
-    if not all(abs(value) <= HUGE for value in (x, y, z)):  # NaN compares false
+    if not all(abs(value) <= MAX_VALUE for value in (x, y, z)):  # NaN compares false
         raise ValueError("an end that is too far away")
     return (x, y, z)
 

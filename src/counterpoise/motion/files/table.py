@@ -1,9 +1,9 @@
-"""CSV: a character's joint coordinates as a table any spreadsheet opens.
+"""CSV: a character's joint coordinates as a table for spreadsheets.
 
-One header line, then a line a frame. Columns are `time [s]` and the coordinates of every joint, units in brackets:
+One header line, then one line a frame. Columns are `time [s]` and the coordinates of every joint, units in brackets:
 `root.x [m]`, `root.qw`, `knee_left [rad]`, `ankle_left.pitch [rad]`, `shoulder_left.qx`; quaternions are (w, x, y, z),
-parent from child. Numbers are written so that reading them gives the same bits. A reader takes columns in any order,
-commas, semicolons or tabs between them, and other units (deg, mm, cm, ms).
+parent from child. Numbers are written with all their digits. The reader accepts columns in any order, commas,
+semicolons or tabs between them, and other units (deg, mm, cm, ms).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _QUATERNION = ("qw", "qx", "qy", "qz")
 
 
 def columns_of(character: Character) -> list[tuple[str, str]]:
-    """(name, unit) of every coordinate of q, in order."""
+    """Returns (name, unit) of every coordinate of q, in order."""
     out: list[tuple[str, str]] = []
     for joint in character.joints:
         if joint.kind == "free":
@@ -48,7 +48,7 @@ def columns_of(character: Character) -> list[tuple[str, str]]:
 
 
 def write_table(motion: Motion, path: str | os.PathLike[str]) -> None:
-    """Write the motion's frames, whole or not at all."""
+    """Writes the motion's frames, completely or not at all."""
     header = ["time [s]", *(f"{name} [{unit}]" if unit else name for name, unit in columns_of(motion.character))]
     rows = np.column_stack([motion.times, motion.poses])
     try:
@@ -61,7 +61,7 @@ def write_table(motion: Motion, path: str | os.PathLike[str]) -> None:
 
 
 def read_table(path: str | os.PathLike[str], character: Character) -> Motion:
-    """Read what `write_table` wrote, of this character; anything else is a BadFile that names line and column."""
+    """Reads a table of this character; anything wrong in it raises BadFile with line and column."""
     text = TextFile(path, "CSV")
     end = text.data.find(b"\n")
     head = text.data if end < 0 else text.data[:end]
@@ -75,7 +75,7 @@ def read_table(path: str | os.PathLike[str], character: Character) -> Motion:
     try:
         cells = [cell.strip() for cell in next(csv.reader([header], delimiter=mark))]
     except csv.Error as error:
-        raise text.bad(1, f"no row of names: {one_line(error)}") from None
+        raise text.bad(1, f"not a row of names: {one_line(error)}") from None
     columns, scales = _header(text, cells, names, character)
     values = _values(text, len(head) + 1, mark, cells)
     given = values[:, columns] * scales
@@ -92,7 +92,7 @@ def _quoted(name: str) -> str:
 def _header(
     text: TextFile, cells: list[str], names: list[tuple[str, str]], character: Character
 ) -> tuple[list[int], Array]:
-    """Which column holds each coordinate, and what to multiply it by."""
+    """Returns which column holds each coordinate, and the factor to our units."""
     known = dict(names)
     found: dict[str, tuple[int, float]] = {}
     for k, cell in enumerate(cells, start=1):
@@ -103,10 +103,12 @@ def _header(
             cure = f"did you mean {guess!r}?" if guess else f"{character.name!r} has no such coordinate"
             raise text.bad(1, f"column {k} is {shown(name)}; {cure}")
         if name in found:
-            raise text.bad(1, f"column {k}: {shown(name)} stands twice")
+            raise text.bad(1, f"column {k}: {shown(name)} is there twice")
         units = _UNITS[known[name]]
         if unit and unit not in units:
-            raise text.bad(1, f"column {k}: {shown(name)} is told in {', '.join(u for u in units if u) or 'no unit'}")
+            known_units = ", ".join(u for u in units if u)
+            cure = f": {known_units}" if known_units else ", which has none"
+            raise text.bad(1, f"column {k}: {shown(unit)} is not a unit of {shown(name)}{cure}")
         found[name] = (k - 1, units.get(unit, 1.0))
     if missing := [name for name, _ in names if name not in found]:
         shown_few = ", ".join(missing[:6]) + (", ..." if len(missing) > 6 else "")
@@ -115,7 +117,7 @@ def _header(
 
 
 def _values(text: TextFile, start: int, mark: str, header: list[str]) -> Array:
-    """The numbers (frames, columns); the first thing that is none is named by line and column."""
+    """Returns the numbers (frames, columns); raises BadFile with line and column of the first wrong one."""
     numbers = array("d")
     for line, row in text.lines(start, longest=64 * len(header) + 4096):
         words = decoded(row).strip("\r\n ")
@@ -127,7 +129,7 @@ def _values(text: TextFile, start: int, mark: str, header: list[str]) -> Array:
         for k, cell in enumerate(cells):
             value = number(cell.strip().strip('"'))
             if value is None:
-                raise text.bad(line, f"column {k + 1} ({header[k]}): {shown(cell.strip())} is no finite number")
+                raise text.bad(line, f"column {k + 1} ({header[k]}): {shown(cell.strip())} is not a finite number")
             numbers.append(value)
     if not numbers:
         raise text.bad(2, "a header and no frames")

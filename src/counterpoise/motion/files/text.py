@@ -1,4 +1,4 @@
-"""What readers of text share: a file opened without trust, and complaints that name the line."""
+"""What readers of text formats share: checks when a file is opened, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.errors import BadFile
 
-LARGEST = 512 << 20  # [bytes]: half an hour of a hundred joints at 120 frames a second
-HUGE = 1e9  # no file means a larger number than this
+MAX_BYTES = 512 << 20  # half an hour of a hundred joints at 120 frames a second
+MAX_VALUE = 1e9  # larger numbers are errors
 
 
 class TextFile:
     """The bytes of a text file, without a byte-order mark, and where its lines are."""
 
-    def __init__(self, path: str | os.PathLike[str], what: str, largest: int = LARGEST) -> None:
+    def __init__(self, path: str | os.PathLike[str], what: str, largest: int = MAX_BYTES) -> None:
         self.path, self.what = str(path), what
         source = Path(path)
         try:
@@ -47,24 +47,24 @@ class TextFile:
         self.data = data
 
     def line_of(self, byte: int) -> int:
-        """The line, counted from 1, that a byte is on."""
+        """Returns the line of a byte, counted from 1."""
         return self.data.count(b"\n", 0, byte) + 1
 
     def lines(self, start: int = 0, longest: int = 1 << 16) -> Iterator[tuple[int, bytes]]:
-        """(line, bytes) one by one from a byte on, without a list of them all."""
+        """Yields (line, bytes) of all lines from a byte on."""
         stream = io.BytesIO(self.data)
         stream.seek(start)
         for line, row in enumerate(stream, start=self.line_of(start)):
             if len(row) > longest:
-                raise self.bad(line, f"a line of {len(row)} bytes; {longest} are the most that can mean anything here")
+                raise self.bad(line, f"a line of {len(row)} bytes; no line here needs more than {longest}")
             yield line, row
 
     def bad(self, line: int, why: str) -> BadFile:
-        """The complaint: `'walk.bvh', line 7: ...`."""
+        """Returns an error that begins with `'walk.bvh', line 7: `."""
         return BadFile(f"{self.path!r}, line {line}: {why}", path=self.path, line=line)
 
     def numbers(self, start: int) -> Array | None:
-        """All numbers from a byte to the end, or None where something else is among them."""
+        """Returns all numbers from a byte to the end, or None if anything else is among them."""
         block = self.data[start:]
         if not block.strip():
             return np.empty(0)
@@ -75,9 +75,9 @@ class TextFile:
         return found
 
     def ragged(self, start: int, rows: int, width: int) -> bool:
-        """Whether one line a row was meant from a byte on, and some line has more or fewer words than the `width`.
+        """Returns whether there is one line a row from a byte on, and some line does not have `width` words.
 
-        Where lines are not rows (wrapped, or all in one) nobody can tell.
+        False if lines are not rows (wrapped, or all in one).
         """
         data = np.frombuffer(self.data, dtype=np.uint8)[start:]
         space = (data == 32) | ((data >= 9) & (data <= 13))
@@ -90,7 +90,7 @@ class TextFile:
 
 
 def decoded(data: bytes) -> str:
-    """Text as UTF-8, or else as Latin-1, which never fails."""
+    """Returns bytes as text: UTF-8 if possible, otherwise Latin-1."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -98,16 +98,16 @@ def decoded(data: bytes) -> str:
 
 
 def number(token: str) -> float | None:
-    """A finite number of reasonable size, or None."""
+    """Returns a finite number of at most MAX_VALUE, or None."""
     if "_" in token:
         return None
     try:
         value = float(token)
     except ValueError:
         return None
-    return value if abs(value) <= HUGE else None  # NaN compares false
+    return value if abs(value) <= MAX_VALUE else None  # NaN compares false
 
 
 def shown(token: str, most: int = 40) -> str:
-    """A token as it can stand in a message."""
+    """Returns a token in quotes and of limited length, for a message."""
     return repr(token if len(token) <= most else token[:most] + "...")

@@ -17,16 +17,17 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.files import one_line, whole_file
-from counterpoise.motion.files.meshes import RGBA, Surface, surfaces
+from counterpoise.motion.files.meshes import RGBA, MeshSurface, surfaces
 from counterpoise.motion.files.names import identifier, linear_light, unique_names
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton
 
 SUFFIXES = (".usda", ".usdc", ".usd", ".usdz")
+MARGIN = 0.3  # [m] of the extent around all joints
 
 
 def write_clip(path: str | os.PathLike[str], clip: Clip, *, motion: Motion | None = None) -> None:
-    """Write a clip as a USD stage; `motion` is the motion it came from, whose figure gives the body."""
+    """Writes a clip as a USD stage; the body is that of the character of `motion`, from which the clip was made."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise BadValue(f"a USD file ends in {', '.join(SUFFIXES)}, not {target.suffix or 'nothing'!r}")
@@ -48,7 +49,7 @@ def write_clip(path: str | os.PathLike[str], clip: Clip, *, motion: Motion | Non
 
 
 def build_stage(clip: Clip, motion: Motion | None = None) -> Any:
-    """The stage in memory (pxr.Usd.Stage)."""
+    """Returns the stage in memory (pxr.Usd.Stage)."""
     pxr = _pxr()
     Usd, UsdGeom, UsdSkel = pxr.Usd, pxr.UsdGeom, pxr.UsdSkel
     skeleton = clip.skeleton
@@ -70,16 +71,14 @@ def build_stage(clip: Clip, motion: Motion | None = None) -> Any:
     _animate(pxr, stage, f"/{name}/Animation", joints, clip)
     UsdSkel.BindingAPI.Apply(skel.GetPrim()).CreateAnimationSourceRel().SetTargets([f"/{name}/Animation"])
     places = clip.world()[0].reshape(-1, 3)
-    margin = 0.3
-    root.CreateExtentAttr(
-        [pxr.Gf.Vec3f(*(places.min(axis=0) - margin).tolist()), pxr.Gf.Vec3f(*(places.max(axis=0) + margin).tolist())]
-    )
-    _dress(pxr, stage, name, surfaces(clip, motion))
+    low, high = places.min(axis=0) - MARGIN, places.max(axis=0) + MARGIN
+    root.CreateExtentAttr([pxr.Gf.Vec3f(*low.tolist()), pxr.Gf.Vec3f(*high.tolist())])
+    _add_body(pxr, stage, name, surfaces(clip, motion))
     return stage
 
 
 def _animate(pxr: Any, stage: Any, path: str, joints: list[str], clip: Clip) -> None:
-    """Time samples of what changes, one value of what does not."""
+    """Adds the animation: time samples of what changes, one value of what does not."""
     animation = pxr.UsdSkel.Animation.Define(stage, path)
     animation.CreateJointsAttr(joints)
     n = len(joints)
@@ -88,7 +87,7 @@ def _animate(pxr: Any, stage: Any, path: str, joints: list[str], clip: Clip) -> 
     animation.CreateScalesAttr(pxr.Vt.Vec3hArray(n, pxr.Gf.Vec3h(1.0, 1.0, 1.0)))
     xyz = np.ascontiguousarray(clip.translations, dtype=np.float32)
     wxyz = spatial.align_signs(spatial.normalize(clip.rotations))
-    xyzw = np.ascontiguousarray(np.roll(wxyz, -1, axis=2), dtype=np.float32)  # how USD keeps them in memory
+    xyzw = np.ascontiguousarray(np.roll(wxyz, -1, axis=2), dtype=np.float32)  # the order in USD's memory
     still = np.ptp(xyz, axis=0).max(initial=0.0) == 0.0
     for frame in range(len(clip)):
         if frame == 0 or not still:
@@ -97,8 +96,8 @@ def _animate(pxr: Any, stage: Any, path: str, joints: list[str], clip: Clip) -> 
         turns.Set(pxr.Vt.QuatfArray.FromNumpy(xyzw[frame]), float(frame))
 
 
-def _dress(pxr: Any, stage: Any, name: str, body: list[Surface]) -> None:
-    """One mesh of all surfaces, a material for each colour."""
+def _add_body(pxr: Any, stage: Any, name: str, body: list[MeshSurface]) -> None:
+    """Adds one mesh of all surfaces, with a material for each colour."""
     UsdGeom, UsdSkel, UsdShade, Sdf, Vt, Gf = pxr.UsdGeom, pxr.UsdSkel, pxr.UsdShade, pxr.Sdf, pxr.Vt, pxr.Gf
     starts = np.cumsum([0, *(len(s.points) for s in body)])
     points = np.concatenate([s.points for s in body]).astype(np.float32)
@@ -142,7 +141,7 @@ def _dress(pxr: Any, stage: Any, name: str, body: list[Surface]) -> None:
 
 
 def joint_paths(skeleton: Skeleton) -> list[str]:
-    """UsdSkel's names of joints: paths from the root, every part a valid identifier."""
+    """Returns the names of joints in UsdSkel: paths from the root, each part a valid identifier."""
     names = unique_names([identifier(name) for name in skeleton.names])
     out: list[str] = []
     for name, parent in zip(names, skeleton.parents, strict=True):
@@ -151,7 +150,7 @@ def joint_paths(skeleton: Skeleton) -> list[str]:
 
 
 def _matrices(pxr: Any, places: Any, turns: Any) -> Any:
-    """USD's matrices act on rows: the rotation transposed, the place in the last row."""
+    """Returns USD's matrices, which act on rows: the rotation is transposed, the place is in the last row."""
     M = np.zeros((len(places), 4, 4))
     M[:, :3, :3] = spatial.to_matrix(spatial.normalize(turns)).transpose(0, 2, 1)
     M[:, 3, :3] = places

@@ -1,4 +1,4 @@
-"""The account of a retargeting: what was mapped, what was left out, and how large the remaining errors are."""
+"""The report of a retargeting: what was mapped, what was left out, and how large the remaining errors are."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import body_frames
 from counterpoise.motion.contacts import ContactWindow, runs
-from counterpoise.motion.retarget.footing import Footing, Sole
-from counterpoise.motion.retarget.mapping import Pairing
+from counterpoise.motion.retarget.foot_plan import FootPlan
+from counterpoise.motion.retarget.links import Pairing
+from counterpoise.motion.retarget.soles import Sole
 
-SLACK = 1.0  # [rad/s] added to the source's joint speed before speeds are compared
+SPEED_MARGIN = 1.0  # [rad/s] added to the source's joint speed before speeds are compared
+NEAR_LIMIT = 0.005  # [rad, m] a joint this near its limit counts as at the limit
 
 
 @dataclass(frozen=True, eq=False)
-class Account:
-    """All the report is made of."""
+class Retargeted:
+    """All that the report is computed from."""
 
     pairing: Pairing
     times: Array
     cuts: Ints
     poses: Array
-    wanted: Array
-    told: Array
+    wanted: Array  # (n, links, 4) rotations that were asked for
+    captured: Array  # (n, links, 4) rotations as the source has them
     soles: Sequence[Sole]
-    footing: Footing
+    plan: FootPlan
     windows: Sequence[ContactWindow]
     scale: float
     floor: float
@@ -41,25 +43,25 @@ class RetargetReport:
 
     source: str
     target: str
-    how: tuple[str, str]  # by what the parts of source and target were told apart: names, shape
+    how: tuple[str, str]  # what the limbs of source and target were found by: names, shape or both
     mapped: Mapping[str, str]  # target body -> what it follows
-    idle: tuple[str, ...]  # target bodies nothing leads
-    unused: tuple[str, ...]  # source bodies that lead nothing
+    idle: tuple[str, ...]  # bodies of the target that follow nothing
+    unused: tuple[str, ...]  # bodies of the source that nothing follows
     scale: float
     floor: float  # [m] height of the source's ground
     contacts: tuple[ContactWindow, ...]
     directions: Mapping[str, tuple[float, float]]  # limb -> median and 95th percentile of its bones' errors [deg]
-    slip: Mapping[str, float]  # foot -> furthest a standing point moves in its window [m]
-    height: Mapping[str, float]  # foot -> furthest a standing point is from the ground [m]
-    lowest: float  # [m] the lowest any sole point gets; 0 without feet
+    slip: Mapping[str, float]  # foot -> largest movement of a standing point during its contact [m]
+    height: Mapping[str, float]  # foot -> largest distance of a standing point from the ground [m]
+    lowest: float  # [m] height of the lowest contact point of all frames; 0 without feet
     clamped: Mapping[str, float]  # joint -> share of frames in which it is at a limit
-    speed: tuple[str, float]  # the joint that is fastest against its source, and its peak speed over the source's
+    speed: tuple[str, float]  # the body whose peak speed over its source's is largest, and this ratio
     frames: int
 
     def __str__(self) -> str:
         lines = [
             f"{self.source} -> {self.target}: {self.frames} frames, scale {self.scale:.3f}, floor {self.floor:+.3f} m "
-            f"(source read by {self.how[0]}, target by {self.how[1]})",
+            f"(limbs of the source by {self.how[0]}, of the target by {self.how[1]})",
             f"{'body':18s} follows",
         ]
         lines += [f"  {body:16s} {lead}" for body, lead in self.mapped.items()]
@@ -71,7 +73,7 @@ class RetargetReport:
         for foot in self.slip:
             count = sum(w.foot == foot for w in self.contacts)
             lines.append(f"  {foot:16s} {count:4d} {1e3 * self.slip[foot]:6.2f} {1e3 * self.height[foot]:6.2f}")
-        lines.append(f"lowest sole point {1e3 * self.lowest:.2f} mm")
+        lines.append(f"lowest contact point {1e3 * self.lowest:.2f} mm")
         held = sorted(self.clamped.items(), key=lambda kv: -kv[1])[:6]
         shown = ", ".join(f"{joint} {100 * share:.0f} %" for joint, share in held) or "none"
         lines.append(f"joints at a limit: {shown}")
@@ -79,8 +81,8 @@ class RetargetReport:
         return "\n".join(lines)
 
 
-def account(given: Account) -> RetargetReport:
-    """Measure what was made."""
+def report_of(given: Retargeted) -> RetargetReport:
+    """Returns the report of a retargeting."""
     pairing = given.pairing
     source, target = pairing.source, pairing.target
     mapped = {}
@@ -90,9 +92,9 @@ def account(given: Account) -> RetargetReport:
         if link.mode in ("span", "wing"):
             lead = f"{source.names[link.span[0]]} to {source.names[link.span[1]]}"
         mapped[target.names[link.body]] = lead
-    for reach in pairing.reaches:
-        for body in target.limbs[reach.limb]:
-            mapped[target.names[body]] = f"{source.names[reach.source_hip]} to {source.names[reach.source_ankle]} (end)"
+    for point in pairing.reached:
+        for body in target.limbs[point.limb]:
+            mapped[target.names[body]] = f"{source.names[point.source_hip]} to {source.names[point.source_ankle]} (end)"
     places, turns = body_frames(target.character, given.poses)
     slip, height, lowest = _feet(given, places, turns)
     return RetargetReport(
@@ -115,22 +117,24 @@ def account(given: Account) -> RetargetReport:
     )
 
 
-def _directions(given: Account, turns: Array) -> dict[str, tuple[float, float]]:
+def _directions(given: Retargeted, turns: Array) -> dict[str, tuple[float, float]]:
+    """Returns median and 95th percentile of the errors of bones, by limb [deg]."""
     errors: dict[str, list[Array]] = {}
     for k, link in enumerate(given.pairing.links):
-        is_, asked = spatial.rotate(turns[:, link.body], link.axis), spatial.rotate(given.wanted[:, k], link.axis)
-        cross = np.linalg.norm(np.cross(is_, asked), axis=-1)
-        angle = np.degrees(np.arctan2(cross, np.sum(is_ * asked, axis=-1)))
+        bone, asked = spatial.rotate(turns[:, link.body], link.axis), spatial.rotate(given.wanted[:, k], link.axis)
+        cross = np.linalg.norm(np.cross(bone, asked), axis=-1)
+        angle = np.degrees(np.arctan2(cross, np.sum(bone * asked, axis=-1)))
         errors.setdefault(link.limb, []).append(angle)
     return {limb: (float(np.median(each)), float(np.percentile(each, 95.0))) for limb, each in sorted(errors.items())}
 
 
-def _feet(given: Account, places: Array, turns: Array) -> tuple[dict[str, float], dict[str, float], float]:
+def _feet(given: Retargeted, places: Array, turns: Array) -> tuple[dict[str, float], dict[str, float], float]:
+    """Returns slip and distance from the ground by foot, and the height of the lowest contact point [m]."""
     slip, height, lowest, at = {}, {}, np.inf, 0
     for sole in given.soles:
         points = places[:, sole.bodies] + spatial.rotate(turns[:, sole.bodies], sole.locals)
         lowest = min(lowest, float(points[..., 2].min()))
-        stands = given.footing.stands[:, at : at + len(sole.bodies)]
+        stands = given.plan.stands[:, at : at + len(sole.bodies)]
         at += len(sole.bodies)
         far, off = 0.0, 0.0
         for p in range(len(sole.bodies)):
@@ -142,11 +146,12 @@ def _feet(given: Account, places: Array, turns: Array) -> tuple[dict[str, float]
     return slip, height, lowest if np.isfinite(lowest) else 0.0
 
 
-def _clamped(given: Account) -> dict[str, float]:
+def _clamped(given: Retargeted) -> dict[str, float]:
+    """Returns the share of frames in which a joint is at a limit, by joint."""
     limits = given.pairing.target.character.limits
     if len(limits) == 0:
         return {}
-    near = np.array([limits.values(q) for q in given.poses]) > -0.005
+    near = np.array([limits.values(q) for q in given.poses]) > -NEAR_LIMIT
     joints = [name.rsplit(".", 1)[0] for name in limits.names]
     out = {}
     for joint in dict.fromkeys(joints):
@@ -157,8 +162,8 @@ def _clamped(given: Account) -> dict[str, float]:
     return out
 
 
-def _speed(given: Account, turns: Array) -> tuple[str, float]:
-    """Peak speed of each led joint over that of its source (plus SLACK), stretches between leaps apart."""
+def _speed(given: Retargeted, turns: Array) -> tuple[str, float]:
+    """Returns the body with the largest peak speed over its source's (plus SPEED_MARGIN), without the cuts."""
     target = given.pairing.target
     index = {link.body: k for k, link in enumerate(given.pairing.links)}
     dt = np.diff(given.times)
@@ -172,8 +177,10 @@ def _speed(given: Account, turns: Array) -> tuple[str, float]:
         if up is None:
             continue
         ours = _rate(spatial.multiply(spatial.conjugate(turns[:, up]), turns[:, body]), dt)[fine]
-        theirs = _rate(spatial.multiply(spatial.conjugate(given.told[:, index[up]]), given.told[:, k]), dt)[fine]
-        ratio = float(ours.max() / (theirs.max() + SLACK))
+        theirs = _rate(spatial.multiply(spatial.conjugate(given.captured[:, index[up]]), given.captured[:, k]), dt)[
+            fine
+        ]
+        ratio = float(ours.max() / (theirs.max() + SPEED_MARGIN))
         if ratio > worst[1]:
             worst = (target.names[body], ratio)
     return worst

@@ -6,8 +6,8 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import forward_kinematics
-from counterpoise.character.limits import _ball_rows
-from counterpoise.character.manifold import _difference, _integrate
+from counterpoise.character.limits import fill_ball_rows
+from counterpoise.character.manifold import batch_difference, batch_integrate
 from counterpoise.kernels import swift_kernel
 from counterpoise.pose.core.rows import evaluate_rows
 from counterpoise.pose.core.step import bounded_step
@@ -111,7 +111,7 @@ def fill_limit_rows(q: Array, balls: BallLimits, margin: float, g: Array, G: Arr
         first, last = balls.first_face[j], balls.first_face[j + 1]
         count = last - first + 2
         slope = np.empty((count, 3))
-        _ball_rows(
+        fill_ball_rows(
             q[balls.qpos[j] : balls.qpos[j] + 4], balls.axis[j], balls.rest[j], balls.normals[first:last],
             balls.offsets[first:last], balls.twist[j, 0], balls.twist[j, 1], g[row : row + count], slope,
         )  # fmt: skip
@@ -147,7 +147,7 @@ def moved_pose(q: Array, x: Array, dofs: Dofs, ranges: Ranges) -> Array:
     step = np.zeros((1, dofs.nv))
     for i in range(len(dofs.variables)):
         step[0, dofs.variables[i]] = x[i]
-    out = _integrate(dofs.layout, q.reshape(1, -1), step)[0]
+    out = batch_integrate(dofs.layout, q.reshape(1, -1), step)[0]
     for i in range(len(ranges.qpos)):
         at = ranges.qpos[i]
         out[at] = min(max(out[at], ranges.low[i]), ranges.high[i])
@@ -157,7 +157,7 @@ def moved_pose(q: Array, x: Array, dofs: Dofs, ranges: Ranges) -> Array:
 @swift_kernel
 def variable_offsets(start: Array, q: Array, dofs: Dofs) -> Array:
     """Returns the tangent (n,) from `start` to q, of the variables."""
-    whole = _difference(dofs.layout, dofs.nv, start.reshape(1, -1), q.reshape(1, -1))[0]
+    whole = batch_difference(dofs.layout, dofs.nv, start.reshape(1, -1), q.reshape(1, -1))[0]
     out = np.empty(len(dofs.variables))
     for i in range(len(out)):
         out[i] = whole[dofs.variables[i]]

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array
 from counterpoise.character.roles import other_side
 from counterpoise.errors import BadValue
+from counterpoise.motion.timed import Timed
 from counterpoise.pose.goals import Orient, PoseGoal, Reach
 from counterpoise.pose.paths.checks import (
     checked_duration,
@@ -35,7 +36,7 @@ from counterpoise.pose.paths.strokes import fit_stroke, read_stroke
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class Path(Timed):
     """Where a point of a body goes. Build it with `Path.through` or `Path.from_stroke`; a change returns a new path.
 
     Before its first time the path stays at its beginning, after its last at its end. `turns` are orientations of the
@@ -122,21 +123,6 @@ class Path:
         return Path(body, places, knots, checked_place(point), weight=weight)
 
     # -- reading ----------------------------------------------------------------------------------------------------
-    @property
-    def start(self) -> float:
-        """When it begins [s]."""
-        return float(self.times[0])
-
-    @property
-    def end(self) -> float:
-        """When it ends [s]."""
-        return float(self.times[-1])
-
-    @property
-    def duration(self) -> float:
-        """[s]"""
-        return self.end - self.start
-
     @property
     def length(self) -> float:
         """Length of the curve [m]."""

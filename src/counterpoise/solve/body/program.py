@@ -2,10 +2,10 @@
 
     M a + h = tau + G lambda,   0 <= lambda <= force_limit,   torque_low <= tau <= torque_high,   tau = 0 at the root
 
-Above these, which can always be met, stand strict levels |A_l a - b_l|^2 in order, and last the posture
+These can always be met. Below them come strict levels |A_l a - b_l|^2 in order, and last the posture
 |sqrt(w)(a - a_ref)|^2 + |A_e a - b_e|^2 + eps |lambda / unit|^2. The answer is the exact lexicographic optimum
-(de Lasa 2011, section 6.3), found through the problem's structure (`body_core`) in one compiled call. The general
-`solve_hierarchy` is its judge in the tests. The first call in a fresh installation compiles for half a minute; the
+(de Lasa 2011, section 6.3), found in one compiled call that uses the structure of the problem (`kernels`). In the
+tests the general `solve_hierarchy` judges it. The first call in a fresh installation compiles for half a minute; the
 result is cached on disk.
 """
 
@@ -25,19 +25,21 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 from counterpoise.solve.body import kernels as core
+from counterpoise.solve.body import workspace as names
+from counterpoise.solve.body.layout import scratch_size
 
-WORDS = {
-    core.SOLVED: "solved",
-    core.OUT_OF_STEPS: "out of steps",
-    core.DEPENDENT: "mass matrix numerically singular",
-    core.NOT_FINITE: "not finite",
+STATUS_WORDS = {
+    names.SOLVED: "solved",
+    names.OUT_OF_STEPS: "out of steps",
+    names.DEPENDENT: "mass matrix numerically singular",
+    names.NOT_FINITE: "not finite",
 }
-MAX_STEPS = 500
+MAX_STEPS = 500  # changes of the working set in one tick
 
 
 @dataclass(frozen=True, eq=False)
 class BodyProblem:
-    """One tick's problem as the compiled core reads it: C-contiguous arrays, checked by `build_body_problem` only."""
+    """One tick's problem: C-contiguous arrays. Only `build_body_problem` checks them."""
 
     M: Array  # (n, n) mass matrix
     h: Array  # (n,) bias: M a + h = tau + G lambda
@@ -50,8 +52,8 @@ class BodyProblem:
     level_targets: Array  # (m,)
     level_starts: Ints  # (p + 1,) first row of each level, and m
     weight: Array  # (n,) > 0, posture; small on the root
-    posture: Array  # (n,) wanted accelerations a_ref
-    extra_rows: Array  # (e, n) more rows of the last level, times the square roots of their weights
+    posture: Array  # (n,) reference accelerations a_ref
+    extra_rows: Array  # (e, n) more rows of the last level, multiplied by the square roots of their weights
     extra_targets: Array  # (e,)
     force_weight: float = 1e-2  # eps
     force_unit: float = 700.0  # [N], about m g
@@ -65,7 +67,7 @@ class BodyProblem:
 
 @dataclass(frozen=True, eq=False)
 class BodyMemory:
-    """What one tick leaves for the next: the working set and a feasible point. Two small arrays, never changed."""
+    """What one tick leaves for the next: the working set and a feasible point. The arrays are never changed."""
 
     held: Ints  # (k + n + 1,) -1 lower, 1 upper, 0 free, -2 no contact; last: depth of the chain
     point: Array  # (k + n,) multipliers and torques
@@ -73,7 +75,7 @@ class BodyMemory:
 
 @dataclass(frozen=True, eq=False)
 class BodySolution:
-    """What to do, how well each level fares, and how it was found."""
+    """The solution, the residual of each level, and how it was found."""
 
     sizes: tuple[int, int, int]  # n, k, strict levels
     values: Array
@@ -87,13 +89,13 @@ class BodySolution:
 
     @property
     def multipliers(self) -> Array:
-        """(k,) >= 0: G times these is the contacts' generalised force."""
+        """(k,) >= 0. G times these is the generalised force of the contacts."""
         n, k, _ = self.sizes
         return self.values[n : n + k]
 
     @property
     def torque(self) -> Array:
-        """(n,), zero at the root, within the limits."""
+        """(n,): zero at the root, within the limits."""
         n, k, _ = self.sizes
         return self.values[n + k : n + k + n]
 
@@ -105,26 +107,26 @@ class BodySolution:
 
     @property
     def status(self) -> int:
-        """0 solved; otherwise a key of WORDS."""
-        return int(self.stat[core.STATUS])
+        """0 solved; otherwise a key of STATUS_WORDS."""
+        return int(self.stat[names.STATUS])
 
     @property
     def level(self) -> int:
-        """The level (from 0; the number of strict levels means the last) that was being solved when it ended."""
-        return int(self.stat[core.LEVEL])
+        """The level that was being solved at the end, from 0; the number of strict levels stands for the last level."""
+        return int(self.stat[names.LEVEL])
 
     @property
     def iterations(self) -> int:
-        return int(self.stat[core.STEPS])
+        return int(self.stat[names.STEPS])
 
     @property
     def words(self) -> str:
-        """'solved', or which level stopped and why."""
-        said = WORDS[self.status]
-        if self.status == core.SOLVED:
-            return said
+        """'solved', or why and in which level it stopped."""
+        words = STATUS_WORDS[self.status]
+        if self.status == names.SOLVED:
+            return words
         name = "posture" if self.level == self.sizes[2] else f"level {self.level}"
-        return f"{said} in {name} after {self.iterations} steps; the torques are within their limits"
+        return f"{words} in {name} after {self.iterations} steps; the torques are within their limits"
 
     @cached_property
     def active_forces(self) -> Ints:
@@ -138,7 +140,7 @@ class BodySolution:
 
 
 def stack_levels(levels: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> tuple[Array, Array, Ints]:
-    """Strict levels (A, b), first to last, as one block of rows, its targets, and where each level begins."""
+    """Returns strict levels (A, b), first to last, as one block of rows, its targets, and each level's first row."""
     rows, targets, starts = [np.empty((0, n))], [np.empty(0)], [0]
     for i, (A, b) in enumerate(levels):
         A_, b_ = np.asarray(A, float), np.asarray(b, float)
@@ -166,7 +168,7 @@ def build_body_problem(
     force_weight: float = 1e-2,
     force_unit: float = 700.0,
 ) -> BodyProblem:
-    """The problem from array-likes, checked once; what is left out means: no contacts, no limits, no wish."""
+    """The problem from array-likes, checked once. What is left out: no contacts, no limits, no levels, zero posture."""
     h_ = _array("h", h, (None,))
     n = len(h_)
     M_ = _array("M", M, (n, n))
@@ -183,7 +185,9 @@ def build_body_problem(
         raise BadValue("force_limit is 0 (no contact) or more", force_limit=limit)
     if joints and ((low > high).any() or (low == np.inf).any() or (high == -np.inf).any()):
         j = int(np.argmax((low > high) | (low == np.inf) | (high == -np.inf)))
-        raise BadValue(f"torque limits of joint dof {j} leave nothing: low {low[j]}, high {high[j]}; need low <= high")
+        raise BadValue(
+            f"torque limits of joint dof {j} leave no torque: low {low[j]}, high {high[j]}; need low <= high"
+        )
     rows, targets, starts = stack_levels(levels, n)
     w = _array("weight", np.ones(n) if weight is None else weight, (n,))
     if w.min(initial=1.0) <= 0.0:
@@ -203,7 +207,7 @@ def build_body_problem(
 
 
 def cold_memory(problem: BodyProblem) -> BodyMemory:
-    """Nothing known: every contact free and sharing the weight, no torque at its limit."""
+    """Returns a memory without knowledge: every contact is new and shares the weight, no torque is at its limit."""
     n, k = len(problem.h), len(problem.force_limit)
     held = np.zeros(k + n + 1, np.int64)
     held[:k], held[-1] = -2, len(problem.level_starts) - 1
@@ -215,30 +219,40 @@ def solve_body(
     memory: BodyMemory | None = None,
     *,
     max_steps: int = MAX_STEPS,
-    rank: float = core.RANK,
+    rank: float = core.RANK_TOLERANCE,
 ) -> BodySolution:
-    """Solve one tick's problem from the memory of the last one (None, or of another size: from nothing).
+    """Solves one tick's problem from the memory of the last one (None, or one of another size: from `cold_memory`).
 
-    A row of a level that is dependent on its others but for a part `rank` of the longest counts as dependent: met
-    exactly, it would cost the levels below dear.
+    A row of a level counts as dependent on the others where less than `rank` times the longest row is left of it: to
+    meet it exactly would cost the levels below much.
 
-    Whatever happens, the torques are within their limits and the multipliers within theirs.
+    In every case the torques and the multipliers are within their limits.
     """
     n, k, p = len(problem.h), len(problem.force_limit), len(problem.level_starts) - 1
     if memory is None or len(memory.held) != k + n + 1:
         memory = cold_memory(problem)
     held, point = memory.held.copy(), memory.point.copy()
-    work, iwork = _scratch(n, k, len(problem.level_targets), len(problem.extra_targets), p)
-    values, stat = np.empty(2 * n + k + p + 1), np.empty(core.STAT_SIZE, np.int64)
+    scratch = _scratch(n, k, len(problem.level_targets), len(problem.extra_targets), p)
+    values, stat = np.empty(2 * n + k + p + 1), np.empty(names.STAT_SIZE, np.int64)
     unit = problem.force_unit
-    with nullcontext() if _ready.is_set() else _patience():
+    with nullcontext() if _ready.is_set() else _compile_notice():
         core.solve_core(
-            problem.M, problem.h, problem.root, problem.G, problem.force_limit, problem.torque_low, problem.torque_high,
-            problem.level_rows, problem.level_targets, problem.level_starts, problem.weight, problem.posture,
-            problem.extra_rows, problem.extra_targets, problem.force_weight / (unit * unit), unit / max(k, 1),
-            rank, max_steps, held, point, work, iwork, values, stat,
-        )  # fmt: skip
-    if stat[core.STATUS] == core.NOT_FINITE:
+            (problem.M, problem.h, problem.G, problem.root),
+            (problem.force_limit, problem.torque_low, problem.torque_high),
+            (problem.level_rows, problem.level_targets, problem.level_starts),
+            (
+                problem.weight,
+                problem.posture,
+                problem.extra_rows,
+                problem.extra_targets,
+                problem.force_weight / (unit * unit),
+            ),
+            (unit / max(k, 1), rank, max_steps),
+            (held, point),
+            scratch,
+            (values, stat),
+        )
+    if stat[names.STATUS] == names.NOT_FINITE:
         raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")
     return BodySolution((n, k, p), values, stat, BodyMemory(held, point))
 
@@ -248,8 +262,8 @@ _ready = threading.Event()
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
-    """The first call may have to compile: say so when it takes more than a moment."""
+def _compile_notice() -> Iterator[None]:
+    """Prints a message when the first call takes more than a moment: then it compiles."""
     words = "counterpoise: compiling the whole-body solver; this happens once and takes about half a minute"
     timer = threading.Timer(1.5, lambda: print(words, file=sys.stderr, flush=True))
     timer.daemon = True
@@ -262,17 +276,15 @@ def _patience() -> Iterator[None]:
 
 
 def _scratch(n: int, k: int, m: int, e: int, p: int) -> tuple[Array, Ints]:
-    """Workspace of this thread, as large as the largest problem so far; never cleared, written before it is read."""
-    need, whole = _work_size(n, k, m, e), 6 * n + 3 * k + m + 5 * p + 2
+    """Returns the scratch of this thread, large enough for every problem so far. It is never cleared."""
+    numbers, integers = _scratch_size(n, k, m, e, p)
     kept: tuple[Array, Ints] | None = getattr(_local, "kept", None)
-    if kept is None or len(kept[0]) < need or len(kept[1]) < whole:
-        kept = _local.kept = np.full(2 * need, np.nan), np.zeros(2 * whole, np.int64)
+    if kept is None or len(kept[0]) < numbers or len(kept[1]) < integers:
+        kept = _local.kept = np.full(2 * numbers, np.nan), np.zeros(2 * integers, np.int64)
     return kept
 
 
-@lru_cache(maxsize=256)
-def _work_size(n: int, k: int, m: int, e: int) -> int:
-    return int(core.work_size(n, k, m, e))
+_scratch_size = lru_cache(maxsize=256)(scratch_size)
 
 
 def _array(name: str, value: ArrayLike, shape: tuple[int | None, ...], infinite: bool = False) -> Array:
@@ -286,6 +298,7 @@ def _array(name: str, value: ArrayLike, shape: tuple[int | None, ...], infinite:
 
 
 def _not_finite(problem: BodyProblem) -> str:
+    """Returns the name of the part of the problem that holds NaN or infinity."""
     for i, (A, b) in enumerate(problem.levels):
         if not (np.isfinite(A).all() and np.isfinite(b).all()):
             return f"strict level {i}"

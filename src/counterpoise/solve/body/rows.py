@@ -1,12 +1,12 @@
-"""Rows of the whole-body problem from a snapshot's arrays, in one compiled pass: what most balance controllers ask.
+"""Rows of the whole-body problem from a snapshot's arrays, in one compiled pass: those of most balance controllers.
 
-    contact     J a = -dJ/dt v - k_v J v - k_p (x - anchor)           every point that is held, three rows each
+    contact     J a = -dJ/dt v - k_v J v - k_p (x - anchor)           three rows for every point that is held
     CoM         J_c a = k_p (c* - c) + k_v (c_dot* - c_dot) + c_ddot* - dJ_c/dt v
     spin        A_H a = -k_H H - dA_H/dt v                            angular momentum about the CoM, damped
-    posture     a = k_p (q* - q) - k_v v                              the difference on the manifold, by the caller
+    posture     a = k_p (q* - q) - k_v v                              q* - q on the manifold comes from the caller
 
 Contacts are strict; the CoM is strict or weighted; spin and posture are weighted. A point's force is a sum of edges of
-its friction cone, so G = J' E with one column an edge.
+its friction cone, so G = J' E with one column for each edge.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.defaults import GRAVITY
 from counterpoise.errors import BadValue
 from counterpoise.kernels import swift_kernel
 from counterpoise.solve.body.program import BodyProblem
@@ -41,7 +42,7 @@ class StandardGains:
 
     @cached_property
     def numbers(self) -> Array:
-        """As the compiled pass reads them."""
+        """The gains as the kernel reads them, with the square roots of the weights; -1 for a CoM that is strict."""
         return np.array(
             [
                 self.contact_stiffness, self.contact_damping, self.com_stiffness, self.com_damping, self.spin_damping,
@@ -52,10 +53,10 @@ class StandardGains:
 
 
 def friction_edges(normals: ArrayLike, friction: float, edges: int = 4) -> Array:
-    """(p, edges, 3): edges of a pyramid inside each point's friction cone, each with a normal component of one."""
+    """Returns (p, edges, 3): edges of a pyramid inside each point's friction cone, with normal component one."""
     n = np.asarray(normals, float)
     if n.ndim != 2 or n.shape[1] != 3 or not np.all(np.linalg.norm(n, axis=1) > 1e-9):
-        raise BadValue(f"normals are vectors (p, 3) of some length; got shape {n.shape}")
+        raise BadValue(f"normals are vectors (p, 3), none of them zero; got shape {n.shape}")
     if not (np.isfinite(friction) and friction >= 0.0) or edges < 3:
         raise BadValue(f"friction is >= 0 and a cone has 3 edges or more; got {friction!r} and {edges!r}")
     n = n / np.linalg.norm(n, axis=1, keepdims=True)
@@ -95,11 +96,11 @@ def standard_problem(
     gains: StandardGains,
     root: int = 6,
 ) -> BodyProblem:
-    """The problem of a body that stands: contacts, then CoM, then spin and posture; arrays as in Snapshot, unchecked.
+    """The problem of a body that stands: contacts, then CoM, then spin and posture. Arrays as in Snapshot, unchecked.
 
-    `points` (p,) picks contact points, `hold` (p,) those kept in place, `anchors` (p, 3) where (read only with
-    contact_stiffness), `edges` (p, e, 3) their cones, `force_limit` (p e,) how much each edge may bear. `com_push`
-    (3,) is k_v c_dot* + c_ddot*: zero at rest. `posture_error` (n,) is q* - q on the manifold.
+    `points` (p,) lists contact points, `hold` (p,) marks those kept in place, `anchors` (p, 3) says where (read only
+    with contact_stiffness), `edges` (p, e, 3) are their cones, `force_limit` (p e,) limits the force of each edge.
+    `com_push` (3,) is k_v c_dot* + c_ddot*: zero at rest. `posture_error` (n,) is q* - q on the manifold.
     """
     out = _standard_rows(
         contact_position, contact_velocity, contact_jacobian, contact_drift, com, momentum, momentum_matrix,
@@ -109,7 +110,7 @@ def standard_problem(
     G, A, b, starts, A_e, b_e, weight, posture = out
     return BodyProblem(
         M, h, root, G, force_limit, torque_low, torque_high, A, b, starts, weight, posture, A_e, b_e,
-        gains.force_weight, 9.81 * mass,
+        gains.force_weight, GRAVITY * mass,
     )  # fmt: skip
 
 
@@ -119,8 +120,12 @@ def _standard_rows(
     matrix_drift: Array, v: Array, error: Array, mass: float, points: Ints, hold: Flags, anchors: Array,
     edges: Array, com_goal: Array, com_push: Array, root: int, gains: Array, root_weight: float,
 ) -> tuple[Array, Array, Array, Ints, Array, Array, Array, Array]:  # fmt: skip
+    """Returns G, the strict rows (A, b, starts), the extra rows (A_e, b_e), and weight and target of the posture."""
+    contact_stiffness, contact_damping, com_stiffness, com_damping = gains[0], gains[1], gains[2], gains[3]
+    spin_damping, posture_stiffness, posture_damping = gains[4], gains[5], gains[6]
+    com_root, spin_root = gains[7], gains[8]
     n, p, ne = len(v), len(points), edges.shape[1]
-    strict = gains[7] < 0.0
+    strict = com_root < 0.0
     held = 0
     for i in range(p):
         if hold[i]:
@@ -146,14 +151,14 @@ def _standard_rows(
         for c in range(3):
             for j in range(n):
                 A[row, j] = J[c, j]
-            pull = gains[0] * (position[at, c] - anchors[i, c]) if gains[0] != 0.0 else 0.0
-            b[row] = -drift[at, c] - gains[1] * velocity[at, c] - pull
+            pull = contact_stiffness * (position[at, c] - anchors[i, c]) if contact_stiffness != 0.0 else 0.0
+            b[row] = -drift[at, c] - contact_damping * velocity[at, c] - pull
             row += 1
     starts[1] = row
     A_e, b_e = np.empty((3 if strict else 6, n)), np.empty(3 if strict else 6)
     first = 0 if strict else 3
     for c in range(3):
-        goal = gains[2] * (com_goal[c] - com[c]) + com_push[c] - gains[3] * momentum[3 + c] / mass
+        goal = com_stiffness * (com_goal[c] - com[c]) + com_push[c] - com_damping * momentum[3 + c] / mass
         goal -= matrix_drift[3 + c] / mass
         if strict:
             for j in range(n):
@@ -161,15 +166,15 @@ def _standard_rows(
             b[row + c] = goal
         else:
             for j in range(n):
-                A_e[c, j] = gains[7] * matrix[3 + c, j] / mass
-            b_e[c] = gains[7] * goal
+                A_e[c, j] = com_root * matrix[3 + c, j] / mass
+            b_e[c] = com_root * goal
         for j in range(n):
-            A_e[first + c, j] = gains[8] * matrix[c, j]
-        b_e[first + c] = -gains[8] * (gains[4] * momentum[c] + matrix_drift[c])
+            A_e[first + c, j] = spin_root * matrix[c, j]
+        b_e[first + c] = -spin_root * (spin_damping * momentum[c] + matrix_drift[c])
     if strict:
         starts[2] = row + 3
     weight, posture = np.empty(n), np.empty(n)
     for j in range(n):
         weight[j] = root_weight if j < root else 1.0
-        posture[j] = 0.0 if j < root else gains[5] * error[j] - gains[6] * v[j]
+        posture[j] = 0.0 if j < root else posture_stiffness * error[j] - posture_damping * v[j]
     return G, A, b, starts, A_e, b_e, weight, posture

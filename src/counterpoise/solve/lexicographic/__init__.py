@@ -1,4 +1,4 @@
-"""The strict method for hierarchies: guess the working set and prove it; where a guess fails, climb level by level."""
+"""The strict method for hierarchies: guess the working set and prove it; where that fails, climb level by level."""
 
 from counterpoise.solve.lexicographic.strict import Scaled, make_ready, solve_by_plain, solve_strict
 

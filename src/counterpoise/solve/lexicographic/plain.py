@@ -1,4 +1,4 @@
-"""Algorithm 2 of de Lasa (2011) as it is written: the slow, readable judge of the compiled solver.
+"""Algorithm 2 of de Lasa (2011) as it is written: the slow, readable solver that judges the compiled one.
 
 Each level is a least-squares problem in the null space of those above, by an active-set method that cannot cycle: at
 every point that is stationary on its working set, the gradient is projected on the cone of *all* active constraints by
@@ -10,23 +10,21 @@ values. Constraints that carry a positive multiplier stay equalities below (they
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.solve.level import Hierarchy
 
-RANK = 1e-10  # relative size below which a direction counts as fixed
-EXACT = 1e-11  # relative size of a residual or gradient that counts as zero
-ROUNDING = 1e-4  # share of its terms that counts as the size of a residual: times LOCK, still above rounding
-LOCK = 1e-9  # multiplier, relative to the gradient, that counts as positive
-TOUCH = 1e-9  # relative distance at which a constraint counts as active
+RANK_TOLERANCE = 1e-10  # relative size below which a direction counts as fixed
+ATTAINED_RESIDUAL = 1e-11  # relative size of a residual or gradient that counts as zero
+POSITIVE_MULTIPLIER = 1e-9  # multiplier, relative to the gradient, that counts as positive
+ROUNDING_SHARE = 1e-4  # share of its terms that counts as the size of a residual: times that, still above rounding
+ACTIVE_DISTANCE = 1e-9  # relative distance at which a constraint counts as active
 
 
 @dataclass(eq=False)
-class Plain:
-    """What the plain method found: `conflict` is None, or constraints that cannot hold together."""
+class PlainAnswer:
+    """What the plain method found. `conflict`: None, or constraints that cannot all hold."""
 
     x: Array
     sides: Ints  # (constraints,): -1 at its low end, +1 at its high end, 0 inside
@@ -37,27 +35,27 @@ class Plain:
 
 
 def null_space(A: Array, Z: Array) -> Array:
-    """Orthonormal basis (n, k) of {w in span Z : A w = 0}; the rows are compared at unit length."""
+    """Returns an orthonormal basis (n, k) of {w in span Z : A w = 0}; the rows are compared at unit length."""
     length = np.linalg.norm(A, axis=1)
     B = A[length > 0.0] @ Z / length[length > 0.0][:, None]
-    B = B[np.linalg.norm(B, axis=1) > RANK]
+    B = B[np.linalg.norm(B, axis=1) > RANK_TOLERANCE]
     if not B.size:
         return Z
     _, s, Vt = np.linalg.svd(B, full_matrices=True)
-    return Z @ Vt[int((s > RANK * max(s[0], 1.0)).sum()) :].T
+    return Z @ Vt[int((s > RANK_TOLERANCE * max(s[0], 1.0)).sum()) :].T
 
 
 def nonnegative_least_squares(N: Array, g: Array) -> tuple[Array, Array]:
-    """min ||N' mu - g||, mu >= 0, and what is left, N' mu - g (Lawson & Hanson 1974, algorithm NNLS)."""
+    """Returns mu of min ||N' mu - g||, mu >= 0, and what is left, N' mu - g (Lawson & Hanson 1974, algorithm NNLS)."""
     count = len(N)
     mu, passive = np.zeros(count), np.zeros(count, bool)
     size = np.maximum(np.linalg.norm(N, axis=1), 1e-300)
-    gone = size <= RANK  # nothing of the row is left where g lives
+    gone = size <= RANK_TOLERANCE  # nothing of the row is left where g lives
     left, refused = -g, gone
     for _ in range(10 * count + 10):
         gain = -(N @ left) / size
         gain[passive | refused] = -np.inf
-        if not count or gain.max() <= EXACT * np.linalg.norm(g):
+        if not count or gain.max() <= ATTAINED_RESIDUAL * np.linalg.norm(g):
             break
         new = int(np.argmax(gain))
         passive[new] = True
@@ -82,10 +80,11 @@ def nonnegative_least_squares(N: Array, g: Array) -> tuple[Array, Array]:
 
 
 def nearest_feasible(C: Array, low: Array, high: Array, x: Array) -> tuple[Array, tuple[int, ...] | None]:
-    """Nearest point to x with low <= C x <= high, by least distance programming; or constraints in contradiction.
+    """Returns (the point nearest to x with low <= C x <= high, None), or (x, constraints that cannot all hold).
 
-    With one-sided rows N p >= h, solve min ||[N'; h'] mu - e||, mu >= 0. Nothing left: N' mu = 0 and h' mu = 1, which
-    is Farkas's proof that the rows of the passive set, independent but for this one relation, contradict each other.
+    Least distance programming: with one-sided rows N p >= h, solve min ||[N'; h'] mu - e||, mu >= 0. If nothing is
+    left, then N' mu = 0 and h' mu = 1: by Farkas's lemma the rows of the passive set contradict each other. They are
+    independent but for this one relation, so no row can be left out.
     """
     up, down = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
     N, h = np.vstack([C[up], -C[down]]), np.concatenate([low[up] - C[up] @ x, C[down] @ x - high[down]])
@@ -100,16 +99,16 @@ def nearest_feasible(C: Array, low: Array, high: Array, x: Array) -> tuple[Array
     if -left[-1] < 1e-9:
         return x, tuple(sorted({int(i) for i in index[mu > 1e-9 * mu.max()]}))
     held = mu > 1e-12 * max(mu.max(), 1e-300)
-    p = np.linalg.lstsq(N[held], h[held], rcond=1e-12)[0]  # the same point, without the division's rounding
-    if (N @ p - h).min() < -TOUCH * (1.0 + scale):
+    p = np.linalg.lstsq(N[held], h[held], rcond=1e-12)[0]  # the same point, without the rounding of a division
+    if (N @ p - h).min() < -ACTIVE_DISTANCE * (1.0 + scale):
         p = -left[:-1] / left[-1] * scale
     return x + p, None
 
 
-def solve_plain(levels: list[tuple[Array, Array]], C: Array, low: Array, high: Array, start: Array) -> Plain:
-    """Lexicographic least squares from any start; rows of C should be of unit length."""
+def solve_plain(levels: list[tuple[Array, Array]], C: Array, low: Array, high: Array, start: Array) -> PlainAnswer:
+    """Lexicographic least squares from any start. The rows of C have unit length."""
     x, conflict = nearest_feasible(C, low, high, start)
-    answer = Plain(x, np.zeros(len(C), np.int64), conflict)
+    answer = PlainAnswer(x, np.zeros(len(C), np.int64), conflict)
     if conflict is not None:
         return answer
     equal = low == high
@@ -127,8 +126,8 @@ def solve_plain(levels: list[tuple[Array, Array]], C: Array, low: Array, high: A
     return answer
 
 
-def active_sides(C: Array, low: Array, high: Array, x: Array, tolerance: float = TOUCH) -> Ints:
-    """-1 where a row (of unit length) touches its low end, +1 its high end, 0 inside; the nearer end when both."""
+def active_sides(C: Array, low: Array, high: Array, x: Array, tolerance: float = ACTIVE_DISTANCE) -> Ints:
+    """Returns -1 where a row (of unit length) is at its low end, +1 at its high end (the nearer of both), else 0."""
     value = C @ x
     below, above = value - low, high - value
     touching = np.minimum(below, above) <= tolerance * np.linalg.norm(x)
@@ -136,26 +135,27 @@ def active_sides(C: Array, low: Array, high: Array, x: Array, tolerance: float =
 
 
 def attained(A: Array, b: Array, x: Array) -> bool:
-    """A x = b but for rounding."""
-    return bool(np.linalg.norm(A @ x - b) <= EXACT * np.linalg.norm(np.abs(A) @ np.abs(x) + np.abs(b)))
+    """Whether A x = b but for rounding."""
+    return bool(np.linalg.norm(A @ x - b) <= ATTAINED_RESIDUAL * np.linalg.norm(np.abs(A) @ np.abs(x) + np.abs(b)))
 
 
 def stationarity(A: Array, b: Array, N: Array, x: Array, Z: Array) -> tuple[Array, Array, float]:
-    """Multipliers of the active rows N (pointing inwards), the direction of descent left, and its relative size."""
+    """Returns multipliers of the active rows N (pointing inwards), the gradient left, and its relative size."""
     residual = A @ x - b
     g = Z.T @ (A.T @ residual)
-    terms = np.abs(residual) + ROUNDING * (np.abs(A) @ np.abs(x) + np.abs(b))
+    terms = np.abs(residual) + ROUNDING_SHARE * (np.abs(A) @ np.abs(x) + np.abs(b))
     size = np.linalg.norm(np.abs(A).T @ terms) + 1e-300
     if attained(A, b, x):
         return np.zeros(len(N)), np.zeros(Z.shape[1]), 0.0
     mu, left = nonnegative_least_squares(N @ Z, g)
-    mu[mu <= LOCK * size] = 0.0
+    mu[mu <= POSITIVE_MULTIPLIER * size] = 0.0
     return mu, left, float(np.linalg.norm(left) / size)
 
 
 def _descend(
     A: Array, b: Array, C: Array, low: Array, high: Array, x: Array, Z: Array, locked: Flags
 ) -> tuple[Array, Array, float, int]:
+    """One level from a feasible x, over x + span Z. Returns x, multipliers, relative gradient left, steps."""
     working: list[int] = []
     steps = 0
     best = np.inf
@@ -182,8 +182,8 @@ def _descend(
 
 
 def _least_squares(A: Array, b: Array, Z: Array) -> Array:
-    """Shortest p in span Z that minimises ||A p - b||; rows of different size do not decide the rank."""
-    R = null_space(null_space(A, Z).T, Z)  # what A sees of span Z
+    """Returns the shortest p in span Z that minimises ||A p - b||. The sizes of the rows do not decide the rank."""
+    R = null_space(null_space(A, Z).T, Z)  # the part of span Z on which A is not zero
     return R @ np.linalg.lstsq(A @ R, b, rcond=1e-14)[0] if R.size else np.zeros(len(Z))
 
 
@@ -198,10 +198,13 @@ def _walk(
     skip: list[int],
     leaving: Ints | None = None,
 ) -> tuple[Array, int | None]:
-    """x + t p, t at most `length`, up to the first constraint; not those skipped, nor ends that p is known to leave."""
+    """Returns x + t p, t at most `length`, and the constraint that stops it (None: none does).
+
+    Constraints in `skip`, and ends that p is known to leave, do not stop it.
+    """
     rate = C @ p
     value = C @ x
-    rate[np.abs(rate) <= RANK * np.linalg.norm(p)] = 0.0
+    rate[np.abs(rate) <= RANK_TOLERANCE * np.linalg.norm(p)] = 0.0
     rate[locked] = 0.0
     rate[skip] = 0.0
     if leaving is not None:
@@ -212,47 +215,3 @@ def _walk(
         return x + length * p, None
     hit = int(np.argmin(room))
     return x + max(room[hit], 0.0) * p, hit
-
-
-# -- the proof --------------------------------------------------------------------------------------------------------
-def multipliers_at(problem: Hierarchy, x: Array, d: Array) -> list[tuple[Array, Array, tuple[Array, ...], float]]:
-    """(bounds, rows, above, defect) for every level and the nearness, from x alone: the certificate of optimality.
-
-    Level by level the gradient is explained by rows of the levels above and by constraints that hold those back (any
-    sign), and by the other active constraints (one sign). Ranks are judged in the units d; multipliers have none.
-    """
-    C, low, high = problem.constraints
-    C, x = C * d, x / d
-    length = np.linalg.norm(C, axis=1)
-    safe = np.where(length > 0.0, length, 1.0)
-    U = C / safe[:, None]
-    lo, hi = np.where(length > 0.0, low / safe, -np.inf), np.where(length > 0.0, high / safe, np.inf)
-    sides = active_sides(U, lo, hi, x)
-    locked = low == high
-    above: list[Array] = []
-    out = []
-    for k in range(len(problem.levels) + 1):
-        A, b = problem.rows_of(k)
-        A = A * d
-        fixed = np.vstack([*above, U[locked]]) if above or locked.any() else np.zeros((0, len(x)))
-        active = np.flatnonzero((sides != 0) & ~locked)
-        inward = -sides[active].astype(float)
-        N = inward[:, None] * U[active]
-        mu, _, defect = stationarity(A, b, N, x, null_space(fixed, np.eye(len(x))))
-        g = np.zeros(len(x)) if attained(A, b, x) else A.T @ (A @ x - b)
-        rest: Array = np.zeros(0)
-        if len(fixed):
-            rest = np.asarray(np.linalg.lstsq(fixed.T, g - N.T @ mu, rcond=1e-13)[0], float)
-        full = np.zeros(len(C))
-        full[active] = inward * mu
-        count = sum(len(rows) for rows in above)
-        full[locked] = rest[count:]
-        ends = np.cumsum([0, *(len(rows) for rows in above)])
-        eta = tuple(-rest[s:e] for s, e in pairwise(ends))
-        full = -full / safe
-        out.append((full[: problem.size], full[problem.size :], eta, defect))
-        hold = np.zeros(len(C), bool)
-        hold[active] = mu > 0.0
-        locked = locked | hold
-        above.append(A)
-    return out

@@ -1,8 +1,8 @@
-"""The strict method: guess the working set and prove it; where a guess does not come true, climb.
+"""The strict method: guess the working set and prove it; where no guess can be proved, climb level by level.
 
 1. Scale the columns by powers of two where they differ widely, and every constraint row to unit length.
 2. `pivot`: with the working set of the problem before (or none), solve the hierarchy as equalities and read off
-   violations and multipliers of every level; change all that is wrong at once. Nothing wrong: a proof of optimality.
+   violations and multipliers of every level; change all that is wrong at once. If nothing is wrong, x is optimal.
 3. Otherwise take the working set of the weighted program for a better guess, and pivot again.
 4. Otherwise `project` on the feasible set and `climb` level by level; then settle once more on the set that came out.
 """
@@ -16,40 +16,42 @@ from itertools import pairwise
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.solve.level import Hierarchy, Level, Outcome, build_hierarchy
+from counterpoise.solve.level import Hierarchy, HierarchyOutcome, Level, build_hierarchy
 from counterpoise.solve.lexicographic.climb import climb
-from counterpoise.solve.lexicographic.cone import project
-from counterpoise.solve.lexicographic.kernels import pivot, scale_columns, scale_problem
+from counterpoise.solve.lexicographic.pivot import pivot
 from counterpoise.solve.lexicographic.plain import solve_plain
+from counterpoise.solve.lexicographic.problem import VIOLATION, ScaledHierarchy
+from counterpoise.solve.lexicographic.project import CONFLICT, FOUND, project
+from counterpoise.solve.lexicographic.scaling import scale_columns, scale_problem
 from counterpoise.solve.quadratic import solve_quadratic
 
-COLD, GUESSES = 3, 6  # settled working sets before a weighted program is asked: without and with a guess to begin with
-RATIOS = (1e2, 1e5)  # of one level's weight to the next in those programs
+COLD_GUESSES, WARM_GUESSES = 3, 6  # working sets tried before a weighted program: from none, and from a guess
+WEIGHT_RATIOS = (1e2, 1e5)  # of one level's weight to the next in those programs
+MAX_WEIGHT_DECADES = 10.0  # between the first level's weight and the last one's
+MAX_DEFECT = 1e-8  # relative gradient left over with which a level still counts as solved
 
 
 _ready = False
 
 
 def make_ready() -> None:
-    """Compile or load every kernel on a tiny problem, once; says so when that takes a while (the first time of all)."""
+    """Compiles the kernels or loads them from disk, once, on a tiny problem. Logs a message when it takes seconds."""
     global _ready
     if _ready:
         return
     _ready = True
-    say = "compiling the hierarchy solver: once, for about half a minute; kept on disk from then on"
-    notice = threading.Timer(4.0, logging.getLogger("counterpoise").warning, (say,))
+    text = "compiling the hierarchy solver; this happens once and takes about half a minute"
+    notice = threading.Timer(4.0, logging.getLogger("counterpoise").warning, (text,))
     notice.daemon = True
     notice.start()
     try:
         tiny = build_hierarchy([Level(np.ones((1, 2)), np.ones(1))], (np.ones((1, 2)), -1.0, 1.0), (0.0, 1.0))
         s = Scaled(tiny)
-        C, near, ends, y, sides = s.all_rows(), tiny.near, tiny.ends, np.zeros(2), np.zeros(3, np.int64)
-        pivot(
-            s.A, tiny.b, ends, s.size, s.C, s.lo, s.hi, s.d, near, s.plain,
-            sides, y, np.zeros((2, 3)), np.zeros(2), 1, np.zeros(2),
-        )  # fmt: skip
-        project(C, s.lo, s.hi, np.zeros(2), y, sides, np.zeros(3, np.int64), 9)
-        climb(s.A, tiny.b, ends, s.size, C, s.lo, s.hi, s.d, near, y, sides, np.zeros(2), 9)
+        y, sides = np.zeros(2), np.zeros(3, np.int64)
+        pivot(s.arrays, sides, y, np.zeros((2, 3)), np.zeros(2), 1, np.zeros(2))
+        whole = s.with_bounds_as_rows()
+        project(whole.C, whole.lo, whole.hi, np.zeros(2), y, sides, np.zeros(3, np.int64), 9)
+        climb(whole, y, sides, np.zeros(2), 9)
     finally:
         notice.cancel()
 
@@ -62,118 +64,122 @@ class Scaled:
         n, m, M = p.size, len(p.low), len(p.b)
         self.problem = p
         if d is None:
-            self.d = np.empty(n)
-            self.plain = not scale_columns(p.A, p.G, self.d)
+            d = np.empty(n)
+            plain = not scale_columns(p.A, p.G, d)
         else:
-            self.d, self.plain = d, bool((d == 1.0).all())
-        self.A, self.size, self.C = np.empty((M, n)), np.empty(M), np.empty((m, n))
-        self.lo, self.hi, self.length = np.empty(n + m), np.empty(n + m), np.empty(m)
-        scale_problem(
-            p.A, p.G, p.low, p.high, p.lower, p.upper, self.d, self.A, self.size, self.C, self.lo, self.hi, self.length
-        )
+            plain = bool((d == 1.0).all())
+        self.arrays = ScaledHierarchy(
+            np.empty((M, n)), p.b, p.ends, np.empty(M), np.empty((m, n)), np.empty(n + m), np.empty(n + m), d, p.near,
+            plain,
+        )  # fmt: skip
+        self.length = np.empty(m)  # of the constraint rows before scaling
+        scale_problem(p.A, p.G, p.low, p.high, p.lower, p.upper, self.arrays, self.length)
 
-    def all_rows(self) -> Array:
-        """Bounds and rows as one matrix."""
-        return np.vstack([np.eye(self.problem.size), self.C])
+    def with_bounds_as_rows(self) -> ScaledHierarchy:
+        """The same arrays with bounds and constraint rows in one matrix C."""
+        return self.arrays._replace(C=np.vstack([np.eye(self.problem.size), self.arrays.C]))
 
     def point(self, y: Array) -> Array:
-        """x of y, with bounds kept to the last bit."""
-        return np.clip(self.d * y, self.problem.lower, self.problem.upper)
+        """Returns x of y. The bounds hold to the last bit."""
+        return np.clip(self.arrays.d * y, self.problem.lower, self.problem.upper)
 
     def residuals(self, y: Array) -> Array:
-        """Squared, of every level, then of the nearness."""
+        """Returns the squared residual of every level, then of the nearness."""
         p = self.problem
-        squares = (self.A @ y - p.b) ** 2
-        last = float(((self.d * y - p.near) ** 2).sum())
+        squares = (self.arrays.A @ y - p.b) ** 2
+        last = float(((self.arrays.d * y - p.near) ** 2).sum())
         return np.array([*(squares[s:e].sum() for s, e in pairwise(p.ends)), last])
 
     def violation(self, y: Array) -> float:
-        """Largest, relative to the sizes that meet there."""
-        value = np.concatenate([y, self.C @ y])
-        reach = np.abs(y).max(initial=0.0) + np.abs(np.where(np.isfinite(self.lo), self.lo, 0.0))
-        reach = reach + np.abs(np.where(np.isfinite(self.hi), self.hi, 0.0)) + 1e-300
-        return float((np.maximum(self.lo - value, value - self.hi) / reach).max(initial=0.0))
+        """The largest violation of a constraint, relative to the sizes that meet there."""
+        lo, hi = self.arrays.lo, self.arrays.hi
+        value = np.concatenate([y, self.arrays.C @ y])
+        reach = np.abs(y).max(initial=0.0) + np.abs(np.where(np.isfinite(lo), lo, 0.0))
+        reach = reach + np.abs(np.where(np.isfinite(hi), hi, 0.0)) + 1e-300
+        return float((np.maximum(lo - value, value - hi) / reach).max(initial=0.0))
 
 
-def solve_strict(problem: Hierarchy, seed: Ints | None = None, scale: Array | None = None) -> Outcome:
-    """Exact lexicographic least squares; `seed`: a working set to try first, `scale`: units that suit the variables."""
+def solve_strict(problem: Hierarchy, seed: Ints | None = None, scale: Array | None = None) -> HierarchyOutcome:
+    """Solves exactly. `seed` is a working set to try first, `scale` are the units d of the variables (None: found)."""
     make_ready()
     s = Scaled(problem, scale)
-    n, nc, levels = problem.size, len(s.lo), len(problem.levels)
+    n, lo, hi, levels = problem.size, s.arrays.lo, s.arrays.hi, len(problem.levels)
     if not s.length.all():
         empty = (s.length == 0.0) & ((problem.low > 0.0) | (problem.high < 0.0))
         if empty.any():
             return _least_violating(problem, (n + int(np.argmax(empty)),), {})
-    y, guess, mu, grade = np.zeros(n), np.zeros(n), np.zeros((levels + 1, nc)), np.zeros(levels + 1)
-    data = (s.A, problem.b, problem.ends, s.size, s.C, s.lo, s.hi, s.d, problem.near, s.plain)
-    sides = _legal(np.zeros(nc, np.int64) if seed is None else seed, s.lo, s.hi)
-    tries = pivot(*data, sides, y, mu, grade, COLD if seed is None else GUESSES, guess)
+    y, guess, mu, grade = np.zeros(n), np.zeros(n), np.zeros((levels + 1, len(lo))), np.zeros(levels + 1)
+    sides = _legal(np.zeros(len(lo), np.int64) if seed is None else seed, lo, hi)
+    tries = pivot(s.arrays, sides, y, mu, grade, COLD_GUESSES if seed is None else WARM_GUESSES, guess)
     work = {"guesses": abs(int(tries)), "programs": 0, "steps": 0}
-    for ratio in RATIOS:
+    for ratio in WEIGHT_RATIOS:
         if tries > 0 or (weighted := _weighted_guess(s, ratio)) is None:
             break
-        sides = _legal(weighted, s.lo, s.hi)
-        tries = pivot(*data, sides, y, mu, grade, GUESSES, guess)
+        sides = _legal(weighted, lo, hi)
+        tries = pivot(s.arrays, sides, y, mu, grade, WARM_GUESSES, guess)
         work["guesses"] += abs(int(tries))
         work["programs"] += 1
     if tries > 0:
-        return Outcome(s.point(y), "solved", sides, work, scale=s.d)
+        return HierarchyOutcome(s.point(y), "solved", sides, work, scale=s.arrays.d)
+    return _climb_from(s, guess, work)
 
-    # climb, from the feasible point nearest to the best guess
-    C = s.all_rows()
+
+def _climb_from(s: Scaled, guess: Array, work: dict[str, int]) -> HierarchyOutcome:
+    """Climbs from the feasible point nearest to the best guess, then settles once more on the working set found."""
+    problem, whole = s.problem, s.with_bounds_as_rows()
+    n, nc, levels, d = problem.size, len(whole.lo), len(problem.levels), whole.d
     if not np.isfinite(guess).all():
-        guess = problem.near / s.d
-    conflict = np.zeros(nc, np.int64)
-    for _ in range(3):  # a far guess leaves its rounding behind: then once more from near by
-        found = project(C, s.lo, s.hi, guess, y, sides, conflict, 50 * (n + nc))
-        if found == 1:
+        guess = problem.near / d
+    y, sides, conflict = np.zeros(n), np.zeros(nc, np.int64), np.zeros(nc, np.int64)
+    for _ in range(3):  # a guess far away costs digits: then once more from the point found
+        found = project(whole.C, whole.lo, whole.hi, guess, y, sides, conflict, 50 * (n + nc))
+        if found == CONFLICT:
             return _least_violating(problem, tuple(int(i) for i in np.flatnonzero(conflict)), work)
-        if found != 0:
+        if found != FOUND:
             return solve_by_plain(problem)
         if np.linalg.norm(y) * 1e3 >= np.linalg.norm(guess):
             break
         guess = y.copy()
     defect = np.zeros(levels + 1)
-    steps = climb(
-        s.A, problem.b, problem.ends, s.size, C, s.lo, s.hi, s.d, problem.near, y, sides, defect, 100 * (n + nc)
-    )
+    steps = climb(whole, y, sides, defect, 100 * (n + nc))
     work["steps"] = abs(int(steps))
-    # the same point once more, straight from its working set: no rounding of the way there
-    again, clean = sides.copy(), np.zeros(n)
-    sure = pivot(*data, again, clean, mu, grade, 1, guess)
-    if s.violation(clean) <= max(s.violation(y), 1e-11) and _no_worse(s.residuals(clean), s.residuals(y), problem):
+    # the same point once more, straight from its working set: without the rounding of the way there
+    again, clean, unused = sides.copy(), np.zeros(n), np.zeros(n)
+    sure = pivot(s.arrays, again, clean, np.zeros((levels + 1, nc)), np.zeros(levels + 1), 1, unused)
+    if s.violation(clean) <= max(s.violation(y), VIOLATION) and _no_worse(s.residuals(clean), s.residuals(y), problem):
         y, sides = clean, again
-    if sure > 0 or (steps >= 0 and float(defect[:-1].max(initial=0.0)) < 1e-8):
-        return Outcome(s.point(y), "solved", sides, work, scale=s.d)
+    if sure > 0 or (steps >= 0 and float(defect[:-1].max(initial=0.0)) < MAX_DEFECT):
+        return HierarchyOutcome(s.point(y), "solved", sides, work, scale=d)
     at = int(np.argmax(defect))
     name = (*problem.names, "nearness")[at]
     note = f"level {name!r} stopped at a relative gradient of {defect[at]:.1e}"
-    return Outcome(s.point(y), "inexact", sides, work, note=note, scale=s.d)
+    return HierarchyOutcome(s.point(y), "inexact", sides, work, note=note, scale=d)
 
 
 def _weighted_guess(s: Scaled, ratio: float) -> Ints | None:
-    """Working set of the weighted program, levels brought to like size first; None where it has no answer."""
-    p = s.problem
-    ratio = min(ratio, 10.0 ** (10.0 / max(len(p.levels) - 1, 1)))
-    A, b = s.A.copy(), p.b.copy()
+    """Returns the working set of the weighted program, with levels scaled to like size; None where it is not solved."""
+    p, scaled = s.problem, s.arrays
+    ratio = min(ratio, 10.0 ** (MAX_WEIGHT_DECADES / max(len(p.levels) - 1, 1)))
+    A, b = scaled.A.copy(), p.b.copy()
     for k, (first, last) in enumerate(pairwise(p.ends)):
-        weight = ratio ** (-0.5 * k) / max(float(s.size[first:last].max(initial=0.0)), 1e-300)
+        weight = ratio ** (-0.5 * k) / max(float(scaled.size[first:last].max(initial=0.0)), 1e-300)
         A[first:last] *= weight
         b[first:last] *= weight
-    n = p.size
+    n, lo, hi = p.size, scaled.lo, scaled.hi
     H = A.T @ A
     H[np.diag_indices(n)] += 1e-8
-    found = solve_quadratic(H, -A.T @ b, s.lo[:n], s.hi[:n], s.C, s.lo[n:], s.hi[n:])
+    found = solve_quadratic(H, -A.T @ b, lo[:n], hi[:n], scaled.C, lo[n:], hi[n:])
     return np.sign(found.multipliers).astype(np.int64) if found.solved else None
 
 
 def _legal(seed: Ints, lo: Array, hi: Array) -> Ints:
-    """A working set from another problem: only ends that are there, and all equalities."""
+    """Returns the working set `seed` of another problem without ends that are infinite here, with all equalities."""
     sides = np.where((seed < 0) & np.isfinite(lo) | (seed > 0) & np.isfinite(hi), seed, 0)
     return np.where(lo == hi, -1, sides)
 
 
 def _no_worse(new: Array, old: Array, problem: Hierarchy) -> bool:
+    """Whether the squared residuals `new` are lexicographically as good as `old`, but for rounding."""
     scale = np.array([*((problem.b[s:e] ** 2).sum() for s, e in pairwise(problem.ends)), 0.0])
     for a, b, c in zip(new, old, scale, strict=True):
         if a > b * (1.0 + 1e-10) + 1e-22 * c:
@@ -183,8 +189,11 @@ def _no_worse(new: Array, old: Array, problem: Hierarchy) -> bool:
     return True
 
 
-def _least_violating(problem: Hierarchy, conflict: tuple[int, ...], work: dict[str, int]) -> Outcome:
-    """Rows given slacks, bounds kept: least squared violation first, then the levels; the contradiction named."""
+def _least_violating(problem: Hierarchy, conflict: tuple[int, ...], work: dict[str, int]) -> HierarchyOutcome:
+    """Returns the point that violates the rows least in squares, within the bounds, and then serves the levels.
+
+    The rows get slack variables, and a level above all others makes those small.
+    """
     n, m = problem.size, len(problem.low)
     widen = [Level(np.hstack([level.A, np.zeros((len(level.b), m))]), level.b, name, level.weights)
              for level, name in zip(problem.levels, problem.names, strict=True)]  # fmt: skip
@@ -199,15 +208,16 @@ def _least_violating(problem: Hierarchy, conflict: tuple[int, ...], work: dict[s
     outcome = solve_strict(wide)
     x = outcome.x[:n].copy()
     sides = np.concatenate([outcome.sides[:n], outcome.sides[n + m :]])
-    return Outcome(x, "infeasible", sides, work or outcome.work, conflict)
+    return HierarchyOutcome(x, "infeasible", sides, work or outcome.work, conflict)
 
 
-def solve_by_plain(problem: Hierarchy) -> Outcome:
-    """The slow judge behind the same interface."""
+def solve_by_plain(problem: Hierarchy) -> HierarchyOutcome:
+    """The slow, readable method behind the same interface."""
     s = Scaled(problem)
-    levels = [(s.A[a:e], problem.b[a:e]) for a, e in pairwise(problem.ends)]
-    levels.append((np.diag(s.d), problem.near))
-    answer = solve_plain(levels, s.all_rows(), s.lo, s.hi, problem.near / s.d)
+    whole = s.with_bounds_as_rows()
+    levels = [(whole.A[a:e], problem.b[a:e]) for a, e in pairwise(problem.ends)]
+    levels.append((np.diag(whole.d), problem.near))
+    answer = solve_plain(levels, whole.C, whole.lo, whole.hi, problem.near / whole.d)
     if answer.conflict is not None:
         return _least_violating(problem, answer.conflict, {})
-    return Outcome(s.point(answer.x), "solved", answer.sides, {"guesses": 0, "steps": answer.steps})
+    return HierarchyOutcome(s.point(answer.x), "solved", answer.sides, {"guesses": 0, "steps": answer.steps})

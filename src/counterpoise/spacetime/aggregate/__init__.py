@@ -2,7 +2,7 @@
 
 from counterpoise.spacetime.aggregate.force import (
     AggregateForce,
-    Momentum,
+    MomentumDerivatives,
     aggregate_force,
     aggregate_force_derivatives,
     momentum,
@@ -12,7 +12,7 @@ from counterpoise.spacetime.aggregate.places import Places, Turns, point_jacobia
 from counterpoise.spacetime.aggregate.torques import JointTorques, joint_torque_derivatives, joint_torques
 
 __all__ = [
-    "AggregateForce", "JointTorques", "Momentum", "Places", "Turns", "aggregate_force", "aggregate_force_derivatives",
-    "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives", "point_jacobians",
-    "turn_jacobians",
+    "AggregateForce", "JointTorques", "MomentumDerivatives", "Places", "Turns", "aggregate_force",
+    "aggregate_force_derivatives", "joint_torque_derivatives", "joint_torques", "momentum", "momentum_derivatives",
+    "point_jacobians", "turn_jacobians",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where poses, velocities and accelerations of one frame or many are greeted: shapes, finite numbers, quaternions."""
+"""Checks poses, velocities and accelerations of one frame or many: shapes, finite numbers, quaternions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array
 from counterpoise.character import Character
 from counterpoise.errors import BadValue
-from counterpoise.spacetime.aggregate.tables import FREE, Tables
+from counterpoise.spacetime.aggregate.tables import FIRST_Q, FREE, KIND, LinkTables
 
 About = ArrayLike | Literal["com"] | None
 
 
-def frames(character: Character, q: ArrayLike, *rates: tuple[str, ArrayLike]) -> tuple[bool, Array, list[Array]]:
-    """Whether one frame was given, and the poses (n, nq) and rates (n, nv) as the kernels want them."""
+def read_frames(character: Character, q: ArrayLike, *rates: tuple[str, ArrayLike]) -> tuple[bool, Array, list[Array]]:
+    """Returns whether one frame was given, and checked poses (n, nq) and rates (n, nv)."""
     poses = _numbers("q", q)
     if poses.ndim not in (1, 2) or poses.shape[-1] != character.nq:
         raise BadValue(
@@ -31,7 +31,7 @@ def frames(character: Character, q: ArrayLike, *rates: tuple[str, ArrayLike]) ->
         out.append(rate.reshape(-1, character.nv))
     single = poses.ndim == 1
     poses = poses.reshape(-1, character.nq)
-    turns = character._quaternions
+    turns = character.quaternions
     if turns.size and poses.size:
         lengths = np.square(poses[:, turns]).sum(axis=2)
         if lengths.min() < 1e-12:
@@ -40,37 +40,38 @@ def frames(character: Character, q: ArrayLike, *rates: tuple[str, ArrayLike]) ->
     return single, poses, out
 
 
-def reference(tables: Tables, poses: Array, about: About) -> Array:
-    """The fixed points (1, 3) or (n, 3) to work about; for "com", one near the figure."""
+def reference_points(tables: LinkTables, poses: Array, about: About) -> Array:
+    """Returns the fixed points (1, 3) or (n, 3) to compute torques about; for "com", points near the character."""
     if about is None:
         return np.zeros((1, 3))
     if isinstance(about, str):
         if about != "com":
             raise BadValue(
-                f'about is a point (3,), one a frame (n, 3), "com" or None (the world\'s origin); not {about!r}'
+                'about is a point (3,), one point for each frame (n, 3), "com" or None (the world\'s origin); '
+                f"not {about!r}"
             )
-        return near(tables, poses)
+        return points_near(tables, poses)
     points = _numbers("about", about)
     if points.shape == (3,):
         return points[None]
     if points.shape != (len(poses), 3):
         raise BadValue(
-            f'about is a point (3,), one a frame ({len(poses)}, 3), "com" or None (the world\'s origin); '
+            f'about is a point (3,), one point for each frame ({len(poses)}, 3), "com" or None (the world\'s origin); '
             f"it has shape {points.shape}"
         )
     return points
 
 
-def near(tables: Tables, poses: Array) -> Array:
-    """Where a free root is, so that arithmetic far from the origin stays exact; else the origin."""
-    if len(tables.links) and tables.links[0, 1] == FREE:
-        at = tables.links[0, 2]
+def points_near(tables: LinkTables, poses: Array) -> Array:
+    """Returns the places of a free root, so that arithmetic far from the origin stays exact; otherwise the origin."""
+    if len(tables.links) and tables.links[0, KIND] == FREE:
+        at = tables.links[0, FIRST_Q]
         return np.ascontiguousarray(poses[:, at : at + 3])
     return np.zeros((1, 3))
 
 
-def sealed(single: bool, *arrays: Array) -> tuple[Array, ...]:
-    """Results, read-only, without the axis of frames if one frame was asked."""
+def read_only(single: bool, *arrays: Array) -> tuple[Array, ...]:
+    """Returns the arrays made read-only, without the axis of frames for a single frame."""
     out = tuple(array[0] if single else array for array in arrays)
     for array in out:
         array.flags.writeable = False

@@ -1,4 +1,7 @@
-"""Compiled places of body-fixed points, rotations of bodies, and their Jacobians, over many frames at once."""
+"""Compiled places of body-fixed points, rotations of bodies, and their Jacobians, over many frames at once.
+
+Frames of links come from the pass that the aggregate force uses too (`link_kernels`), eight poses at a time.
+"""
 
 from __future__ import annotations
 
@@ -6,137 +9,128 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import swift_kernel
-from counterpoise.spacetime.aggregate.tables import Tables
-
-_FREE, _BALL, _SLIDE, _HINGE = 0, 1, 2, 3  # kinds of links
+from counterpoise.spacetime.aggregate.lanes import (
+    LANES,
+    ORIGIN,
+    Vec,
+    cross,
+    lane,
+    lanes_from,
+    nine,
+    plus,
+    product,
+    turned,
+)
+from counterpoise.spacetime.aggregate.link_kernels import link_rows, links_outward
+from counterpoise.spacetime.aggregate.tables import (
+    BALL,
+    FIRST_V,
+    FREE,
+    HINGE,
+    KIND,
+    PARENT,
+    SLIDE,
+    LinkTables,
+)
 
 
 @swift_kernel
-def places_batch(tables: Tables, q: Array, v: Array, bodies: Ints, points: Array, P: Array, V: Array, J: Array) -> None:
-    """World place P (n, k, 3), velocity V (n, k, 3) and Jacobian J (n, k, 3, nv) of points (k, 3) fixed in bodies (k,).
+def places_batch(
+    tables: LinkTables, q: Array, v: Array, bodies: Ints, points: Array, P: Array, V: Array, J: Array
+) -> None:
+    """Writes place P (n, k, 3), velocity V (n, k, 3) and Jacobian J (n, k, 3, nv) of points (k, 3) of bodies (k,).
 
-    A degree of freedom moves the point by axis x (point - origin), a slide by its axis; only ancestors do.
+    All are in world axes. A degree of freedom moves a point by axis x (point - origin), a slide by its axis. Only those
+    between the root and the body move it.
     """
-    links, frames = tables.links, tables.body_frame
-    R, o = np.empty((len(links) + 1, 9)), np.empty((len(links) + 1, 3))
-    for t in range(len(q)):
-        link_frames(tables, q[t], R, o)
-        for i in range(len(bodies)):
-            link, f = tables.body_link[bodies[i]], frames[bodies[i]]
-            x, y, z = points[i, 0], points[i, 1], points[i, 2]
-            x, y, z = (
-                f[9] + f[0] * x + f[1] * y + f[2] * z,
-                f[10] + f[3] * x + f[4] * y + f[5] * z,
-                f[11] + f[6] * x + f[7] * y + f[8] * z,
-            )
-            if link >= 0:
-                r = R[link]
-                x, y, z = (
-                    o[link, 0] + r[0] * x + r[1] * y + r[2] * z,
-                    o[link, 1] + r[3] * x + r[4] * y + r[5] * z,
-                    o[link, 2] + r[6] * x + r[7] * y + r[8] * z,
-                )
-            P[t, i, 0], P[t, i, 1], P[t, i, 2] = x, y, z
-            V[t, i, :] = 0.0
-            J[t, i, :, :] = 0.0
-            while link >= 0:
-                kind, j, r = links[link, 1], links[link, 3], R[link]
-                dx, dy, dz = x - o[link, 0], y - o[link, 1], z - o[link, 2]
-                if kind == _FREE:
-                    for k in range(3):
-                        J[t, i, k, j + k] = 1.0
-                        V[t, i, k] += v[t, j + k]
-                elif kind == _BALL:
-                    for k in range(3):
-                        a, b, c = r[k], r[3 + k], r[6 + k]
-                        _put(b * dz - c * dy, c * dx - a * dz, a * dy - b * dx, v[t], j + k, V[t, i], J[t, i])
-                elif kind == _SLIDE:
-                    _put(r[2], r[5], r[8], v[t], j, V[t, i], J[t, i])
-                else:
-                    a, b, c = r[2], r[5], r[8]
-                    _put(b * dz - c * dy, c * dx - a * dz, a * dy - b * dx, v[t], j, V[t, i], J[t, i])
-                link = links[link, 0]
-
-
-@swift_kernel
-def turns_batch(tables: Tables, q: Array, v: Array, bodies: Ints, M: Array, W: Array, J: Array) -> None:
-    """Rotation M (n, k, 3, 3), world angular velocity W (n, k, 3) and its Jacobian J (n, k, 3, nv) of bodies (k,)."""
-    links, frames = tables.links, tables.body_frame
-    R, o = np.empty((len(links) + 1, 9)), np.empty((len(links) + 1, 3))
-    for t in range(len(q)):
-        link_frames(tables, q[t], R, o)
-        for i in range(len(bodies)):
-            link, f = tables.body_link[bodies[i]], frames[bodies[i]]
-            for row in range(3):
+    n, links = len(q), tables.links
+    S, R, origin = link_rows(tables), np.empty((len(links) + 1, ORIGIN + 3)), np.zeros((1, 3))
+    for block in range(0, n, LANES):
+        first, width = lanes_from(block, n)
+        links_outward(tables, q, v, v, origin, first, width, S, False)
+        for t in range(width):
+            _take_frames(S, t, R)
+            speeds = v[first + t]
+            for i in range(len(bodies)):
+                link, f = tables.body_link[bodies[i]], tables.body_frame[bodies[i]]
+                r, speed, jacobian = R[link + 1], V[first + t, i], J[first + t, i]
+                place = _moved(r, _moved(f, (points[i, 0], points[i, 1], points[i, 2])))
                 for k in range(3):
-                    if link < 0:
-                        M[t, i, row, k] = f[3 * row + k]
+                    P[first + t, i, k] = place[k]
+                    speed[k] = 0.0
+                jacobian[:, :] = 0.0
+                while link >= 0:
+                    kind, j, r = links[link, KIND], links[link, FIRST_V], R[link + 1]
+                    if kind == FREE:
+                        for k in range(3):
+                            jacobian[k, j + k] = 1.0
+                            speed[k] += speeds[j + k]
                     else:
-                        r = R[link]
-                        M[t, i, row, k] = r[3 * row] * f[k] + r[3 * row + 1] * f[3 + k] + r[3 * row + 2] * f[6 + k]
-            W[t, i, :] = 0.0
-            J[t, i, :, :] = 0.0
-            while link >= 0:
-                kind, j, r = links[link, 1], links[link, 3], R[link]
-                if kind == _BALL:
+                        arm = (place[0] - r[ORIGIN], place[1] - r[ORIGIN + 1], place[2] - r[ORIGIN + 2])
+                        if kind == BALL:
+                            for k in range(3):
+                                _put_column(cross(_axis(r, k), arm), speeds[j + k], j + k, speed, jacobian)
+                        elif kind == SLIDE:
+                            _put_column(_axis(r, 2), speeds[j], j, speed, jacobian)
+                        else:
+                            _put_column(cross(_axis(r, 2), arm), speeds[j], j, speed, jacobian)
+                    link = links[link, PARENT]
+
+
+@swift_kernel
+def turns_batch(tables: LinkTables, q: Array, v: Array, bodies: Ints, M: Array, W: Array, J: Array) -> None:
+    """Writes rotation M (n, k, 3, 3), angular velocity W (n, k, 3) and its Jacobian J (n, k, 3, nv) of bodies (k,)."""
+    n, links = len(q), tables.links
+    S, R, origin = link_rows(tables), np.empty((len(links) + 1, ORIGIN + 3)), np.zeros((1, 3))
+    for block in range(0, n, LANES):
+        first, width = lanes_from(block, n)
+        links_outward(tables, q, v, v, origin, first, width, S, False)
+        for t in range(width):
+            _take_frames(S, t, R)
+            speeds = v[first + t]
+            for i in range(len(bodies)):
+                link, local = tables.body_link[bodies[i]], nine(tables.body_frame[bodies[i]])
+                spin, jacobian = W[first + t, i], J[first + t, i]
+                rotation = product(nine(R[link + 1]), local)
+                for row in range(3):
+                    spin[row] = 0.0
                     for k in range(3):
-                        _put(r[k], r[3 + k], r[6 + k], v[t], j + k, W[t, i], J[t, i])
-                elif kind == _HINGE:
-                    _put(r[2], r[5], r[8], v[t], j, W[t, i], J[t, i])
-                link = links[link, 0]
+                        M[first + t, i, row, k] = rotation[3 * row + k]
+                jacobian[:, :] = 0.0
+                while link >= 0:
+                    kind, j, r = links[link, KIND], links[link, FIRST_V], R[link + 1]
+                    if kind == BALL:
+                        for k in range(3):
+                            _put_column(_axis(r, k), speeds[j + k], j + k, spin, jacobian)
+                    elif kind == HINGE:
+                        _put_column(_axis(r, 2), speeds[j], j, spin, jacobian)
+                    link = links[link, PARENT]
 
 
 @swift_kernel
-def _put(x: float, y: float, z: float, v: Array, j: int, V: Array, J: Array) -> None:
-    """Column j of a Jacobian, and its share of the velocity."""
-    J[0, j], J[1, j], J[2, j] = x, y, z
-    V[0] += x * v[j]
-    V[1] += y * v[j]
-    V[2] += z * v[j]
+def _take_frames(S: Array, t: int, R: Array) -> None:
+    """Copies rotation (9) and origin (3) of the world and all links of frame t, so that they lie close together."""
+    for i in range(len(R)):
+        s, r = S[i], R[i]
+        for k in range(ORIGIN + 3):
+            r[k] = s[lane(k, t)]
 
 
 @swift_kernel
-def link_frames(tables: Tables, q: Array, R: Array, o: Array) -> None:
-    """Rotations (9) and origins (3) of all links in the world; the rows after the last are the world's own."""
-    links, numbers = tables.links, tables.numbers
-    turn, r = np.empty(9), np.empty(9)
-    last = len(links)
-    for k in range(9):
-        R[last, k] = 1.0 if k % 4 == 0 else 0.0
-    o[last, :] = 0.0
-    for i in range(last):
-        up, kind, at = links[i, 0] if links[i, 0] >= 0 else last, links[i, 1], links[i, 2]
-        f = numbers[i]
-        for k in range(3):
-            o[i, k] = o[up, k] + R[up, 3 * k] * f[9] + R[up, 3 * k + 1] * f[10] + R[up, 3 * k + 2] * f[11]
-        if kind == _FREE:
-            for k in range(9):
-                R[i, k] = R[up, k]
-            for k in range(3):
-                o[i, k] += q[at + k]
-            continue
-        _product(R[up], f, r)
-        if kind == _BALL:
-            w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
-            two = 2.0 / (w * w + x * x + y * y + z * z)
-            turn[0], turn[1], turn[2] = 1.0 - two * (y * y + z * z), two * (x * y - w * z), two * (x * z + w * y)
-            turn[3], turn[4], turn[5] = two * (x * y + w * z), 1.0 - two * (x * x + z * z), two * (y * z - w * x)
-            turn[6], turn[7], turn[8] = two * (x * z - w * y), two * (y * z + w * x), 1.0 - two * (x * x + y * y)
-            _product(r, turn, R[i])
-            continue
-        away = q[at] - f[12]
-        cos, sin = (1.0, 0.0) if kind == _SLIDE else (np.cos(away), np.sin(away))
-        for k in range(0, 9, 3):
-            R[i, k] = r[k] * cos + r[k + 1] * sin
-            R[i, k + 1] = r[k + 1] * cos - r[k] * sin
-            R[i, k + 2] = r[k + 2]
-        if kind == _SLIDE:
-            for k in range(3):
-                o[i, k] += r[3 * k + 2] * away
+def _moved(r: Array, p: Vec) -> Vec:
+    """Returns a point given in a frame of rotation (9) and origin (3)."""
+    return plus((r[ORIGIN], r[ORIGIN + 1], r[ORIGIN + 2]), turned(nine(r), p))
 
 
 @swift_kernel
-def _product(a: Array, b: Array, out: Array) -> None:
-    for i in range(0, 9, 3):
-        for k in range(3):
-            out[i + k] = a[i] * b[k] + a[i + 1] * b[3 + k] + a[i + 2] * b[6 + k]
+def _axis(r: Array, k: int) -> Vec:
+    """Returns axis k of a link."""
+    return (r[k], r[k + 3], r[k + 6])
+
+
+@swift_kernel
+def _put_column(column: Vec, rate: float, j: int, velocity: Array, jacobian: Array) -> None:
+    """Writes column j of a Jacobian and adds its share of the velocity."""
+    for k in range(3):
+        jacobian[k, j] = column[k]
+        velocity[k] += rate * column[k]

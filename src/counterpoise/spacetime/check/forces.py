@@ -1,14 +1,14 @@
-"""What must be supplied by nothing: the wrench a motion needs beyond what its contacts can give.
+"""Residual forces: the wrench that a motion needs and its contacts cannot supply.
 
-Newton and Euler leave no choice: a motion needs the wrench W = [rate of angular momentum about the CoM; m (c'' - g)].
-The contacts give sum_i [(p_i - c) x f_i; f_i] with every f_i in its friction cone, f_i = sum_e l_ie d_e with l >= 0.
-For each frame, with unit force m |g| and unit torque m |g| height,
+By the laws of Newton and Euler a motion needs the wrench W = [rate of angular momentum about the CoM; m (c'' - g)]. The
+contacts supply sum_i [(p_i - c) x f_i; f_i] with every f_i in its friction cone, f_i = sum_e l_ie d_e with l >= 0. For
+each frame, with unit force m |g| and unit torque m |g| height,
 
     minimise  |W - G l|^2  +  eps^2 sum_j (tau_j / limit_j)^2  +  delta (1 + (speed / slow)^2) |l|^2,
 
-where tau = M a + h - J^T f are the torques the joints then need. The first term decides; the others choose, among
-forces that do equally well, those that strain the body least and rest on points that stand still. What is left of W is
-the violation. Solved by non-negative least squares on the normal equations (Lawson & Hanson 1974; Bro & de Jong 1997).
+where tau = M a + h - J^T f are the torques that the joints then need. The first term dominates. The other two choose,
+among forces that fit equally well, those with small joint torques and at points that stand still. What is left of W is
+the residual. Solved by non-negative least squares (`nonnegative`).
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ from counterpoise.character import Character
 from counterpoise.kernels import kernel
 from counterpoise.solve.polygon import hull_edges, nearest_inside
 from counterpoise.spacetime.aggregate.kernels import aggregate_force_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
-from counterpoise.spacetime.check.frames import Frames, com_of
-from counterpoise.spacetime.check.support import Support
+from counterpoise.spacetime.aggregate.tables import link_tables
+from counterpoise.spacetime.check.frames import CheckedFrames, com_of
+from counterpoise.spacetime.check.nonnegative import nonnegative_least_squares
+from counterpoise.spacetime.check.support import HELD, GroundSupport
+from counterpoise.spacetime.check.tuning import CheckTuning
 
-EDGES = 8  # of a friction cone
-EFFORT, REST = 3e-3, 1e-6  # weights eps and delta
-SLOW = 0.1  # [m/s]
-STOPS = 0.03  # [rad, m] a joint this near its limit may rest against it
-_LIGHT = 0.2  # body weights: below this load neither friction nor centre of pressure mean anything
+CONE_EDGES = 8  # of a friction cone
+TORQUE_WEIGHT, FORCE_WEIGHT = 3e-3, 1e-6  # eps and delta
+SLIDING_SPEED = 0.1  # [m/s] at which the weight of a contact force doubles
+MIN_LOAD = 0.2  # [body weights] with less load, friction and centre of pressure have no meaning
+STOP_RIDGE = 1e-9  # relative, for stops whose gradients depend on each other
+PROGRESS_FRAMES = 64  # between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,132 +43,147 @@ class Forces:
     """Forces of every frame, in units of body weight, or body weight times height."""
 
     com: Array  # (n, 3) [m]
-    wrench: Array  # (n, 6) [torque about the CoM; force], as the motion needs it
-    missing: Array  # (n, 6) what the contacts cannot give of it
+    wrench: Array  # (n, 6) [torque about the CoM; force] that the motion needs
+    missing: Array  # (n, 6) the part of it that contacts cannot supply
     angular: Array  # (n, 3) angular momentum about the CoM [kg m^2/s]
     contact: Array  # (n, p, 3) contact force of every point
-    torque: Array  # (n, nv) as a share of the limit; zero where there is none
-    friction: Array  # (n,) horizontal over vertical force; nan in the air or where held
-    outside: Array  # (n,) [m] centre of pressure beyond the support area; nan likewise
+    torque: Array  # (n, nv) as a share of the limit; zero without a limit
+    friction: Array  # (n,) horizontal over vertical force; nan in the air and with held bodies
+    outside: Array  # (n,) [m] distance of the centre of pressure from the support area; nan likewise
 
 
 def find_forces(
-    frames: Frames, support: Support, friction: float, progress: Callable[[float], None] | None = None
+    frames: CheckedFrames,
+    support: GroundSupport,
+    tuning: CheckTuning,
+    progress: Callable[[float], None] | None = None,
 ) -> Forces:
-    """Wrench, contact forces, what is missing, and the joints' torques, frame by frame."""
-    who = frames.character
-    n, nv = len(frames), who.nv
-    weight, height = weight_of(who), who.height
-    com = com_of(who, frames.q)
-    wrench, angular = _needed(frames, com), np.zeros((n, 3))
-    units = np.array([weight * height] * 3 + [weight] * 3)
-    counted = counted_parts(who) / units
-    m, d = who.model, mujoco.MjData(who.model)
-    ways = cone_edges(friction)
+    """Returns wrenches, contact forces, residuals and joint torques of all frames."""
+    character = frames.character
+    n, nv, height = len(frames), character.nv, character.height
+    com = com_of(character, frames.q)
+    wrench, angular = _needed_wrench(frames, com), np.zeros((n, 3))
+    units = wrench_units(character)
+    scale = contact_components(character) / units
+    edges = cone_edges(tuning.friction)
     missing, torque = np.zeros((n, 6)), np.zeros((n, nv))
     contact = np.zeros((n, len(support.bodies), 3))
-    limit = np.array(who.torque_limit)
+    limit = np.array(character.torque_limit)
     limited = np.flatnonzero(limit > 0.0)
-    strength = np.where(limit > 0.0, weight / np.maximum(limit, 1e-9), 0.0)
-    tau, jac = np.empty(nv), np.empty((3, nv))
-    armature = np.asarray(m.dof_armature)
-    held = (support.foot == -2).astype(np.int64)
-    limits = who.limits if len(who.limits) and len(limited) else None
+    strength = np.where(limit > 0.0, character.weight / np.maximum(limit, 1e-9), 0.0)
+    held = (support.foot == HELD).astype(np.int64)
+    limits = character.limits if len(character.limits) and len(limited) else None
+    dynamics = _InverseDynamics(character)
     for t in range(n):
-        d.qpos[:], d.qvel[:], d.qacc[:] = frames.q[t], frames.v[t], frames.a[t]
+        tau, angular[t] = dynamics.torques(frames.q[t], frames.v[t], frames.a[t])
+        tau = tau / character.weight
+        active = np.flatnonzero(support.blurred[t])
+        J = dynamics.jacobians(support.places[t, active], support.bodies[active])
+        ridge = FORCE_WEIGHT * (1.0 + (support.speeds[t, active] / SLIDING_SPEED) ** 2)
+        contact[t, active], missing[t] = _distribute(
+            wrench[t], scale, tau, strength, limited, com[t], support.places[t, active], held[active], J, edges, ridge
+        )
+        torque[t] = strength * (tau - np.einsum("pk,pkv->v", contact[t, active], J))
+        if limits is not None:
+            near = np.flatnonzero(limits.values(frames.q[t]) > -tuning.stop_margin)
+            if len(near):
+                torque[t] = torques_with_stops(torque[t], strength, limits.jacobian(frames.q[t])[near])
+        if progress is not None and t % PROGRESS_FRAMES == 0:
+            progress(t / n)
+    shares = wrench / units
+    friction, outside = _pressure(shares * np.array([height] * 3 + [1.0] * 3), com, support)
+    return Forces(com, shares, missing, angular, contact, torque, friction, outside)
+
+
+class _InverseDynamics:
+    """MuJoCo's inverse dynamics of one frame at a time, without contacts."""
+
+    def __init__(self, character: Character) -> None:
+        self.model, self.data = character.model, mujoco.MjData(character.model)
+        self.armature = np.asarray(character.model.dof_armature)
+        self.tau, self.jacobian = np.empty(character.nv), np.empty((3, character.nv))
+
+    def torques(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """Returns the torques (nv,) that the motion needs, and the angular momentum about the CoM (3,)."""
+        m, d = self.model, self.data
+        d.qpos[:], d.qvel[:], d.qacc[:] = q, v, a
         mujoco.mj_kinematics(m, d)
         mujoco.mj_comPos(m, d)
         mujoco.mj_comVel(m, d)
         mujoco.mj_passive(m, d)
-        mujoco.mj_rne(m, d, 1, tau)
-        tau += armature * frames.a[t] - d.qfrc_passive
+        mujoco.mj_rne(m, d, 1, self.tau)
+        self.tau += self.armature * a - d.qfrc_passive
         mujoco.mj_subtreeVel(m, d)
-        angular[t] = d.subtree_angmom[0]
-        active = np.flatnonzero(support.blurred[t])
-        J = np.empty((len(active), 3, nv))
-        for k, p in enumerate(active):
-            mujoco.mj_jac(m, d, jac, None, support.places[t, p], int(support.bodies[p]))
-            J[k] = jac
-        soft = REST * (1.0 + (support.speeds[t, active] / SLOW) ** 2)
-        found, left = _share_out(
-            wrench[t], counted, tau / weight, strength, limited, com[t], support.places[t, active],
-            held[active], J, ways, soft,
-        )  # fmt: skip
-        contact[t, active] = found
-        missing[t] = left
-        torque[t] = strength * (tau / weight - np.einsum("pk,pkv->v", found, J))
-        if limits is not None:
-            near = np.flatnonzero(limits.values(frames.q[t]) > -STOPS)
-            if len(near):
-                torque[t] = _beside_stops(torque[t], strength, limits.jacobian(frames.q[t])[near])
-        if progress is not None and t % 64 == 0:
-            progress(t / n)
-    shares = wrench / units
-    rubbing, outside = _pressure(shares * np.array([height] * 3 + [1.0] * 3), com, support)
-    return Forces(com, shares, missing, angular, contact, torque, rubbing, outside)
+        return self.tau, d.subtree_angmom[0]
+
+    def jacobians(self, places: Array, bodies: Ints) -> Array:
+        """Returns (p, 3, nv) of points of bodies in the pose last given to `torques`."""
+        out = np.empty((len(places), 3, self.model.nv))
+        for k, (place, body) in enumerate(zip(places, bodies, strict=True)):
+            mujoco.mj_jac(self.model, self.data, self.jacobian, None, place, int(body))
+            out[k] = self.jacobian
+        return out
 
 
-def weight_of(who: Character) -> float:
-    """Mass times gravity [N]."""
-    return who.mass * float(np.linalg.norm(who.model.opt.gravity))
+def wrench_units(character: Character) -> Array:
+    """Returns the units (6,) of a wrench: body weight times height [N m], body weight [N]."""
+    return np.array([character.weight * character.height] * 3 + [character.weight] * 3)
 
 
-def _needed(frames: Frames, com: Array) -> Array:
-    """Aggregate wrench (n, 6) about the CoM, what carries the weight included."""
-    T, n = tables_of(frames.character), len(frames)
+def _needed_wrench(frames: CheckedFrames, com: Array) -> Array:
+    """Returns the aggregate wrench (n, 6) about the CoM, including the force that carries the weight."""
     q, v, a = (np.array(x, dtype=np.float64, order="C") for x in (frames.q, frames.v, frames.a))
-    about = np.array(com, order="C")
-    F = np.empty((n, 6))
-    aggregate_force_batch(T, q, v, a, about, F)
+    F = np.empty((len(frames), 6))
+    aggregate_force_batch(link_tables(frames.character), q, v, a, np.array(com, order="C"), F)
     return F
 
 
-def counted_parts(who: Character) -> Array:
-    """(6,): 1 where nothing but contacts can give a component of the wrench, 0 where the root's rails can."""
+def contact_components(character: Character) -> Array:
+    """Returns (6,): 1 for components of the wrench that only contacts can supply, 0 for those a fixed root supplies."""
     out = np.zeros(6)
-    for joint in who.joints:
-        if joint.dofs.start >= who.root_dofs.stop:
+    for joint in character.joints:
+        if joint.dofs.start >= character.root_dofs.stop:
             break
         if joint.kind == "free":
             return np.ones(6)
-        for k in range(who.model.njnt):
-            if joint.dofs.start <= int(who.model.jnt_dofadr[k]) < joint.dofs.stop:
-                axis = np.abs(np.asarray(who.model.jnt_axis[k])) > 0.5
-                slides = int(who.model.jnt_type[k]) == int(mujoco.mjtJoint.mjJNT_SLIDE)
+        for k in range(character.model.njnt):
+            if joint.dofs.start <= int(character.model.jnt_dofadr[k]) < joint.dofs.stop:
+                axis = np.abs(np.asarray(character.model.jnt_axis[k])) > 0.5
+                slides = int(character.model.jnt_type[k]) == int(mujoco.mjtJoint.mjJNT_SLIDE)
                 out[3:] += axis * slides
                 out[:3] += axis * (not slides)
     return np.minimum(out, 1.0)
 
 
 def cone_edges(friction: float) -> Array:
-    """(EDGES, 3): the edges of a friction cone on level ground, one unit of pressure each."""
-    angle = 2.0 * np.pi * np.arange(EDGES) / EDGES
-    return np.stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(EDGES)], axis=1)
+    """Returns (CONE_EDGES, 3): the edges of a friction cone on level ground, each with one unit of pressure."""
+    angle = 2.0 * np.pi * np.arange(CONE_EDGES) / CONE_EDGES
+    return np.stack([friction * np.cos(angle), friction * np.sin(angle), np.ones(CONE_EDGES)], axis=1)
 
 
-def _beside_stops(torque: Array, strength: Array, rows: Array) -> Array:
-    """What muscles have to give where joints rest against their stops: the least of tau + G^T l over l >= 0.
+def torques_with_stops(torque: Array, strength: Array, rows: Array) -> Array:
+    """Returns the torques that muscles supply when joints rest against their stops: the least tau + G^T l, l >= 0.
 
     `torque` is a share of strength; a stop with the limit's gradient G can only push back, along -G.
     """
     G = rows * strength
     H = G @ G.T
-    H[np.diag_indices(len(H))] += 1e-9 * max(float(H.max(initial=0.0)), 1e-12)
-    return np.asarray(torque + least_squares_above_zero(H, -G @ torque) @ G)
+    H[np.diag_indices(len(H))] += STOP_RIDGE * max(float(H.max(initial=0.0)), 1e-12)
+    return np.asarray(torque + nonnegative_least_squares(H, -G @ torque) @ G)
 
 
-def _pressure(wrench: Array, com: Array, support: Support) -> tuple[Array, Array]:
-    """Horizontal over vertical force, and how far the centre of pressure lies outside the support area [m].
+def _pressure(wrench: Array, com: Array, support: GroundSupport) -> tuple[Array, Array]:
+    """Returns horizontal over vertical force, and the distance of the centre of pressure from the support area [m].
 
     On the plane under the feet: p_x = c_x - (n_y + h f_x) / f_z, p_y = c_y + (n_x - h f_y) / f_z.
     """
     n = len(com)
     friction, outside = np.full(n, np.nan), np.full(n, np.nan)
-    held = (support.foot == -2)[None] & support.blurred
+    held = (support.foot == HELD)[None] & support.blurred
     for t in range(n):
         active = np.flatnonzero(support.blurred[t])
         fx, fy, fz = wrench[t, 3:]
-        if len(active) == 0 or held[t].any() or fz < _LIGHT:
+        if len(active) == 0 or held[t].any() or fz < MIN_LOAD:
             continue
         places = support.places[t, active]
         h = com[t, 2] - float(places[:, 2].mean())
@@ -177,13 +195,10 @@ def _pressure(wrench: Array, com: Array, support: Support) -> tuple[Array, Array
     return friction, outside
 
 
-# ------------------------------------------------------------------------------------------------------- compiled
-
-
 @kernel
-def _share_out(
+def _distribute(
     wrench: Array,
-    counted: Array,
+    scale: Array,
     tau: Array,
     strength: Array,
     limited: Ints,
@@ -191,129 +206,56 @@ def _share_out(
     places: Array,
     held: Ints,
     J: Array,
-    ways: Array,
-    soft: Array,
+    edges: Array,
+    ridge: Array,
 ) -> tuple[Array, Array]:
-    """Forces (p, 3) in body weights, and what is missing of the wrench (6,), scaled.
+    """Returns contact forces (p, 3) in body weights, and the residual of the wrench (6,), scaled.
 
-    `tau` are the torques without contacts, per body weight; `counted` scales the wrench's rows.
+    `tau` are the torques without contacts, over body weight. `scale` (6,) scales the rows of the wrench; it is 0 for
+    components that do not count.
     """
     p = len(places)
-    unit = 0.0
+    per_newton = 0.0
     for k in range(3, 6):
-        unit = max(unit, counted[k])
-    per = 1.0 / unit if unit > 0.0 else 1.0  # one body weight [N]
+        per_newton = max(per_newton, scale[k])
+    weight = 1.0 / per_newton if per_newton > 0.0 else 1.0  # [N]
     count = 0
     for i in range(p):
-        count += 6 if held[i] == 1 else len(ways)
+        count += 6 if held[i] == 1 else len(edges)
     rows = 6 + len(limited)
-    A, b, way, whose = np.zeros((count, rows)), np.zeros(rows), np.zeros((count, 3)), np.zeros(count, np.int64)
+    A, b = np.zeros((count, rows)), np.zeros(rows)
+    direction, point = np.zeros((count, 3)), np.zeros(count, np.int64)
     for k in range(6):
-        b[k] = counted[k] * wrench[k]
+        b[k] = scale[k] * wrench[k]
     for k in range(len(limited)):
-        b[6 + k] = EFFORT * strength[limited[k]] * tau[limited[k]]
+        b[6 + k] = TORQUE_WEIGHT * strength[limited[k]] * tau[limited[k]]
     c = 0
     for i in range(p):
         x, y, z = places[i, 0] - com[0], places[i, 1] - com[1], places[i, 2] - com[2]
-        for e in range(6 if held[i] == 1 else len(ways)):
+        for e in range(6 if held[i] == 1 else len(edges)):
             if held[i] == 1:
-                way[c, e % 3] = 1.0 if e < 3 else -1.0
+                direction[c, e % 3] = 1.0 if e < 3 else -1.0
             else:
-                way[c] = ways[e]
-            whose[c] = i
-            u, v, w = way[c, 0], way[c, 1], way[c, 2]
-            A[c, 0] = counted[0] * per * (y * w - z * v)
-            A[c, 1] = counted[1] * per * (z * u - x * w)
-            A[c, 2] = counted[2] * per * (x * v - y * u)
-            A[c, 3], A[c, 4], A[c, 5] = counted[3] * per * u, counted[4] * per * v, counted[5] * per * w
+                direction[c] = edges[e]
+            point[c] = i
+            u, v, w = direction[c, 0], direction[c, 1], direction[c, 2]
+            A[c, 0] = scale[0] * weight * (y * w - z * v)
+            A[c, 1] = scale[1] * weight * (z * u - x * w)
+            A[c, 2] = scale[2] * weight * (x * v - y * u)
+            A[c, 3], A[c, 4], A[c, 5] = scale[3] * weight * u, scale[4] * weight * v, scale[5] * weight * w
             for k in range(len(limited)):
                 j = limited[k]
-                A[c, 6 + k] = EFFORT * strength[j] * (J[i, 0, j] * u + J[i, 1, j] * v + J[i, 2, j] * w)
+                A[c, 6 + k] = TORQUE_WEIGHT * strength[j] * (J[i, 0, j] * u + J[i, 1, j] * v + J[i, 2, j] * w)
             c += 1
     H, g = A @ A.T, A @ b
     for c in range(count):
-        H[c, c] += soft[whose[c]]
-    amount = least_squares_above_zero(H, g)
+        H[c, c] += ridge[point[c]]
+    amount = nonnegative_least_squares(H, g)
     force, left = np.zeros((p, 3)), b[:6].copy()
     for c in range(count):
         if amount[c] > 0.0:
             for k in range(3):
-                force[whose[c], k] += amount[c] * way[c, k]
+                force[point[c], k] += amount[c] * direction[c, k]
             for k in range(6):
                 left[k] -= amount[c] * A[c, k]
     return force, left
-
-
-@kernel
-def least_squares_above_zero(H: Array, g: Array) -> Array:
-    """x >= 0 that minimises x H x / 2 - g x, H positive definite: columns join one by one, and leave when negative."""
-    n = len(g)
-    x = np.zeros(n)
-    used = np.zeros(n, np.bool_)
-    order = np.empty(n, np.int64)
-    size = 0
-    scale = 0.0
-    for i in range(n):
-        scale = max(scale, abs(g[i]))
-    for _ in range(3 * n + 10):
-        best, pick = 1e-11 * scale, -1
-        for i in range(n):
-            if not used[i]:
-                w = g[i]
-                for k in range(size):
-                    w -= H[i, order[k]] * x[order[k]]
-                if w > best:
-                    best, pick = w, i
-        if pick < 0:
-            break
-        used[pick] = True
-        order[size] = pick
-        size += 1
-        while size > 0:
-            s = _solve_part(H, g, order, size)
-            share, worst = 1.0, -1
-            for k in range(size):
-                if s[k] <= 0.0:
-                    now = x[order[k]]
-                    part = now / (now - s[k]) if now > s[k] else 0.0
-                    if part < share or worst < 0:
-                        share, worst = min(part, share), k
-            if worst < 0:
-                for k in range(size):
-                    x[order[k]] = s[k]
-                break
-            kept = 0
-            for k in range(size):
-                i = order[k]
-                x[i] += share * (s[k] - x[i])
-                if k == worst or (x[i] <= 1e-15 and s[k] <= 0.0):
-                    x[i] = 0.0
-                    used[i] = False
-                else:
-                    order[kept] = i
-                    kept += 1
-            size = kept
-    return x
-
-
-@kernel
-def _solve_part(H: Array, g: Array, order: Ints, size: int) -> Array:
-    """The unconstrained optimum over some columns, by Cholesky."""
-    L, s = np.empty((size, size)), np.empty(size)
-    for r in range(size):
-        i = order[r]
-        for c in range(r + 1):
-            total = H[i, order[c]]
-            for k in range(c):
-                total -= L[r, k] * L[c, k]
-            L[r, c] = np.sqrt(max(total, 1e-18)) if c == r else total / L[c, c]
-        total = g[i]
-        for k in range(r):
-            total -= L[r, k] * s[k]
-        s[r] = total / L[r, r]
-    for r in range(size - 1, -1, -1):
-        total = s[r]
-        for k in range(r + 1, size):
-            total -= L[k, r] * s[k]
-        s[r] = total / L[r, r]
-    return s

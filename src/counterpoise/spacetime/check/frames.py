@@ -1,18 +1,18 @@
-"""The frames a check looks at: even in time, raw and smoothed, with every point that could touch the ground.
+"""The frames that a check reads: evenly spaced in time, raw and smoothed.
 
-Captured poses tremble, and two differences make a force of it. So forces are read from a local cubic fit: about every
-frame, in its own tangent space, weighted by a Gaussian of `smooth` seconds,
+Captured poses have noise, and differentiating twice amplifies it. Velocities and accelerations are therefore read from
+a local cubic fit about every frame, in its own tangent space, weighted by a Gaussian of `smooth` seconds:
 
     q(t_i + s) = q_i exp(c0 + c1 s + c2 s^2 + c3 s^3),   pose q_i exp(c0), velocity c1, acceleration 2 c2.
 
-Parabolas and steady turns pass unchanged (Savitzky & Golay 1964): free fall stays free fall however wide the window.
+Parabolas and rotations at constant speed pass unchanged (Savitzky & Golay 1964): free fall stays free fall for every
+width of the window.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
 from counterpoise import spatial
@@ -20,15 +20,16 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
 from counterpoise.character.kinematics import body_frames
 from counterpoise.motion import Motion
+from counterpoise.motion.poses import layout_of
 
-SLOWEST, FASTEST = 60.0, 250.0  # [1/s] between these a motion's own frames are looked at; else as many as these
-_FEW = 6  # frames: fewer are not smoothed
-_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+MIN_RATE, MAX_RATE = 60.0, 250.0  # [1/s] a motion outside of this range is resampled to the nearer bound
+MIN_SMOOTHED_FRAMES = 6  # shorter motions are not smoothed
+UNJUDGED_WIDTHS = 1.5  # multiples of `smooth` at each end of a motion in which accelerations are not reliable
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
-    """A motion at even times: poses as they are, and what forces are computed from."""
+class CheckedFrames:
+    """A motion at evenly spaced times: poses as given, and smoothed poses, velocities and accelerations."""
 
     character: Character
     times: Array  # (n,) [s]
@@ -36,38 +37,29 @@ class Frames:
     q: Array  # (n, nq) smoothed
     v: Array  # (n, nv)
     a: Array  # (n, nv)
-    judged: Flags  # (n,) whether the frame lies far enough from the ends to have an acceleration
+    judged: Flags  # (n,) whether the frame is far enough from the ends for a reliable acceleration
     rate: float  # [1/s]; 0 for a single pose
 
     def __len__(self) -> int:
         return len(self.times)
 
 
-@dataclass(frozen=True, eq=False)
-class Witnesses:
-    """Points of the body's shapes, each with a ball around it, that reach the ground before anything else does."""
-
-    bodies: Ints  # (k,)
-    places: Array  # (k, 3) in the body's frame [m]
-    radii: Array  # (k,) [m]
-
-
-def frames_of_motion(motion: Motion, smooth: float) -> Frames:
-    """The motion's own frames where they are even and neither sparse nor dense, else an even choice of them."""
+def frames_of_motion(motion: Motion, smooth: float) -> CheckedFrames:
+    """Returns the motion's own frames if they are even and their rate is in range, otherwise evenly resampled ones."""
     n = len(motion)
     if n < 2:
-        nothing = np.zeros((n, motion.character.nv))
-        return Frames(motion.character, motion.times, motion.poses, motion.poses, nothing, nothing, _all(n), 0.0)
-    rate = float(np.clip(motion.rate, SLOWEST, FASTEST))
+        zero = np.zeros((n, motion.character.nv))
+        return CheckedFrames(motion.character, motion.times, motion.poses, motion.poses, zero, zero, _all(n), 0.0)
+    rate = float(np.clip(motion.rate, MIN_RATE, MAX_RATE))
     count = max(1, round(motion.duration * rate))
     times = np.linspace(motion.start, motion.end, count + 1)
     step = motion.duration / count
     own = len(times) == n and bool(np.abs(times - motion.times).max() < 1e-3 * step)
     times = motion.times if own else times
-    if len(times) < _FEW or smooth <= 0.0:
+    if len(times) < MIN_SMOOTHED_FRAMES or smooth <= 0.0:
         raw, v, a = motion.sample(times)
-        return Frames(motion.character, times, raw, raw, v, a, _all(len(times)), 1.0 / step)
-    reach = max(2, int(np.ceil(3.0 * smooth / step)))
+        return CheckedFrames(motion.character, times, raw, raw, v, a, _all(len(times)), 1.0 / step)
+    reach = fit_reach(smooth, step)
     around = reach if motion.loop else 0  # a loop has neighbours beyond its ends
     wide = np.concatenate(
         [times[0] - step * np.arange(around, 0, -1), times, times[-1] + step * np.arange(1, around + 1)]
@@ -77,60 +69,54 @@ def frames_of_motion(motion: Motion, smooth: float) -> Frames:
     inner = slice(around, around + len(times))
     judged = _all(len(times))
     if not motion.loop:
-        blind = min(int(np.ceil(1.5 * smooth / step)), (len(times) - 1) // 3)
-        judged[:blind] = judged[len(times) - blind :] = False
-    return Frames(motion.character, times, poses[inner], q[inner], v[inner], a[inner], judged, 1.0 / step)
+        ends = min(int(np.ceil(UNJUDGED_WIDTHS * smooth / step)), (len(times) - 1) // 3)
+        judged[:ends] = judged[len(times) - ends :] = False
+    return CheckedFrames(motion.character, times, poses[inner], q[inner], v[inner], a[inner], judged, 1.0 / step)
 
 
 def _all(n: int) -> Flags:
     return np.ones(n, dtype=bool)
 
 
+def fit_reach(smooth: float, step: float) -> int:
+    """Returns the number of frames on each side that a local fit reads: three standard deviations of the Gaussian."""
+    return max(2, int(np.ceil(3.0 * smooth / step)))
+
+
 def fit_locally(
     character: Character, poses: Array, step: float, smooth: float, reach: int
 ) -> tuple[Array, Array, Array]:
-    """Pose, velocity and acceleration of the local cubic fit about every frame; windows are one-sided at the ends."""
+    """Returns pose, velocity and acceleration of the local cubic fit about every frame. Ends have one-sided windows."""
     n = len(poses)
     offsets = np.arange(-reach, reach + 1)
     weights = fit_weights(n, offsets, step, smooth)  # (3, n, offsets): of c0, c1, 2 c2
-    layout = character._layout
-    plain, turning = [], []  # (address in q, address in v) of numbers, and of quaternions
-    for kind, at_q, at_v in layout:
-        if kind == _FREE:
-            plain += [(at_q + k, at_v + k) for k in range(3)]
-            turning.append((at_q + 3, at_v + 3))
-        elif kind == _BALL:
-            turning.append((at_q, at_v))
-        else:
-            plain.append((at_q, at_v))
-    nq = np.array([x for x, _ in plain], np.int64)
-    nv = np.array([x for _, x in plain], np.int64)
-    bq = np.array([x for x, _ in turning], np.int64).reshape(-1, 1) + np.arange(4)
-    bv = np.array([x for _, x in turning], np.int64).reshape(-1, 1) + np.arange(3)
-    numbers, turns = poses[:, nq], poses[:, bq]
-    back = spatial.conjugate(turns)
+    layout = layout_of(character)
+    rotation_v = layout.rotation_v[:, None] + np.arange(3)
+    vectors, rotations = poses[:, layout.vector_q], poses[:, layout.quaternions]
+    back = spatial.conjugate(rotations)
     c = np.zeros((3, n, character.nv))
     for k, offset in enumerate(offsets):
         near = np.clip(np.arange(n) + offset, 0, n - 1)
         w = weights[:, :, k, None]
-        c[:, :, nv] += w * (numbers[near] - numbers)
-        if len(bq):
-            c[:, :, bv] += w[..., None] * spatial.log(spatial.multiply(back, turns[near]))
+        c[:, :, layout.vector_v] += w * (vectors[near] - vectors)
+        if len(rotation_v):
+            c[:, :, rotation_v] += w[..., None] * spatial.log(spatial.multiply(back, rotations[near]))
     q = poses.copy()
-    q[:, nq] += c[0][:, nv]
-    if len(bq):
-        q[:, bq] = spatial.normalize(spatial.multiply(turns, spatial.exp(c[0][:, bv])))
+    q[:, layout.vector_q] += c[0][:, layout.vector_v]
+    if len(rotation_v):
+        turned = spatial.multiply(rotations, spatial.exp(c[0][:, rotation_v]))
+        q[:, layout.quaternions] = spatial.normalize(turned)
     return q, c[1], c[2]
 
 
 def fit_weights(n: int, offsets: Ints, step: float, smooth: float) -> Array:
-    """Weights (3, n, offsets) by which its neighbours, `offsets` frames away, make c0, c1 and 2 c2 of each frame."""
+    """Returns weights (3, n, offsets): c0, c1 and 2 c2 of a frame are sums over its neighbours with these weights."""
     s = offsets * step
     gauss = np.exp(-0.5 * (s / smooth) ** 2)
     powers = (s[:, None] / smooth) ** np.arange(4)
     units = np.array([1.0, 1.0 / smooth, 2.0 / smooth**2])
     out = np.empty((3, n, len(offsets)))
-    made: dict[tuple[int, int], Array] = {}
+    made: dict[tuple[int, int], Array] = {}  # by the frames available on both sides
     reach = int(offsets[-1])
     for i in range(n):
         room = (max(-i, -reach), min(n - 1 - i, reach))
@@ -144,59 +130,14 @@ def fit_weights(n: int, offsets: Ints, step: float, smooth: float) -> Array:
 
 
 def places_of(character: Character, poses: Array, bodies: Ints, local: Array) -> Array:
-    """World places (n, k, 3) of points fixed to bodies."""
+    """Returns world places (n, k, 3) of points fixed to bodies."""
     at, turns = body_frames(character, poses)
     return np.asarray(at[:, bodies] + spatial.rotate(turns[:, bodies], local))
 
 
 def com_of(character: Character, poses: Array) -> Array:
-    """The centre of mass (n, 3)."""
+    """Returns the centre of mass (n, 3)."""
     at, turns = body_frames(character, poses)
     mass = np.asarray(character.model.body_mass)
     centres = at + spatial.rotate(turns, np.asarray(character.model.body_ipos))
     return np.asarray((mass[:, None] * centres).sum(axis=1) / mass.sum())
-
-
-def witnesses_of(character: Character) -> Witnesses:
-    """Ball centres of spheres and capsules, corners of boxes, rims of cylinders, points of ellipsoids and meshes."""
-    m = character.model
-    bodies: list[int] = []
-    places: list[Array] = []
-    radii: list[float] = []
-    kinds = mujoco.mjtGeom
-    for g in range(m.ngeom):
-        body = int(m.geom_bodyid[g])
-        if body == 0 or not (m.geom_contype[g] or m.geom_conaffinity[g]):
-            continue
-        kind, size, radius = int(m.geom_type[g]), np.asarray(m.geom_size[g]), 0.0
-        if kind == int(kinds.mjGEOM_SPHERE):
-            points, radius = np.zeros((1, 3)), float(size[0])
-        elif kind == int(kinds.mjGEOM_CAPSULE):
-            points, radius = np.array([[0.0, 0.0, -size[1]], [0.0, 0.0, size[1]]]), float(size[0])
-        elif kind == int(kinds.mjGEOM_BOX):
-            points = _grid() * size
-            points = points[np.all(np.abs(points) == size, axis=1)]
-        elif kind == int(kinds.mjGEOM_CYLINDER):
-            ring = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
-            points = np.array([[size[0] * np.cos(x), size[0] * np.sin(x), z * size[1]] for x in ring for z in (-1, 1)])
-        elif kind == int(kinds.mjGEOM_ELLIPSOID):
-            ways = _grid()
-            ways = ways[np.any(ways != 0.0, axis=1)]
-            points = size * ways / np.linalg.norm(ways, axis=1, keepdims=True)
-        elif kind == int(kinds.mjGEOM_MESH):
-            mesh = int(m.geom_dataid[g])
-            start, count = int(m.mesh_vertadr[mesh]), int(m.mesh_vertnum[mesh])
-            corners = np.asarray(m.mesh_vert[start : start + count], dtype=np.float64)
-            points = corners[np.unique((corners @ _grid().T).argmax(axis=0))]
-        else:
-            continue
-        points = np.asarray(m.geom_pos[g]) + spatial.rotate(np.asarray(m.geom_quat[g]), points)
-        bodies += [body] * len(points)
-        places += list(points)
-        radii += [radius] * len(points)
-    return Witnesses(np.array(bodies, np.int64), np.array(places, float).reshape(-1, 3), np.array(radii, float))
-
-
-def _grid() -> Array:
-    """The 27 points of a cube's lattice: corners, edges' and faces' middles, the centre."""
-    return np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)

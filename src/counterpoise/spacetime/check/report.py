@@ -1,18 +1,18 @@
-"""Check: is this motion physically possible?
+"""Checks whether a motion is physically possible.
 
     report = check_motion(motion)
     print(report.verdict, report.violation)
 
-Everything that can give a motion away is measured frame by frame: feet that skate, sink or float; joints bent too far;
-forces no contact could give; flight that does not fall as things fall, or that starts and stops turning by itself;
-torques beyond the body's strength; jerk. A few thresholds (`CheckTuning`) make a yes or no of it, and a few sentences.
+Measured frame by frame: feet that skate, sink or float; joints beyond their limits; forces that no contact can supply;
+flight with the wrong gravity or with changing angular momentum; torques beyond the body's strength; jitter and jerk.
+Thresholds (`CheckTuning`) turn these measures into findings, a yes or no, and a few sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,100 +20,68 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow
-from counterpoise.spacetime.check.flight import Carried, Flight, find_carried, find_flights, find_leaning
+from counterpoise.spacetime.check.findings import Finding, find_all, plain
+from counterpoise.spacetime.check.flight import CarriedStretch, Flight, find_carried, find_flights, find_leaning
 from counterpoise.spacetime.check.forces import find_forces
 from counterpoise.spacetime.check.frames import frames_of_motion
 from counterpoise.spacetime.check.measures import (
     FrameMeasures,
     JointExcess,
-    find_demand,
     find_limits,
+    find_strength,
     measure_frames,
 )
-from counterpoise.spacetime.check.support import Hold, find_support
-from counterpoise.spacetime.check.words import Finding, find_all, hints_of, plain, verdict_of
-
-
-@dataclass(frozen=True)
-class CheckTuning:
-    """How to look, and what to let pass: by default what a good capture of a real person shows, and no more."""
-
-    friction: float = 0.8  # of the ground
-    floor: float | Literal["fit"] = 0.0  # [m] where the ground is; "fit": where the feet usually stand
-    smooth: float = 0.02  # [s] width of the Gaussian that forces are smoothed by: accelerations up to 6.6 Hz pass
-    low: float = 0.025  # [m] a point this near the ground may press ...
-    slow: float = 0.6  # [m/s] ... if it is slower than this
-    reach: float = 0.10  # [m] a foot that stands still higher than this stands on nothing
-    max_skate: float = 3.0  # [cm/s] rms over planted feet
-    max_penetration: float = 1.5  # [cm] at worst
-    max_float: float = 2.0  # [cm] in 95% of the frames in which a foot stands
-    max_limit: float = 3.0  # [deg] at worst
-    max_force: float = 9.0  # [% of body weight] rms of what contacts cannot give
-    max_balance: float = 15.0  # [cm] rms of the centre of pressure beyond the support area
-    max_carried: float = 0.0  # [s] that something the motion does not show carries the body
-    max_flight: float = 20.0  # [% of body weight] rms force in the worst flight
-    max_drift: float = 50.0  # [%] change of angular momentum in the worst flight
-    max_torque: float = 125.0  # [% of strength] in 99% of the frames
-    max_jitter: float = 3.0  # [mm] rms
-    max_jerk: float = 10000.0  # [m/s^3] in 95% of the frames; capture at 120/s has 3,000 to 8,000
-
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            if name == "floor" and value == "fit":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-                raise BadValue(f"{name} is a number, not {value!r}", **{name: value})
-            if name != "floor" and value < 0.0:
-                raise BadValue(f"{name} is at least 0, not {value!r}", **{name: value})
+from counterpoise.spacetime.check.support import HeldBody, find_support
+from counterpoise.spacetime.check.tuning import CheckTuning
+from counterpoise.spacetime.check.verdict import hints_of, verdict_of
 
 
 @dataclass(frozen=True, eq=False)
 class CheckReport:
-    """What was found: `ok`, `verdict`, `violation`, every finding with its limit, and everything by frame."""
+    """The result of a check: `ok`, `verdict`, `violation`, every finding with its limit, and all measures by frame."""
 
     motion: str
     character: str
-    rate: float  # [1/s] frames looked at; 0 for a single pose
+    rate: float  # [1/s] of the checked frames; 0 for a single pose
     tuning: CheckTuning
     contacts: tuple[ContactWindow, ...]
     feet: tuple[str, ...]
     floor: float  # [m]
-    resting: float  # [m] usual height of the standing feet above the floor; nan where none stands
+    resting: float  # [m] median height of standing feet above the floor; nan if no foot stands
     findings: tuple[Finding, ...]
     flights: tuple[Flight, ...]
-    carried: tuple[Carried, ...]  # stretches in which something that is not shown carries the body
-    limits: tuple[JointExcess, ...]  # joints beyond their limits, the worst first
-    strength: tuple[JointExcess, ...]  # share of strength each joint needs, the most strained first
+    carried: tuple[CarriedStretch, ...]
+    limits: tuple[JointExcess, ...]  # excess of joints over their limits, the worst first
+    strength: tuple[JointExcess, ...]  # share of its strength that each joint needs, the largest first
     frames: FrameMeasures
     verdict: str
 
     @property
     def ok(self) -> bool:
-        """Whether nothing found is beyond its limit."""
+        """Whether all findings are within their limits."""
         return all(finding.ok for finding in self.findings)
 
     @property
     def violation(self) -> float:
-        """Rms over the frames of the wrench that contacts cannot give [body weights; torques over the height]."""
-        return self._rms_of(slice(0, 6))
+        """Residual: rms of the wrench that contacts cannot supply [body weights; torques over the height]."""
+        return self._residual(slice(0, 6))
 
     @property
     def missing_force(self) -> float:
-        """The force in that wrench, rms [body weights]."""
-        return self._rms_of(slice(3, 6))
+        """Rms of the residual force [body weights]."""
+        return self._residual(slice(3, 6))
 
     @property
     def missing_torque(self) -> float:
-        """The torque about the CoM in that wrench, rms [body weights x height]."""
-        return self._rms_of(slice(0, 3))
+        """Rms of the residual torque about the CoM [body weights x height]."""
+        return self._residual(slice(0, 3))
 
-    def _rms_of(self, part: slice) -> float:
-        seen = self.frames.missing[self.frames.judged, part]
-        return float(np.sqrt(np.mean(np.sum(seen**2, axis=1)))) if len(seen) else 0.0
+    def _residual(self, part: slice) -> float:
+        missing = self.frames.missing[self.frames.judged, part]
+        return float(np.sqrt(np.mean(np.sum(missing**2, axis=1)))) if len(missing) else 0.0
 
     def finding(self, name: str) -> Finding:
-        """One finding by name: skate, penetration, float, limits, force, balance, flight, spin, strength, ..."""
+        """Returns a finding by name: skate, penetration, float, limits, force, balance, flight, spin, strength, ..."""
         for finding in self.findings:
             if finding.name == name:
                 return finding
@@ -123,7 +91,7 @@ class CheckReport:
         return self.verdict
 
     def to_json(self, frames: bool = False) -> dict[str, Any]:
-        """Plain numbers, lists and words; with `frames`, also every frame's."""
+        """Returns plain numbers, lists and words; with `frames`, also all measures by frame."""
         f = self.frames
         out: dict[str, Any] = {
             "motion": self.motion,
@@ -157,38 +125,34 @@ def check_motion(
     motion: Motion,
     *,
     contacts: Sequence[ContactWindow] | None = None,
-    holds: Sequence[Hold | str] = (),
+    holds: Sequence[HeldBody | str] = (),
     tuning: CheckTuning | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> CheckReport:
-    """Measure everything that can give a motion away; see `CheckReport`.
+    """Returns a report on whether the motion is physically possible.
 
-    Feet find the ground by themselves (`find_contacts`) unless `contacts` are told. Whatever else lies low and slow -
-    hands, knees, a seat - may press too. `holds` name bodies that hang on to what the motion does not show.
-    `progress` is told the share done.
+    Contacts of the feet are found in the motion (`find_contacts`) unless `contacts` are given. Other parts near the
+    ground (hands, knees, a seat) may press on it too. `holds` names bodies that hold on to something that the motion
+    does not show. `progress` is called with the share that is done.
     """
     if not isinstance(motion, Motion):
         raise BadValue(f"check_motion takes a Motion (cp.read_motion reads one); got {type(motion).__name__}")
     tuning = tuning or CheckTuning()
-    held = tuple(Hold(h) if isinstance(h, str) else h for h in holds)
-    who = motion.character
+    character = motion.character
     frames = frames_of_motion(motion, tuning.smooth)
-    blur = 2.0 * tuning.smooth
-    support = find_support(
-        motion, frames, contacts, held, tuning.floor, tuning.low, tuning.slow, tuning.reach, blur
-    )  # fmt: skip
-    forces = find_forces(frames, support, tuning.friction, progress)
-    carried, unseen = find_carried(frames, support, forces)
-    measured = measure_frames(frames, support, forces, unseen, blur)
-    flights = find_flights(frames, support, forces, unseen, 0.5 * blur)
-    limits, demand = find_limits(frames), find_demand(frames, forces, measured)
-    findings = find_all(who, measured, support.feet, flights, carried, limits, demand, tuning)
-    hints = hints_of(frames, support, findings, find_leaning(frames, support, forces), tuning)
+    support = find_support(motion, frames, contacts, held_bodies(holds), tuning)
+    forces = find_forces(frames, support, tuning, progress)
+    carried, carried_frames = find_carried(frames, support, forces, tuning)
+    measured = measure_frames(frames, support, forces, carried_frames, tuning)
+    flights = find_flights(frames, support, forces, carried_frames, tuning)
+    limits, strength = find_limits(frames), find_strength(frames, forces, measured)
+    findings = find_all(character, measured, flights, carried, limits, strength, tuning)
+    hints = hints_of(frames, support, findings, find_leaning(frames, support, forces, tuning), tuning)
     for array in vars(measured).values():
         array.flags.writeable = False
     return CheckReport(
         motion=motion.name,
-        character=who.name,
+        character=character.name,
         rate=frames.rate,
         tuning=tuning,
         contacts=support.contacts,
@@ -199,14 +163,16 @@ def check_motion(
         flights=flights,
         carried=carried,
         limits=limits,
-        strength=demand,
+        strength=strength,
         frames=measured,
         verdict=verdict_of(findings, hints, measured),
     )
 
 
+def held_bodies(holds: Sequence[HeldBody | str]) -> tuple[HeldBody, ...]:
+    """Returns the held bodies; one given by its name is held throughout."""
+    return tuple(HeldBody(hold) if isinstance(hold, str) else hold for hold in holds)
+
+
 def _listed(values: Array) -> list[Any]:
     return [_listed(v) if isinstance(v, np.ndarray) else plain(v) for v in values]
-
-
-__all__ = ["Carried", "CheckReport", "CheckTuning", "Finding", "Flight", "Hold", "JointExcess", "check_motion"]

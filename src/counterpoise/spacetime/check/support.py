@@ -1,8 +1,9 @@
-"""What carries the body: feet that stand, points low and slow enough to press, and what it holds on to.
+"""What can carry the body in each frame: standing feet, other points near the ground, and held bodies.
 
-A foot that was found to stand is planted. Contacts found by speed end early - the toes still push when the ball has
-left - so a point of a sole, or of any other part, that is low and slow may press as well. Smoothing blurs the moment a
-contact begins or ends: what bears within `blur` of a frame bears in it.
+A foot that was found standing is planted. Contacts that are found by speed end early: the toes still push when the ball
+of the foot has left. A point of a sole, or of any other part, that is low and slow may therefore press as well.
+Smoothing blurs the time at which a contact begins or ends, so a point that may press within `blur` of a frame may press
+in that frame.
 """
 
 from __future__ import annotations
@@ -14,20 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
+from counterpoise.character.shapes import spheres_of
 from counterpoise.errors import BadValue
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow, find_contacts, flags_of, foot_markers, runs
-from counterpoise.motion.retarget.footing import sole_of
-from counterpoise.motion.retarget.mapping import rest_facing
-from counterpoise.spacetime.check.frames import Frames, places_of, witnesses_of
+from counterpoise.motion.retarget.links import rest_facing
+from counterpoise.motion.retarget.soles import Sole, sole_of
+from counterpoise.spacetime.check.frames import CheckedFrames, places_of
+from counterpoise.spacetime.check.tuning import CheckTuning
 
-ANKLE = 0.05  # body heights
+ANKLE_HEIGHT = 0.05  # [body heights] other parts that are lower than this when the body stands do not press
+OTHER_PART, HELD = -1, -2  # in place of the number of a foot
 
 
 @dataclass(frozen=True)
-class Hold:
-    """A body that holds on to something the motion does not show - a bar, a rope, a chair - and may push and pull."""
+class HeldBody:
+    """A body that holds on to something the motion does not show (a bar, a rope, a chair). It may push and pull."""
 
     body: str
     start: float = -np.inf  # [s]
@@ -35,103 +40,85 @@ class Hold:
 
 
 @dataclass(frozen=True, eq=False)
-class Support:
-    """Every point that may bear a force, frame by frame; the points of the feet come first."""
+class GroundSupport:
+    """Every point that may carry a force, frame by frame. The points of the feet come first."""
 
     contacts: tuple[ContactWindow, ...]
     feet: tuple[str, ...]  # names of the feet
-    foot: Ints  # (p,) which of them a point belongs to; -1: another part, -2: a hold
+    foot: Ints  # (p,) the foot that a point belongs to, or OTHER_PART, or HELD
     bodies: Ints  # (p,)
-    places: Array  # (n, p, 3) of the smoothed motion [m]
-    heights: Array  # (n, p) above the floor, as the motion has it [m]
-    speeds: Array  # (n, p) [m/s] over the floor, smoothed
-    planted: Flags  # (n, p) part of a foot found standing
+    places: Array  # (n, p, 3) in the smoothed motion [m]
+    heights: Array  # (n, p) above the floor, in the motion as given [m]
+    speeds: Array  # (n, p) horizontal, in the smoothed motion [m/s]
+    planted: Flags  # (n, p) belongs to a foot found standing
     bearing: Flags  # (n, p) may press
     blurred: Flags  # (n, p) may press within the blur
-    floor: float  # [m] where the ground is taken to be
-    resting: float  # [m] how high above the floor the standing feet are, as a rule; nan where none stands
+    floor: float  # [m] height of the ground
+    resting: float  # [m] median height of standing feet above the floor; nan if no foot stands
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """All points that may carry a force: of the soles, of other shapes, of held bodies."""
+
+    soles: tuple[Sole, ...]
+    bodies: Ints  # (p,)
+    local: Array  # (p, 3) [m]
+    radii: Array  # (p,) [m]
+    foot: Ints  # (p,)
+
+    def places(self, character: Character, poses: Array) -> Array:
+        """Returns the lowest points (n, p, 3) of the balls about the points [m]."""
+        out = places_of(character, poses, self.bodies, self.local)
+        out[:, :, 2] -= self.radii
+        return out
 
 
 def find_support(
     motion: Motion,
-    frames: Frames,
+    frames: CheckedFrames,
     contacts: Sequence[ContactWindow] | None,
-    holds: Sequence[Hold],
-    floor: float | str,
-    low: float,
-    slow: float,
-    reach: float,
-    blur: float,
-) -> Support:
-    """Find contacts (unless they are told), the floor (unless it is told), and what may bear in each frame."""
-    who = frames.character
-    at = anatomy_of(who)
-    even = replace(motion, times=frames.times, poses=frames.raw, loop=False, travel=False, ends="free")
-    markers = foot_markers(at)
-    windows = tuple(contacts) if contacts is not None else find_contacts(even)
-    marked = flags_of(frames.times, markers, windows)
-    n = len(frames)
-
-    bodies: list[int] = []
-    local: list[Array] = []
-    radii: list[float] = []
-    foot: list[int] = []
-    stands: list[Flags] = []
-    none = np.zeros(n, dtype=bool)
-    for number, one in enumerate(who.feet):
-        sole = sole_of(at, one, rest_facing(at))
-        parts = {m.part: marked[:, k] for k, m in enumerate(markers) if m.foot == sole.limb}
-        heel, ball = parts.get("heel", none), parts.get("ball", none)
-        for p in range(len(sole.bodies)):
-            bodies.append(int(sole.bodies[p]))
-            local.append(sole.locals[p])
-            radii.append(0.0)
-            foot.append(number)
-            carries = bool(sole.toes[p]) if sole.toes.any() else bool(sole.ball[p])
-            stands.append((heel & bool(sole.heel[p])) | (heel & ball & bool(sole.ball[p])) | (ball & carries))
-    soles = len(bodies)
-    shapes = witnesses_of(who)
-    below = _below(who.model.body_parentid, {int(b) for b in bodies})
-    for body, place, radius in zip(shapes.bodies, shapes.places, shapes.radii, strict=True):
-        bodies.append(int(body))
-        local.append(place)
-        radii.append(float(radius))
-        foot.append(-1)
-    for hold in holds:
-        bodies.append(who.body_id(hold.body))
-        local.append(np.zeros(3))
-        radii.append(0.0)
-        foot.append(-2)
-
-    index, spots, size = np.array(bodies, np.int64), np.array(local, float).reshape(-1, 3), np.array(radii, float)
-    whose = np.array(foot, np.int64)
-    raw = places_of(who, frames.raw, index, spots)
-    smooth = places_of(who, frames.q, index, spots)
-    raw[:, :, 2] -= size
-    smooth[:, :, 2] -= size
-    speeds = _speeds(smooth, frames.times)
-    planted = np.zeros((n, len(index)), dtype=bool)
-    if soles:
-        planted[:, :soles] = np.stack(stands, axis=1)
-    at_rest = _resting(raw[:, :, 2], planted, whose, len(who.feet))
-    ground = _floor(floor, at_rest)
-    heights = raw[:, :, 2] - ground
-    resting = at_rest - ground
-    planted &= heights < reach
-    base = resting if abs(resting) < reach else 0.0
-    bearing = (heights < max(base, 0.0) + low) & (np.linalg.norm(speeds, axis=-1) < slow)
-    bearing[:, _spared(frames, index, spots, size, list(below)) & (whose == -1)] = False
+    holds: Sequence[HeldBody],
+    tuning: CheckTuning,
+) -> GroundSupport:
+    """Returns what may carry the body in each frame. Contacts are found in the motion unless they are given."""
+    character = frames.character
+    points = _contact_points(character, holds)
+    if contacts is None:
+        even = replace(motion, times=frames.times, poses=frames.raw, loop=False, travel=False, ends="free")
+        contacts = find_contacts(even)
+    planted = _planted(frames, points, contacts)
+    raw, smooth = points.places(character, frames.raw), points.places(character, frames.q)
+    velocities = _velocities(smooth, frames.times)
+    standing = _standing_height(raw[:, :, 2], planted, points.foot, len(character.feet))
+    floor = _floor(tuning.floor, standing)
+    heights = raw[:, :, 2] - floor
+    resting = standing - floor
+    planted &= heights < tuning.reach
+    base = resting if abs(resting) < tuning.reach else 0.0
+    bearing = (heights < max(base, 0.0) + tuning.low) & (np.linalg.norm(velocities, axis=-1) < tuning.slow)
+    bearing[:, _kept_off_ground(character, points) & (points.foot == OTHER_PART)] = False
     bearing |= planted
-    for k, hold in zip(np.flatnonzero(whose == -2), holds, strict=True):
+    for k, hold in zip(np.flatnonzero(points.foot == HELD), holds, strict=True):
         bearing[:, k] = (frames.times >= hold.start) & (frames.times <= hold.end)
-    flat = np.linalg.norm(speeds[:, :, :2], axis=-1)
-    wide = spread(bearing, blur, frames.rate)
-    names = tuple(one.name for one in who.feet)
-    return Support(windows, names, whose, index, smooth, heights, flat, planted, bearing, wide, ground, resting)
+    return GroundSupport(
+        contacts=tuple(contacts),
+        feet=tuple(one.name for one in character.feet),
+        foot=points.foot,
+        bodies=points.bodies,
+        places=smooth,
+        heights=heights,
+        speeds=np.linalg.norm(velocities[:, :, :2], axis=-1),
+        planted=planted,
+        bearing=bearing,
+        blurred=widened(bearing, tuning.blur, frames.rate),
+        floor=floor,
+        resting=resting,
+    )
 
 
-def spread(flags: Flags, seconds: float, rate: float) -> Flags:
-    """Flags (n, ...) true wherever one is within `seconds`."""
+def widened(flags: Flags, seconds: float, rate: float) -> Flags:
+    """Returns flags (n, ...) that are true wherever one is true within `seconds`."""
     reach = int(np.ceil(seconds * rate - 1e-9))
     out = flags.copy()
     for k in range(1, min(reach, len(flags) - 1) + 1):
@@ -140,8 +127,8 @@ def spread(flags: Flags, seconds: float, rate: float) -> Flags:
     return out
 
 
-def inner(flags: Flags, seconds: float, rate: float) -> Flags:
-    """Flags (n,) without the first and last `seconds` of every run; the ends of the clip are no ends of a run."""
+def narrowed(flags: Flags, seconds: float, rate: float) -> Flags:
+    """Returns flags (n,) without the first and last `seconds` of every run. Runs keep what touches the clip's ends."""
     reach = int(np.ceil(seconds * rate - 1e-9))
     out = np.zeros_like(flags)
     for first, last in runs(flags):
@@ -151,33 +138,73 @@ def inner(flags: Flags, seconds: float, rate: float) -> Flags:
     return out
 
 
-def _spared(frames: Frames, bodies: Ints, local: Array, radii: Array, feet: Sequence[int]) -> Flags:
-    """Points the soles keep off the ground: a foot's own, and what hangs as low when the body stands (an ankle)."""
-    who = frames.character
-    if not who.feet:
-        return np.zeros(len(bodies), dtype=bool)
-    heights = places_of(who, who.neutral[None], bodies, local)[0, :, 2] - radii
-    return np.asarray(np.isin(bodies, feet) | (heights < ANKLE * who.height))
+def _contact_points(character: Character, holds: Sequence[HeldBody]) -> _Points:
+    at = anatomy_of(character)
+    facing = rest_facing(at)
+    soles = tuple(sole_of(at, foot, facing) for foot in character.feet)
+    shapes = spheres_of(character)
+    counts = [len(sole.bodies) for sole in soles]
+    held = np.array([character.body_id(hold.body) for hold in holds], np.int64)
+    return _Points(
+        soles=soles,
+        bodies=np.concatenate([*(sole.bodies for sole in soles), shapes.bodies, held]).astype(np.int64),
+        local=np.concatenate([*(sole.locals for sole in soles), shapes.places, np.zeros((len(held), 3))]),
+        radii=np.concatenate([np.zeros(sum(counts)), shapes.radii, np.zeros(len(held))]),
+        foot=np.concatenate(
+            [
+                np.repeat(np.arange(len(soles)), counts),
+                np.full(len(shapes.bodies), OTHER_PART),
+                np.full(len(held), HELD),
+            ]
+        ).astype(np.int64),
+    )
 
 
-def _below(parents: NDArray[np.int32], tops: set[int]) -> set[int]:
-    """These bodies and all that hang from them."""
-    out = set(tops)
+def _planted(frames: CheckedFrames, points: _Points, contacts: Sequence[ContactWindow]) -> Flags:
+    """Returns (n, p): points of a sole on which its foot stands, according to the contacts."""
+    markers = foot_markers(anatomy_of(frames.character))
+    marked = flags_of(frames.times, markers, contacts)
+    none = np.zeros(len(frames), dtype=bool)
+    out = np.zeros((len(frames), len(points.bodies)), dtype=bool)
+    column = 0
+    for sole in points.soles:
+        parts = {m.part: marked[:, k] for k, m in enumerate(markers) if m.foot == sole.limb}
+        heel, ball = parts.get("heel", none), parts.get("ball", none)
+        front = sole.toes if sole.toes.any() else sole.ball
+        for p in range(len(sole.bodies)):
+            flat = heel & ball & bool(sole.ball[p])
+            out[:, column] = (heel & bool(sole.heel[p])) | flat | (ball & bool(front[p]))
+            column += 1
+    return out
+
+
+def _kept_off_ground(character: Character, points: _Points) -> Flags:
+    """Returns (p,): points of feet, and points as low as an ankle when the body stands. The soles keep them off."""
+    if not character.feet:
+        return np.zeros(len(points.bodies), dtype=bool)
+    soles = {int(b) for sole in points.soles for b in sole.bodies}
+    feet = _with_descendants(character.model.body_parentid, soles)
+    heights = points.places(character, character.neutral[None])[0, :, 2]
+    return np.asarray(np.isin(points.bodies, list(feet)) | (heights < ANKLE_HEIGHT * character.height))
+
+
+def _with_descendants(parents: NDArray[np.int32], bodies: set[int]) -> set[int]:
+    out = set(bodies)
     for b in range(1, len(parents)):
         if int(parents[b]) in out:
             out.add(b)
     return out
 
 
-def _speeds(places: Array, times: Array) -> Array:
-    """Velocities (n, p, 3) by central differences."""
+def _velocities(places: Array, times: Array) -> Array:
+    """Returns velocities (n, p, 3) by central differences."""
     if len(times) < 2:
         return np.zeros_like(places)
     return np.asarray(np.gradient(places, times, axis=0, edge_order=1))
 
 
-def _resting(heights: Array, planted: Flags, foot: Ints, feet: int) -> float:
-    """The usual height of the lowest planted point of a foot that stands; nan where none does."""
+def _standing_height(heights: Array, planted: Flags, foot: Ints, feet: int) -> float:
+    """Returns the median height of the lowest planted point of standing feet; nan if no foot stands."""
     found = []
     for number in range(feet):
         mine = foot == number
@@ -188,9 +215,9 @@ def _resting(heights: Array, planted: Flags, foot: Ints, feet: int) -> float:
     return float(np.median(np.concatenate(found))) if found else float("nan")
 
 
-def _floor(floor: float | str, resting: float) -> float:
+def _floor(floor: float | str, standing: float) -> float:
     if floor == "fit":
-        return resting if np.isfinite(resting) else 0.0
+        return standing if np.isfinite(standing) else 0.0
     if isinstance(floor, str) or not np.isfinite(floor):
         raise BadValue(f"the floor is a height [m] or 'fit', not {floor!r}", floor=floor)
     return float(floor)

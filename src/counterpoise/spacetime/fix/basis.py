@@ -1,8 +1,8 @@
-"""What a change of the motion is made of: cubic B-splines in time, and what a check sees of them.
+"""The deviation of a fixed motion from the original: cubic B-splines in time, and how a check sees them.
 
-A deviation d(t) = sum_k B_k(t) x_k of every degree of freedom has few knots a second, so it is smooth; what lies
-between the knots of the captured motion is kept. A check reads poses, velocities and accelerations from local fits
-(`check_frames`); these are linear in the deviation, and so each B_k has its own c0, c1 and 2 c2 at every frame.
+A deviation d(t) = sum_k B_k(t) x_k of every degree of freedom has few knots a second, so it is smooth, and fast details
+of the captured motion are kept. A check reads poses, velocities and accelerations from local fits (`check.frames`).
+These are linear in the deviation, so each B_k has its own c0, c1 and 2 c2 at every frame.
 """
 
 from __future__ import annotations
@@ -12,43 +12,43 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.spacetime.check.frames import fit_weights
+from counterpoise.spacetime.check.frames import fit_reach, fit_weights
 
-ORDER = 4  # coefficients that reach a frame
+ORDER = 4  # number of cubic splines that are not zero at a frame
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Splines over frames: frame f is reached by coefficients first[f] ... first[f] + width - 1."""
+    """Splines over frames. Frame f depends on coefficients first[f] ... first[f] + width - 1."""
 
     step: float  # [s] between frames
-    per: int  # frames a knot
+    per: int  # frames from knot to knot
     coefficients: int
-    edge: int  # coefficients at either end of `width` that reach a frame only through the local fit
+    edge: int  # coefficients at each end of `width` on which a frame depends only through the local fit
     width: int
     first: Ints  # (n,)
-    value: Array  # (n, width) of B_k ...
-    bend: Array  # (n, width) ... and its second time derivative
+    value: Array  # (n, width) B_k
+    bend: Array  # (n, width) second time derivative of B_k
     seen: Array  # (3, n, width) c0, c1, 2 c2 of B_k
 
     def deviation(self, x: Array, frames: slice) -> Array:
-        """d (frames, dofs) of coefficients x (coefficients, dofs)."""
-        return _spread(self.value[frames], self.first[frames], x)
+        """Returns d (frames, dofs) for coefficients x (coefficients, dofs)."""
+        return _combine(self.value[frames], self.first[frames], x)
 
     def bending(self, x: Array, frames: slice) -> Array:
-        """Second time derivative of d (frames, dofs)."""
-        return _spread(self.bend[frames], self.first[frames], x)
+        """Returns the second time derivative of d (frames, dofs)."""
+        return _combine(self.bend[frames], self.first[frames], x)
 
     def touched(self, first: int, last: int) -> slice:
-        """Frames that the coefficients first ... last - 1 reach at all."""
+        """Returns the frames that depend on the coefficients first ... last - 1."""
         reached = np.flatnonzero((self.first + self.width > first) & (self.first < last))
         return slice(int(reached[0]), int(reached[-1]) + 1)
 
 
 def basis_of(count: int, step: float, knots: float, smooth: float) -> Basis:
-    """Splines of about `knots` knots a second over `count` frames `step` apart, seen through fits over `smooth`."""
+    """Returns splines with about `knots` knots a second over `count` frames `step` [s] apart, for fits of `smooth`."""
     per = max(1, round(1.0 / (knots * step)))
-    reach = max(2, int(np.ceil(3.0 * smooth / step))) if smooth > 0.0 else 1
+    reach = fit_reach(smooth, step) if smooth > 0.0 else 1
     edge = -(-reach // per)
     intervals = -(-max(count - 1, 1) // per)
     coefficients = intervals + 3 + 2 * edge
@@ -74,13 +74,13 @@ def basis_of(count: int, step: float, knots: float, smooth: float) -> Basis:
             on = np.flatnonzero(shift == by)
             low, high = max(0, by), min(width, width + by)
             seen[:, on, low:high] += weights[:, on, k, None] * value[near[on], low - by : high - by]
-    seen[0] += value * (1.0 - weights[0].sum(axis=1))[:, None]  # fits are about the frame itself
+    seen[0] += value * (1.0 - weights[0].sum(axis=1))[:, None]  # fits read differences to the frame itself
     for c in (1, 2):
         seen[c] -= value * weights[c].sum(axis=1)[:, None]
     return Basis(step, per, coefficients, edge, width, first, value, bend, seen)
 
 
-def _spread(weights: Array, first: Ints, x: Array) -> Array:
+def _combine(weights: Array, first: Ints, x: Array) -> Array:
     out = np.zeros((len(weights), x.shape[1]))
     for k in range(weights.shape[1]):
         out += weights[:, k, None] * x[first + k]

@@ -1,8 +1,8 @@
-"""Contacts as a fix needs them: the toes that still push when a foot was last found standing stay where they are.
+"""Contacts as a fix needs them: stances lengthened while the toes still push.
 
-Contacts found by speed end early and begin late: at take-off the toes still carry the body, a landing foot has its toes
-down before it rests, and a foot that pivots slowly was let go. A stance is therefore lengthened, at either end, for as
-long as ball and toes are still (or already) where they are in the stance, and the body needs to be carried.
+Contacts that are found by speed end early and begin late. At take-off the toes still carry the body, a landing foot has
+its toes down before it rests, and a foot that pivots slowly counts as moving. A stance is therefore lengthened at each
+end for as long as ball and toes are where they are in the stance, and the body needs to be carried.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from counterpoise import spatial
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
 from counterpoise.character.kinematics import body_frames
@@ -25,93 +25,111 @@ from counterpoise.motion.contacts import (
     runs,
     windows_of,
 )
-from counterpoise.motion.retarget.refit import led_feet
+from counterpoise.motion.retarget.soles import led_feet
+from counterpoise.spacetime.fix.tuning import FixTuning
 
-STAYS = 0.02  # [m] (of a leg of 0.9 m) a point nearer than this to where it stood has not left
-SLOW = 0.35  # [m/s] and one that is faster has not arrived
-ARRIVES, LEAVES = 0.5, 0.3  # [m/s] what is faster than this was not seen standing for good reason
-LONGEST = 0.15  # [s] a stance grows by at most this at either end
-CARRIED = 0.2  # body weights: a body that needs less is in the air
+REFERENCE_LEG = 0.9  # [m] the length of leg for which the following distances and speeds are given
+MAX_SHIFT = 0.02  # [m] a point further than this from its place in the stance has left
+MAX_WIDENED_SHIFT = 0.03  # [m] the same for contacts found a second time
+MAX_SPEED = 0.35  # [m/s] a faster point has left, or has not arrived
+MAX_ARRIVAL_SPEED, MAX_DEPARTURE_SPEED = 0.5, 0.3  # [m/s] of contacts found a second time
+MIN_LOAD = 0.2  # [body weights] a body that needs less is in the air
 
 
 def lengthen_contacts(
-    who: Character, times: Array, poses: Array, contacts: Sequence[ContactWindow], load: Array
+    character: Character,
+    times: Array,
+    poses: Array,
+    contacts: Sequence[ContactWindow],
+    load: Array,
+    tuning: FixTuning,
 ) -> tuple[ContactWindow, ...]:
-    """The contacts with the ball's lengthened; `load` (n,) is the upward force each frame needs [body weights]."""
-    at = anatomy_of(who)
+    """Returns the contacts with lengthened stances; `load` (n,) is the upward force each frame needs [body weights]."""
+    at = anatomy_of(character)
     markers = foot_markers(at)
     flags = flags_of(times, markers, contacts)
-    places, turns = body_frames(who, poses)
-    size = leg_length(at) / 0.9
-    stays = STAYS * size
+    places, turns = body_frames(character, poses)
+    size = leg_length(at) / REFERENCE_LEG
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0
-    most = round(LONGEST / step)
+    longest = round(tuning.longest_extension / step)
     for sole, (heel, ball) in led_feet(at, markers, flags):
         column = next((k for k, m in enumerate(markers) if (m.foot, m.part) == (sole.limb, "ball")), None)
-        fore = sole.toes if sole.toes.any() else sole.ball
-        if column is None or not fore.any():
+        front = sole.toes if sole.toes.any() else sole.ball
+        if column is None or not front.any():
             continue
-        path = places[:, sole.bodies[fore]] + spatial.rotate(turns[:, sole.bodies[fore]], sole.locals[fore])
+        path = places[:, sole.bodies[front]] + spatial.rotate(turns[:, sole.bodies[front]], sole.locals[front])
         speed = np.linalg.norm(np.gradient(path, times, axis=0), axis=-1).max(axis=1) if len(times) > 1 else np.zeros(1)
-        grown = ball.copy()
-        for first, last in runs(heel | ball):
-            down = np.flatnonzero(ball[first:last]) + first
-            if len(down) == 0:
-                continue
-            for edge, way in ((int(down[0]), -1), (int(down[-1]), 1)):
-                near = path[down[: most + 1] if way < 0 else down[-most - 1 :]]
-                home = np.median(near, axis=0)
-                f = edge + way
-                while 0 <= f < len(times) and abs(f - edge) <= most and not ball[f]:
-                    away = np.linalg.norm(path[f] - home, axis=-1).max()
-                    if away > stays or speed[f] > SLOW * size or load[f] < CARRIED:
-                        break
-                    grown[f] = True
-                    f += way
-        flags[:, column] = grown
-        behind = next((k for k, m in enumerate(markers) if (m.foot, m.part) == (sole.limb, "heel")), None)
-        if behind is not None:
-            for first, last in runs(~heel & grown):  # a flat foot that pivots lies flat
-                flat = first > 0 and last < len(times) and heel[first - 1] and heel[last]
-                if flat and not ball[first:last].all() and last - first <= 2 * most:
-                    flags[first:last, behind] = True
+        may_stand = (speed <= MAX_SPEED * size) & (load >= MIN_LOAD)
+        flags[:, column] = _lengthen_ball(path, heel, ball, may_stand, MAX_SHIFT * size, longest)
     return tuple(windows_of(times, markers, flags))
 
 
+def _lengthen_ball(path: Array, heel: Flags, ball: Flags, may_stand: Flags, shift: float, longest: int) -> Flags:
+    """Returns the frames (n,) in which the ball stands, lengthened by at most `longest` frames at each end.
+
+    `path` (n, points, 3) are the places of the front of the foot; a frame is added while all are within `shift`.
+    """
+    longer = ball.copy()
+    for first, last in runs(heel | ball):
+        down = np.flatnonzero(ball[first:last]) + first
+        if len(down) == 0:
+            continue
+        for edge, way in ((int(down[0]), -1), (int(down[-1]), 1)):
+            near: Ints = down[: longest + 1] if way < 0 else down[-longest - 1 :]
+            stance = np.median(path[near], axis=0)
+            f = edge + way
+            while 0 <= f < len(path) and abs(f - edge) <= longest and not ball[f]:
+                if np.linalg.norm(path[f] - stance, axis=-1).max() > shift or not may_stand[f]:
+                    break
+                longer[f] = True
+                f += way
+    return longer
+
+
 def widen_contacts(
-    who: Character, times: Array, poses: Array, first: Sequence[ContactWindow], second: Sequence[ContactWindow]
+    character: Character,
+    times: Array,
+    poses: Array,
+    first: Sequence[ContactWindow],
+    second: Sequence[ContactWindow],
+    tuning: FixTuning,
 ) -> tuple[ContactWindow, ...]:
-    """The first contacts, and of the second what joins two of the first, or is no faster than a foot that arrives."""
-    at = anatomy_of(who)
+    """Returns the first contacts, with those parts of the second that connect two of them or extend one slowly."""
+    at = anatomy_of(character)
     markers = foot_markers(at)
     now, more = flags_of(times, markers, first), flags_of(times, markers, second)
-    paths = marker_paths(markers, *body_frames(who, poses))
-    speeds = np.linalg.norm(np.gradient(paths, times, axis=0), axis=-1) / (leg_length(at) / 0.9)
+    paths = marker_paths(markers, *body_frames(character, poses))
+    size = leg_length(at) / REFERENCE_LEG
+    speeds = np.linalg.norm(np.gradient(paths, times, axis=0), axis=-1) / size
     step = float(np.median(np.diff(times)))
-    some, near = max(1, round(LONGEST / step)), 1.5 * STAYS * leg_length(at) / 0.9
+    near = max(1, round(tuning.longest_extension / step))
     for k in range(len(markers)):
-        path, speed, seen = paths[:, k], speeds[:, k], now[:, k].copy()
-        for a, b in runs(more[:, k] & ~seen):
-            leaves, arrives = a > 0 and bool(seen[a - 1]), b < len(times) and bool(seen[b])
-            homes = [np.median(path[max(0, a - some) : a], axis=0)] if leaves else []
-            homes += [np.median(path[b : b + some], axis=0)] if arrives else []
-            if not homes:
+        path, speed, stands = paths[:, k], speeds[:, k], now[:, k].copy()
+        for a, b in runs(more[:, k] & ~stands):
+            leaves, arrives = a > 0 and bool(stands[a - 1]), b < len(times) and bool(stands[b])
+            stances = [np.median(path[max(0, a - near) : a], axis=0)] if leaves else []
+            stances += [np.median(path[b : b + near], axis=0)] if arrives else []
+            if not stances:
                 continue
-            away = np.max([np.linalg.norm(path[a:b] - home, axis=-1) for home in homes], axis=0)
+            shift = np.max([np.linalg.norm(path[a:b] - stance, axis=-1) for stance in stances], axis=0)
             if leaves and arrives:
-                now[a:b, k] = away.max() < near
+                now[a:b, k] = shift.max() < MAX_WIDENED_SHIFT * size
             else:
-                now[a:b, k] = (speed[a:b] < (ARRIVES if arrives else LEAVES)) & (away < near)
+                fastest = MAX_ARRIVAL_SPEED if arrives else MAX_DEPARTURE_SPEED
+                now[a:b, k] = (speed[a:b] < fastest) & (shift < MAX_WIDENED_SHIFT * size)
     return tuple(windows_of(times, markers, now))
 
 
 def within_reach(
-    who: Character, times: Array, poses: Array, contacts: Sequence[ContactWindow], highest: float
+    character: Character, times: Array, poses: Array, contacts: Sequence[ContactWindow], highest: float
 ) -> tuple[ContactWindow, ...]:
-    """The contacts of feet whose lowest point is, as a rule, below `highest` [m]: others stand on what is not shown."""
-    at = anatomy_of(who)
+    """Returns the contacts of feet whose lowest point has a median height below `highest` [m].
+
+    The other feet stand on something that is not shown.
+    """
+    at = anatomy_of(character)
     markers = foot_markers(at)
-    places, turns = body_frames(who, poses)
+    places, turns = body_frames(character, poses)
     lowest: dict[str, Array] = {}
     for sole, _ in led_feet(at, markers, np.zeros((len(times), len(markers)), dtype=bool)):
         points = places[:, sole.bodies] + spatial.rotate(turns[:, sole.bodies], sole.locals)

@@ -1,18 +1,18 @@
-"""Feet first: leaps of the capture bridged, and every planted foot put still, flat and level on the ground.
+"""Every planted foot put still, flat and level on the ground, before forces are fixed.
 
-Forces are read from a motion whose feet stand where they stand. So before any physics each frame is fitted anew, alone:
+Forces are read from a motion whose planted feet stand still. So each frame is first fitted anew, by itself:
 
     minimise  sum_i w_i^2 |p_i(q) - p_i*|^2  +  sum_j u_j^2 (q - q_ref)_j^2,
 
-with the sole points p_i where the footing wants them (`motion._footing`: an anchor for each stance, in between the
-smoothest way that leans on the captured one), points below the ground pushed out, and the captured pose, its root moved
-along with the feet, as q_ref.
+with the sole points p_i at the places p_i* that the footing plans (`motion.retarget.footing`: one anchor for each
+stance, and between stances the smoothest path near the captured one), points below the ground pushed up, and as q_ref
+the captured pose with its root moved along with the feet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -22,130 +22,101 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
 from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
-from counterpoise.motion import Motion
-from counterpoise.motion.contacts import ContactWindow, flags_of, foot_markers, leg_length, runs
+from counterpoise.character.shapes import spheres_of
+from counterpoise.motion.contacts import ContactWindow, flags_of, foot_markers, leg_length
 from counterpoise.motion.curves import ease
 from counterpoise.motion.retarget.fit import fit_frames
-from counterpoise.motion.retarget.footing import Footing, Sole, plan_footing
-from counterpoise.motion.retarget.refit import led_feet
-from counterpoise.spacetime.check.frames import witnesses_of
+from counterpoise.motion.retarget.foot_plan import FootPlan, plan_feet
+from counterpoise.motion.retarget.soles import Sole, led_feet
 
-LEAP = 30000.0  # [m/s^3] rms jerk of all segments that no body has
-APART = 0.15  # [s] leaps nearer than this are one: away and back
-LONGEST = 0.2  # [s] what leaps for longer cannot be bridged
-BESIDE = 2  # frames before and after a leap that are not believed either
-STANCE, SWING, GROUND = 400.0, 25.0, 400.0  # [1/m] a foot that stands, one that swings, what must not sink
-PLACE, TURN, TRUNK, LEG = 300.0, 100.0, 20.0, 8.0  # [1/m, 1/rad] what root, trunk and arms, and legs lean on
-FIXED = 1e4  # [1/rad] ... and joints that never move
-STIFF = 1e-4  # [rad, m] a joint that never moves further does not move at all
-SMOOTHLY, ROOTED = 0.05, 8.0  # [s] width of the Gaussian the root's way is smoothed by, and how firmly it then holds
-FADE = 0.06  # [s] in which a small correction of a planted foot fades once it has left
-STEPS = 20  # most Gauss-Newton steps a frame
+STANCE_WEIGHT, SWING_WEIGHT = 400.0, 25.0  # [1/m] of sole points that stand, and that swing
+GROUND_WEIGHT = 400.0  # [1/m] of points below the ground
+ROOT_PLACE_WEIGHT, ROOT_TURN_WEIGHT = 300.0, 100.0  # [1/m, 1/rad] of the captured pose: root, ...
+TRUNK_WEIGHT, LEG_WEIGHT = 20.0, 8.0  # [1/rad] ... trunk and arms, legs, ...
+FIXED_WEIGHT = 1e4  # [1/rad] ... and joints that never move
+MIN_JOINT_RANGE = 1e-4  # [rad, m] a joint that moves less never moves
+ROOT_SMOOTHING = 0.05  # [s] width of the Gaussian by which the path of the root is smoothed, ...
+SMOOTHED_ROOT_FACTOR = 8.0  # ... and the factor on the weight of the root after that
+CORRECTION_FADE = 0.06  # [s] in which the correction of a planted point fades after it has left
+LIMIT_WEIGHT = 100.0  # [1/rad] of joint limits
+MAX_FIT_STEPS = 20  # of Gauss-Newton in a frame
+FIT_TOLERANCE = 1e-7  # [rad, m] largest change in a step
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """All points that may meet the ground, as the fits want them: the soles' first, then those of other shapes."""
+class GroundPlan:
+    """All points that may touch the ground, and where planted points belong. The points of the soles come first."""
 
     soles: tuple[Sole, ...]
-    footing: Footing
+    footing: FootPlan
     bodies: Ints  # (p,)
     locals: Array  # (p, 3) [m]
     radii: Array  # (p,) [m]
-    ties: Array  # (nv,) how much each degree of freedom leans on the pose it comes from
+    pose_weights: Array  # (nv,) [1/m, 1/rad] of the captured pose
     stands: Flags  # (n, p) planted points
     places: Array  # (n, p, 3) where planted points belong [m]
+    floor: float  # [m] height of the ground
 
     @property
-    def count(self) -> int:
-        """How many of the points are soles'."""
+    def sole_points(self) -> int:
+        """The number of points that belong to soles."""
         return int(sum(len(sole.bodies) for sole in self.soles))
 
 
-def find_leaps(motion: Motion) -> list[tuple[int, int]]:
-    """(first, one past the last) frame of every stretch in which the capture leaps as no body can."""
-    n = len(motion)
-    if n < 8:
-        return []
-    places, _ = body_frames(motion.character, motion.poses)
-    third = np.diff(places[:, 1:], n=3, axis=0) * motion.rate**3
-    jerk = np.zeros(n)
-    jerk[1 : n - 2] = np.sqrt(np.mean(np.sum(third**2, axis=-1), axis=1))
-    wild = jerk > max(LEAP * motion.character.height / 1.7, 5.0 * float(np.percentile(jerk, 75.0)))
-    found = [(max(first - BESIDE + 1, 0), min(last + BESIDE + 1, n)) for first, last in runs(wild)]
-    merged: list[tuple[int, int]] = []
-    for first, last in found:
-        if merged and first - merged[-1][1] < APART * motion.rate:
-            merged[-1] = (merged[-1][0], last)
-        else:
-            merged.append((first, last))
-    return [(first, last) for first, last in merged if last - first <= LONGEST * motion.rate]
-
-
-def bridge_leaps(motion: Motion, leaps: Sequence[tuple[int, int]]) -> Array:
-    """Poses (n, nq) in which leaps are replaced by the smooth curve through the frames around them."""
-    good = np.ones(len(motion), dtype=bool)
-    for first, last in leaps:
-        good[max(first, 1) : min(last, len(motion) - 1)] = False
-    if good.all():
-        return np.array(motion.poses)
-    kept = replace(motion, times=motion.times[good], poses=motion.poses[good], loop=False, travel=False)
-    poses = np.array(motion.poses)
-    poses[~good] = kept.sample(motion.times[~good]).q
-    return poses
-
-
 def plan_ground(
-    who: Character,
-    times: Array,
-    poses: Array,
-    contacts: Sequence[ContactWindow],
-    floor: float,
-    skip: Sequence[int] = (),
-) -> Ground:
-    """Where every planted point belongs, in a world whose ground is z = floor."""
-    at = anatomy_of(who)
-    places, turns = body_frames(who, poses)
+    character: Character, times: Array, poses: Array, contacts: Sequence[ContactWindow], floor: float
+) -> GroundPlan:
+    """Returns where every planted point belongs, on a ground at height `floor` [m]."""
+    at = anatomy_of(character)
+    places, turns = body_frames(character, poses)
     places = places - np.array([0.0, 0.0, floor])
     markers = foot_markers(at)
     flags = flags_of(times, markers, contacts)
     feet = led_feet(at, markers, flags)
     soles = tuple(sole for sole, _ in feet)
     cuts = np.array([0, len(times)], np.int64)
-    footing = plan_footing(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
-    shapes = witnesses_of(who)
+    footing = plan_feet(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
+    shapes = spheres_of(character)
     bodies = np.concatenate([*(s.bodies for s in soles), shapes.bodies]).astype(np.int64)
-    local = np.concatenate([*(s.locals for s in soles), shapes.places])
     count = footing.places.shape[1]
-    radii = np.concatenate([np.zeros(count), shapes.radii])
     wanted = np.zeros((len(times), len(bodies), 3))
     wanted[:, :count] = footing.places + np.array([0.0, 0.0, floor])
     stands = np.zeros(wanted.shape[:2], dtype=bool)
     stands[:, :count] = footing.stands
-    return Ground(soles, footing, bodies, local, radii, _ties(who, poses, soles), stands, wanted)
+    return GroundPlan(
+        soles=soles,
+        footing=footing,
+        bodies=bodies,
+        locals=np.concatenate([*(s.locals for s in soles), shapes.places]),
+        radii=np.concatenate([np.zeros(count), shapes.radii]),
+        pose_weights=_pose_weights(character, poses, soles),
+        stands=stands,
+        places=wanted,
+        floor=floor,
+    )
 
 
-def put_feet(who: Character, poses: Array, step: float, ground: Ground, floor: float) -> Array:
-    """Poses (n, nq) with the soles where the footing wants them, the root moved along, and nothing below the floor.
+def place_feet(character: Character, poses: Array, step: float, ground: GroundPlan) -> Array:
+    """Returns poses (n, nq), `step` [s] apart, with the soles at their planned places and nothing below the floor.
 
-    Frames are fitted alone, and a leg that cannot reach drags the root along for a moment: a force nobody asked for. So
-    they are fitted twice, the second time about a root that goes where it was dragged, but smoothly (`step` [s] apart).
+    Each frame is fitted by itself. A leg that cannot reach its place pulls the root along for a moment, which needs a
+    force. So the frames are fitted twice, the second time about the path of the pulled root, smoothed.
     """
     reference = poses.copy()
-    wanted = ground.footing.places + np.array([0.0, 0.0, floor])
-    if not (who.joints and who.joints[0].kind == "free"):
-        return _fit(who, reference, ground, wanted, floor)
+    wanted = ground.footing.places + np.array([0.0, 0.0, ground.floor])
+    if not _has_free_root(character):
+        return _fit(character, reference, ground, wanted)
     reference[:, :3] += ground.footing.shift
-    dragged = who.difference(reference, _fit(who, reference, ground, wanted, floor))[:, :6]
-    gentle = np.zeros((len(poses), who.nv))
-    gentle[:, :6] = gaussian_filter1d(dragged, SMOOTHLY / step, axis=0, mode="nearest")
-    return _fit(who, who.integrate(reference, gentle), ground, wanted, floor, ROOTED)
+    pulled = character.difference(reference, _fit(character, reference, ground, wanted))[:, :6]
+    smoothed = np.zeros((len(poses), character.nv))
+    smoothed[:, :6] = gaussian_filter1d(pulled, ROOT_SMOOTHING / step, axis=0, mode="nearest")
+    return _fit(character, character.integrate(reference, smoothed), ground, wanted, SMOOTHED_ROOT_FACTOR)
 
 
-def settle_feet(who: Character, times: Array, poses: Array, ground: Ground, floor: float) -> Array:
-    """Poses (n, nq) whose planted points are back on their places to the hair; what else they do hardly changes."""
-    n, count = len(poses), ground.count
-    at, turns = body_frames(who, poses)
+def settle_feet(character: Character, times: Array, poses: Array, ground: GroundPlan) -> Array:
+    """Returns poses (n, nq) with planted points exactly at their places; the rest of the body changes very little."""
+    n, count = len(poses), ground.sole_points
+    at, turns = body_frames(character, poses)
     bodies, local = ground.bodies[:count], ground.locals[:count]
     now = at[:, bodies] + spatial.rotate(turns[:, bodies], local)
     stands = ground.stands[:, :count]
@@ -156,61 +127,67 @@ def settle_feet(who: Character, times: Array, poses: Array, ground: Ground, floo
             after = np.clip(np.searchsorted(held, np.arange(n)), 0, len(held) - 1)
             before = np.maximum(after - 1, 0)
             nearer = np.abs(times[held[before]] - times) <= np.abs(times[held[after]] - times)
-            last = held[np.where(nearer, before, after)]
-            off[:, p] = off[last, p] * (1.0 - ease(np.abs(times - times[last]) / FADE, "smooth"))[:, None]
-    return _fit(who, poses, ground, now + off, floor)
+            nearest = held[np.where(nearer, before, after)]
+            away = np.abs(times - times[nearest])
+            off[:, p] = off[nearest, p] * (1.0 - ease(away / CORRECTION_FADE, "smooth"))[:, None]
+    return _fit(character, poses, ground, now + off)
 
 
-def _fit(who: Character, reference: Array, ground: Ground, wanted: Array, floor: float, rooted: float = 1.0) -> Array:
-    n, count = len(reference), ground.count
-    tree, above = tree_of(who), dof_lists(who)
-    free = bool(who.joints) and who.joints[0].kind == "free"
-    leaned = np.array(reference, order="C")
+def _fit(character: Character, reference: Array, ground: GroundPlan, wanted: Array, root_factor: float = 1.0) -> Array:
+    """Returns the poses (n, nq) fitted to `wanted` (n, sole points, 3), each starting from its reference."""
+    n, count = len(reference), ground.sole_points
+    free = _has_free_root(character)
+    lowered = np.array(reference, order="C")  # the fit has its ground at z = 0
     if free:
-        leaned[:, 2] -= floor
+        lowered[:, 2] -= ground.floor
     places = np.zeros((n, len(ground.bodies), 3))
-    places[:, :count] = wanted - np.array([0.0, 0.0, floor])
-    pulls = np.zeros((n, len(ground.bodies)))
-    pulls[:, :count] = SWING + (STANCE - SWING) * ground.footing.firmness
-    pulls[:, :count][ground.stands[:, :count]] = STANCE
-    floors = np.where(ground.radii > 0.0, 0.0, GROUND)
-    ties = ground.ties.copy()
+    places[:, :count] = wanted - np.array([0.0, 0.0, ground.floor])
+    weights = np.zeros((n, len(ground.bodies)))
+    weights[:, :count] = SWING_WEIGHT + (STANCE_WEIGHT - SWING_WEIGHT) * ground.footing.firmness
+    weights[:, :count][ground.stands[:, :count]] = STANCE_WEIGHT
+    ground_weights = np.where(ground.radii > 0.0, 0.0, GROUND_WEIGHT)
+    pose_weights = ground.pose_weights.copy()
     if free:
-        ties[:6] *= rooted
-    aims = (np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2)))
-    limits = who.limits
-    every = np.arange(who.nv, dtype=np.int64)
+        pose_weights[:6] *= root_factor
+    no_aims = (np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 2)))
+    limits = character.limits
     made, _ = fit_frames(
-        leaned, np.ones(n, np.int64), tree, above, aims, np.zeros((n, 0, 4)),
-        (ground.bodies, ground.locals, floors), places, pulls, ties, leaned,
+        lowered, np.ones(n, np.int64), tree_of(character), dof_lists(character), no_aims, np.zeros((n, 0, 4)),
+        (ground.bodies, ground.locals, ground_weights), places, weights, pose_weights, lowered,
         (limits.range_qpos, limits.range_dof, limits.range_low, limits.range_high),
-        limits.ball_tables(every), (100.0, 0.0), STEPS, 1e-7, 0.0,
+        limits.ball_tables(np.arange(character.nv, dtype=np.int64)), (LIMIT_WEIGHT, 0.0),
+        MAX_FIT_STEPS, FIT_TOLERANCE, 0.0,
     )  # fmt: skip
     out = np.asarray(made)
     if free:
-        out[:, 2] += floor
+        out[:, 2] += ground.floor
     return out
 
 
-def never_moving(who: Character, poses: Array) -> Flags:
-    """Degrees of freedom (nv,) of joints that never move: links of the skeleton, no joints of the body."""
-    moves = np.abs(who.difference(np.repeat(poses[:1], len(poses), axis=0), poses)).max(axis=0)
-    out = np.zeros(who.nv, dtype=bool)
-    for joint in who.joints:
-        if joint.dofs.start >= who.root_dofs.stop:
-            out[joint.dofs] = moves[joint.dofs].max() < STIFF
-    return out
+def _has_free_root(character: Character) -> bool:
+    return bool(character.joints) and character.joints[0].kind == "free"
 
 
-def _ties(who: Character, poses: Array, soles: Sequence[Sole]) -> Array:
-    """How much each degree of freedom leans on the captured pose (nv,)."""
-    tie = np.full(who.nv, TRUNK)
-    m = who.model
+def _pose_weights(character: Character, poses: Array, soles: Sequence[Sole]) -> Array:
+    """Returns the weights (nv,) of the captured pose [1/m, 1/rad]."""
+    out = np.full(character.nv, TRUNK_WEIGHT)
+    m = character.model
     legs = {int(b) for sole in soles for b in (*sole.leg, *sole.bodies)}
     for body in legs:
         start = int(m.body_dofadr[body])
-        tie[start : start + int(m.body_dofnum[body])] = LEG
-    if who.joints and who.joints[0].kind == "free":
-        tie[:3], tie[3:6] = PLACE, TURN
-    tie[never_moving(who, poses)] = FIXED
-    return tie
+        out[start : start + int(m.body_dofnum[body])] = LEG_WEIGHT
+    if _has_free_root(character):
+        out[:3], out[3:6] = ROOT_PLACE_WEIGHT, ROOT_TURN_WEIGHT
+    out[_never_moving(character, poses)] = FIXED_WEIGHT
+    return out
+
+
+def _never_moving(character: Character, poses: Array) -> Flags:
+    """Returns flags (nv,): degrees of freedom of joints that never move, which are only links of the skeleton."""
+    start = np.repeat(poses[:1], len(poses), axis=0)
+    ranges = np.abs(character.difference(start, poses)).max(axis=0)
+    out = np.zeros(character.nv, dtype=bool)
+    for joint in character.joints:
+        if joint.dofs.start >= character.root_dofs.stop:
+            out[joint.dofs] = ranges[joint.dofs].max() < MIN_JOINT_RANGE
+    return out

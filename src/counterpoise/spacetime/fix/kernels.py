@@ -1,4 +1,4 @@
-"""Compiled parts of the fix: what contacts can give of each frame's wrench, and sums into a band."""
+"""Compiled parts of a fix: what contacts can supply of each frame's wrench, and sums into a banded matrix."""
 
 from __future__ import annotations
 
@@ -7,113 +7,142 @@ import numpy as np
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.kernels import kernel
 
-RIDGE = 1e-7  # on forces
-SHARP = 1e-10  # at which forces and what is missing are read, in squared body weights
+FORCE_RIDGE = 1e-7  # so that opposite forces of held bodies do not grow
+FINAL_BARRIER = 1e-10  # [body weights^2] barrier parameter at which forces and residuals are read
+BARRIER_TOLERANCE = 0.1  # relative: a barrier parameter is reached when every product l s is this near to it
+BARRIER_REDUCTION = 0.1  # of the mean product l s, in one step
+MAX_BARRIER_STEPS = 60
+BOUNDARY_SHARE = 0.98  # of the way to the boundary that a step may go
 
 
 @kernel
 def split_wrenches(
-    wrench: Array, com: Array, places: Array, active: Flags, held: Flags, ways: Array, height: float, counted: Array,
-    mild: float, left: Array, firm: Array, force: Array,
+    wrench: Array, com: Array, places: Array, active: Flags, held: Flags, edges: Array, height: float,
+    components: Array, barrier: float, residual: Array, hessian: Array, force: Array,
 ) -> None:  # fmt: skip
-    """For every frame the part `left` (n, 6) of the wrench that no contact can give, and how firmly it resists change.
+    """Writes for every frame the residual (n, 6), the part of the wrench that no contact can supply, and its Hessian.
 
-    left = W - A l with l >= 0 minimising |W - A l|^2 (torques over `height`), by a primal-dual interior point: with
-    r = W - A l, s = -A^T r and l s = mu, a step solves (1 + A diag(l / s) A^T) r' = W - A (l + mu / s); a hint of ridge
-    lets what is held not push against itself. On the way mu passes `mild`, where firm (n, 6, 6) =
-    (1 + A diag(l / s) A^T)^-1 is kept: the Hessian of the distance, smoothed so that a wrench inside the cone resists
-    near its walls. `force` (n, p, 3) is what each point gives.
+    residual = W - A l with l >= 0 minimising |W - A l|^2 (torques over `height`), by a primal-dual interior point: with
+    r = W - A l, s = -A^T r and l s = mu, a step solves (1 + A diag(l / s) A^T) r' = W - A (l + mu / s). A small ridge
+    keeps opposite forces of a held body small. When mu passes `barrier`, hessian (n, 6, 6) =
+    (1 + A diag(l / s) A^T)^-1 is kept: the Hessian of half the squared distance, smoothed so that it also resists a
+    wrench inside the cone but near its faces. `force` (n, p, 3) is the force of each point.
     """
     n, p = active.shape
-    edges = len(ways)
-    room = p * max(edges, 6)
-    A, whose, way = np.zeros((room, 6)), np.zeros(room, np.int64), np.zeros((room, 3))
-    l, s, t_l, t_s = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
-    M, right, r = np.empty((6, 6)), np.empty(6), np.empty(6)
+    room = p * max(len(edges), 6)
+    A, point, direction = np.zeros((room, 6)), np.zeros(room, np.int64), np.zeros((room, 3))
+    l, s, l_step, s_step = np.empty(room), np.empty(room), np.empty(room), np.empty(room)
     for t in range(n):
-        c = 0
-        for i in range(p):
-            force[t, i, :] = 0.0
-            if not active[t, i]:
-                continue
-            x, y, z = places[t, i, 0] - com[t, 0], places[t, i, 1] - com[t, 1], places[t, i, 2] - com[t, 2]
-            for e in range(6 if held[i] else edges):
-                if held[i]:
-                    u = 1.0 if e == 0 else (-1.0 if e == 3 else 0.0)
-                    v = 1.0 if e == 1 else (-1.0 if e == 4 else 0.0)
-                    w = 1.0 if e == 2 else (-1.0 if e == 5 else 0.0)
-                else:
-                    u, v, w = ways[e, 0], ways[e, 1], ways[e, 2]
-                A[c, 0] = counted[0] * (y * w - z * v) / height
-                A[c, 1] = counted[1] * (z * u - x * w) / height
-                A[c, 2] = counted[2] * (x * v - y * u) / height
-                A[c, 3], A[c, 4], A[c, 5] = counted[3] * u, counted[4] * v, counted[5] * w
-                way[c, 0], way[c, 1], way[c, 2] = u, v, w
-                whose[c] = i
-                c += 1
+        force[t, :, :] = 0.0
+        c = _contact_columns(com[t], places[t], active[t], held, edges, height, components, A, point, direction)
         for k in range(6):
-            left[t, k] = wrench[t, k] * counted[k]
+            residual[t, k] = wrench[t, k] * components[k]
             for j in range(6):
-                firm[t, k, j] = 1.0 if k == j else 0.0
+                hessian[t, k, j] = 1.0 if k == j else 0.0
         if c == 0:
             continue
         for k in range(c):
             l[k] = 2.0 / c
             s[k] = 0.1
-        for goal in (mild, SHARP):
-            for _ in range(60):
-                mean, worst = 0.0, 0.0
-                for k in range(c):
-                    mean += l[k] * s[k] / c
-                    worst = max(worst, abs(l[k] * s[k] / goal - 1.0))
-                if worst < 0.1:
-                    break
-                mu = max(goal, 0.1 * mean)
-                for i in range(6):
-                    right[i] = left[t, i]
-                    for j in range(6):
-                        M[i, j] = 1.0 if i == j else 0.0
-                for k in range(c):
-                    firmer = s[k] + RIDGE * l[k]
-                    ratio, extra = l[k] / firmer, (l[k] * s[k] + mu) / firmer
-                    for i in range(6):
-                        right[i] -= A[k, i] * extra
-                        for j in range(i + 1):
-                            M[i, j] += ratio * A[k, i] * A[k, j]
-                _solve_six(M, right, r)
-                step = 1.0
-                for k in range(c):
-                    along = 0.0
-                    for i in range(6):
-                        along += A[k, i] * r[i]
-                    new = (mu + l[k] * s[k] + l[k] * along) / (s[k] + RIDGE * l[k])
-                    t_l[k] = new - l[k]
-                    t_s[k] = RIDGE * new - along - s[k]
-                    if t_s[k] < 0.0:
-                        step = min(step, -0.98 * s[k] / t_s[k])
-                    if t_l[k] < 0.0:
-                        step = min(step, -0.98 * l[k] / t_l[k])
-                for k in range(c):
-                    l[k] += step * t_l[k]
-                    s[k] += step * t_s[k]
-            if goal == mild:
-                G = np.eye(6)
-                for k in range(c):
-                    ratio = l[k] / (s[k] + RIDGE * l[k])
-                    for i in range(6):
-                        for j in range(6):
-                            G[i, j] += ratio * A[k, i] * A[k, j]
-                firm[t] = np.linalg.inv(G)
+        _reach_barrier(A, c, residual[t], barrier, l, s, l_step, s_step)
+        _write_hessian(A, c, l, s, hessian[t])
+        _reach_barrier(A, c, residual[t], FINAL_BARRIER, l, s, l_step, s_step)
         for k in range(c):
             for i in range(3):
-                force[t, whose[k], i] += l[k] * way[k, i]
+                force[t, point[k], i] += l[k] * direction[k, i]
             for i in range(6):
-                left[t, i] -= l[k] * A[k, i]
+                residual[t, i] -= l[k] * A[k, i]
+
+
+@kernel
+def _contact_columns(
+    com: Array, places: Array, active: Flags, held: Flags, edges: Array, height: float, components: Array,
+    A: Array, point: Ints, direction: Array,
+) -> int:  # fmt: skip
+    """Writes the wrench (6,) of every unit force: edges of friction cones, or six directions of a held body.
+
+    Returns their number.
+    """
+    c = 0
+    for i in range(len(active)):
+        if not active[i]:
+            continue
+        x, y, z = places[i, 0] - com[0], places[i, 1] - com[1], places[i, 2] - com[2]
+        for e in range(6 if held[i] else len(edges)):
+            if held[i]:
+                u = 1.0 if e == 0 else (-1.0 if e == 3 else 0.0)
+                v = 1.0 if e == 1 else (-1.0 if e == 4 else 0.0)
+                w = 1.0 if e == 2 else (-1.0 if e == 5 else 0.0)
+            else:
+                u, v, w = edges[e, 0], edges[e, 1], edges[e, 2]
+            A[c, 0] = components[0] * (y * w - z * v) / height
+            A[c, 1] = components[1] * (z * u - x * w) / height
+            A[c, 2] = components[2] * (x * v - y * u) / height
+            A[c, 3], A[c, 4], A[c, 5] = components[3] * u, components[4] * v, components[5] * w
+            direction[c, 0], direction[c, 1], direction[c, 2] = u, v, w
+            point[c] = i
+            c += 1
+    return c
+
+
+@kernel
+def _reach_barrier(
+    A: Array, c: int, wrench: Array, barrier: float, l: Array, s: Array, l_step: Array, s_step: Array
+) -> None:
+    """Takes interior-point steps until every product l s is about `barrier`; l and s change in place."""
+    M, right, r = np.empty((6, 6)), np.empty(6), np.empty(6)
+    for _ in range(MAX_BARRIER_STEPS):
+        mean, worst = 0.0, 0.0
+        for k in range(c):
+            mean += l[k] * s[k] / c
+            worst = max(worst, abs(l[k] * s[k] / barrier - 1.0))
+        if worst < BARRIER_TOLERANCE:
+            break
+        mu = max(barrier, BARRIER_REDUCTION * mean)
+        for i in range(6):
+            right[i] = wrench[i]
+            for j in range(6):
+                M[i, j] = 1.0 if i == j else 0.0
+        for k in range(c):
+            slack = s[k] + FORCE_RIDGE * l[k]
+            ratio, extra = l[k] / slack, (l[k] * s[k] + mu) / slack
+            for i in range(6):
+                right[i] -= A[k, i] * extra
+                for j in range(i + 1):
+                    M[i, j] += ratio * A[k, i] * A[k, j]
+        _solve_six(M, right, r)
+        step = 1.0
+        for k in range(c):
+            along = 0.0
+            for i in range(6):
+                along += A[k, i] * r[i]
+            new = (mu + l[k] * s[k] + l[k] * along) / (s[k] + FORCE_RIDGE * l[k])
+            l_step[k] = new - l[k]
+            s_step[k] = FORCE_RIDGE * new - along - s[k]
+            if s_step[k] < 0.0:
+                step = min(step, -BOUNDARY_SHARE * s[k] / s_step[k])
+            if l_step[k] < 0.0:
+                step = min(step, -BOUNDARY_SHARE * l[k] / l_step[k])
+        for k in range(c):
+            l[k] += step * l_step[k]
+            s[k] += step * s_step[k]
+
+
+@kernel
+def _write_hessian(A: Array, c: int, l: Array, s: Array, hessian: Array) -> None:
+    """Writes (1 + A diag(l / s) A^T)^-1 (6, 6)."""
+    G = np.eye(6)
+    for k in range(c):
+        ratio = l[k] / (s[k] + FORCE_RIDGE * l[k])
+        for i in range(6):
+            for j in range(6):
+                G[i, j] += ratio * A[k, i] * A[k, j]
+    hessian[:] = np.linalg.inv(G)
 
 
 @kernel
 def _solve_six(M: Array, b: Array, x: Array) -> None:
-    """M x = b for a positive definite M (6, 6), of which only the lower triangle is read; it is overwritten."""
+    """Solves M x = b for a positive definite M (6, 6). Only its lower triangle is read; it is overwritten."""
     for r in range(6):
         for c in range(r + 1):
             total = M[r, c]
@@ -133,15 +162,15 @@ def _solve_six(M: Array, b: Array, x: Array) -> None:
 
 @kernel
 def add_square(G: Array, at: int, band: Array) -> None:
-    """Add a symmetric G (k, k) to the rows at ... at + k - 1 of a matrix whose upper band is `band` (n, width)."""
+    """Adds a symmetric G (k, k) to the rows at ... at + k - 1 of a matrix whose upper band is `band` (n, width)."""
     for r in range(len(G)):
         for c in range(r, len(G)):
             band[at + r, c - r] += G[r, c]
 
 
 @kernel
-def add_spread(G: Array, rows: Ints, at: int, band: Array) -> None:
-    """Add a symmetric G (k, k) to the increasing rows at + rows[0], at + rows[1], ..."""
+def add_to_rows(G: Array, rows: Ints, at: int, band: Array) -> None:
+    """Adds a symmetric G (k, k) to the rows at + rows[0], at + rows[1], ...; `rows` increase."""
     for i in range(len(G)):
         for j in range(i, len(G)):
             band[at + rows[i], rows[j] - rows[i]] += G[i, j]
@@ -149,7 +178,7 @@ def add_spread(G: Array, rows: Ints, at: int, band: Array) -> None:
 
 @kernel
 def add_diagonals(K: Array, lever: Array, at: int, band: Array) -> None:
-    """Add K (w, w) times diag(lever) (d): every degree of freedom for itself."""
+    """Adds the Kronecker product of K (w, w) and diag(lever) (d, d)."""
     d = len(lever)
     for i in range(len(K)):
         for j in range(i, len(K)):

@@ -9,7 +9,6 @@ import numpy as np
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
-from counterpoise.spacetime.optimize.bulges import Bulge, bulges_of, other_bulges
 from counterpoise.spacetime.optimize.cost import MotionCost
 from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
 from counterpoise.spacetime.optimize.frames import base_of
@@ -33,6 +32,7 @@ from counterpoise.spacetime.optimize.rows.order import order_rows
 from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
 from counterpoise.spacetime.optimize.rows.speed import RestRows, SeamRows
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
+from counterpoise.spacetime.optimize.spheres import BodySphere, spheres_off_feet, spheres_on
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
 from counterpoise.spacetime.optimize.weights import knot_seconds, weights
 
@@ -80,7 +80,7 @@ def build_problem(request: MotionRequest, slack_price: float | None = None) -> M
     if slack_price is not None:
         blocks = [ElasticRows(b, slack_price, asked=False) if b.may_have_slack else b for b in blocks]
     blocks, layout, variables = _slacks_laid_out(blocks, evaluation, layout, variables)
-    clear, unwatched = _bulges(request)
+    clear, unwatched = _spheres(request)
     problem = MotionProblem(
         start, evaluation, layout, tuple(blocks), _cost(start, evaluation, layout, torques, blocks), variables.low,
         variables.high, variables.x, tuple(dict.fromkeys(p for b in blocks for p in _plans(b))), clear, unwatched,
@@ -187,12 +187,12 @@ def _plans(block: RowBlock) -> Sequence[ApartPlan]:
     return (own.plan,) if isinstance(own, ApartRows) else ()
 
 
-def _bulges(request: MotionRequest) -> tuple[tuple[Bulge, ...], tuple[Bulge, ...]]:
+def _spheres(request: MotionRequest) -> tuple[tuple[BodySphere, ...], tuple[BodySphere, ...]]:
     """Spheres kept off the ground from the start, and those that will be once they are found below it."""
     character = request.character
     if request.clear is not None or not character.floating:
-        return tuple(bulges_of(character, request.clear or ())), ()
-    return tuple(bulges_of(character, [f.name for f in character.feet])), tuple(other_bulges(character))
+        return tuple(spheres_on(character, request.clear or ())), ()
+    return tuple(spheres_on(character, [f.name for f in character.feet])), tuple(spheres_off_feet(character))
 
 
 # -- cost ------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from counterpoise.arrays import Array
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.poses import Sample, layout_of
 from counterpoise.spacetime.aggregate.kernels import aggregate_force_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
+from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.optimize.chart import BLOCKS, evaluate_curve
 from counterpoise.spacetime.optimize.frames import WIDTH, Frames, base_of
 from counterpoise.spacetime.optimize.moments import Timeline
@@ -81,7 +81,7 @@ class OptimizedCurve:
         at = self.sample(np.concatenate(parts))
         F = np.zeros((len(at.q), 6))
         com = np.array([q[:3] for q in at.q])
-        aggregate_force_batch(tables_of(character), at.q, at.v, at.a, np.ascontiguousarray(com), F)
+        aggregate_force_batch(link_tables(character), at.q, at.v, at.a, np.ascontiguousarray(com), F)
         force = float(np.sqrt((F[:, 3:] ** 2).sum(axis=1).mean())) / character.weight
         torque = float(np.sqrt((F[:, :3] ** 2).sum(axis=1).mean())) / (character.weight * torque_arm(character))
         return {"flight force": force, "flight torque": torque}

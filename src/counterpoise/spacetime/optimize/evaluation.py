@@ -10,7 +10,7 @@ from counterpoise.character.kinematics import BatchKinematics
 from counterpoise.motion.poses import layout_of
 from counterpoise.spacetime.aggregate.kernels import aggregate_batch
 from counterpoise.spacetime.aggregate.places_kernels import places_batch, turns_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
+from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.optimize.chart import BLOCKS, chain_rows, evaluate_curve
 from counterpoise.spacetime.optimize.frames import WIDTH, Base, Frames
 from counterpoise.spacetime.optimize.moments import Timeline
@@ -28,7 +28,7 @@ class MotionEvaluation:
     def __init__(self, character: Character, timeline: Timeline, frames: Frames, base: Base, about: Array) -> None:
         """`about` (knots, 3): the points that forces are written about."""
         self.character, self.timeline, self.frames, self.base, self.about = character, timeline, frames, base, about
-        self.layout, self.tables = layout_of(character), tables_of(character)
+        self.layout, self.tables = layout_of(character), link_tables(character)
         n, k, nv, nr = len(frames), frames.knots, character.nv, len(self.layout.rotation_v)
         self.point_bodies, self.point_places = np.empty(0, np.int64), np.empty((0, 3))
         self.turn_bodies = np.empty(0, np.int64)

@@ -11,7 +11,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.aggregate.places_kernels import places_batch, turns_batch
-from counterpoise.spacetime.aggregate.tables import tables_of
+from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.optimize.holds import Hold
 from counterpoise.spacetime.optimize.moments import Timeline, seconds
 from counterpoise.spacetime.optimize.request import Key
@@ -133,7 +133,7 @@ def hold_rows(
 def _look(character: Character, q: Array, bodies: Ints, points: Array) -> tuple[Array, Array, Array, Array]:
     """Places, rotations and Jacobians of points of bodies in one pose."""
     n, nv = len(bodies), character.nv
-    T, at, v = tables_of(character), np.ascontiguousarray(q, float)[None], np.zeros((1, nv))
+    T, at, v = link_tables(character), np.ascontiguousarray(q, float)[None], np.zeros((1, nv))
     P, V, J = np.zeros((1, n, 3)), np.zeros((1, n, 3)), np.zeros((1, n, 3, nv))
     M, W, K = np.zeros((1, n, 3, 3)), np.zeros((1, n, 3)), np.zeros((1, n, 3, nv))
     places_batch(T, at.copy(), v, bodies, np.ascontiguousarray(points), P, V, J)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.roles import Foot
+from counterpoise.character.shapes import end_of, middle_of
 from counterpoise.errors import BadValue
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.frames import Frames
@@ -214,36 +214,6 @@ def _placed(character: Character, foot: Foot) -> list[tuple[int, Array, Array]]:
         local = np.asarray(p.position, float)
         out.append((body, local, rest.body_position[body] + rest.body_rotation[body] @ local))
     return out
-
-
-def middle_of(character: Character, body: int) -> Array:
-    """The centre of a body's first shape, in its frame; of its mass where it has no shape."""
-    m = character.model
-    if m.body_geomnum[body]:
-        return np.array(m.geom_pos[m.body_geomadr[body]])
-    return np.array(m.body_ipos[body])
-
-
-def end_of(character: Character, body: int) -> Array:
-    """The far end of a body's first shape from its joint, in its frame."""
-    m = character.model
-    if not m.body_geomnum[body]:
-        return np.array(m.body_ipos[body])
-    g = int(m.body_geomadr[body])
-    centre, size, kind = np.array(m.geom_pos[g]), m.geom_size[g], int(m.geom_type[g])
-    turn = np.empty(9)
-    mujoco.mju_quat2Mat(turn, m.geom_quat[g])
-    R = turn.reshape(3, 3)
-    if kind == int(mujoco.mjtGeom.mjGEOM_SPHERE):
-        way = centre / max(float(np.linalg.norm(centre)), 1e-9)
-        return centre + float(size[0]) * way
-    if kind in (int(mujoco.mjtGeom.mjGEOM_CAPSULE), int(mujoco.mjtGeom.mjGEOM_CYLINDER)):
-        reach = float(size[1]) + (float(size[0]) if kind == int(mujoco.mjtGeom.mjGEOM_CAPSULE) else 0.0)
-        axis = R[:, 2]
-    else:
-        k = int(np.argmax(size))
-        reach, axis = float(size[k]), R[:, k]
-    return centre + axis * reach * (1.0 if centre @ axis >= 0.0 else -1.0)
 
 
 def without_double(holds: Sequence[Hold], timeline: Timeline) -> tuple[tuple[Hold, ...], tuple[str, ...]]:

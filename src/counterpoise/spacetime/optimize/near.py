@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.spacetime.optimize.bulges import Bulge
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.limits import BallLimitRows
 from counterpoise.spacetime.optimize.rows.points import PointRows
+from counterpoise.spacetime.optimize.spheres import BodySphere
 
 BELOW_GROUND = 1e-6  # [m] depth from which a shape counts as below the ground
 OVERLAP = 1e-3  # [m] depth from which parts count as inside each other
@@ -26,7 +26,7 @@ def with_rows_near(problem: MotionProblem, limit_margin: float, ground_margin: f
     Margins [rad, m]; negative ones ask only for what is violated. Returns the same problem where nothing is new.
     """
     limits = _limits_near(problem, limit_margin)
-    problem = _with_sunk_bulges(problem)
+    problem = _with_sunk_spheres(problem)
     rows = limits + _ground_near(problem, ground_margin)
     return problem.with_rows(*rows) if rows else problem
 
@@ -66,7 +66,7 @@ def _limits_near(problem: MotionProblem, margin: float) -> list[RowBlock]:
     return [BallLimitRows(e, np.array(sorted(choice), np.int64))] if choice else []
 
 
-def _with_sunk_bulges(problem: MotionProblem) -> MotionProblem:
+def _with_sunk_spheres(problem: MotionProblem) -> MotionProblem:
     """Spheres of the rest of the body that the last candidate has below the ground are watched from now on."""
     if not problem.unwatched:
         return problem
@@ -93,26 +93,26 @@ def _ground_near(problem: MotionProblem, margin: float) -> list[RowBlock]:
     }
     held = _held_bodies(problem)
     points = [e.point(problem.character.body_id(b.body), np.asarray(b.position)) for b in problem.clear]
-    by_body: dict[int, list[tuple[int, int, Bulge]]] = {}
-    for bulge, point in zip(problem.clear, points, strict=True):
+    by_body: dict[int, list[tuple[int, int, BodySphere]]] = {}
+    for sphere, point in zip(problem.clear, points, strict=True):
         body = int(e.point_bodies[point])
-        for i in np.flatnonzero(e.P[:k, point, 2] < bulge.radius + margin).tolist():
+        for i in np.flatnonzero(e.P[:k, point, 2] < sphere.radius + margin).tolist():
             p = int(f.phase[i])
             if (f.s[i] == 0.0 and p > 0) or body in held.get(p, ()) or (i, point) in known:
                 continue  # a seam's pose is that of the knot before
             if f.s[i] == 1.0 and body in held.get(p + 1, ()):
                 continue
-            by_body.setdefault(body, []).append((i, point, bulge))
+            by_body.setdefault(body, []).append((i, point, sphere))
     return [_ground_rows(problem, rows) for rows in by_body.values()]
 
 
-def _ground_rows(problem: MotionProblem, rows: list[tuple[int, int, Bulge]]) -> PointRows:
-    frames, points, bulges = zip(*rows, strict=True)
+def _ground_rows(problem: MotionProblem, rows: list[tuple[int, int, BodySphere]]) -> PointRows:
+    frames, points, spheres = zip(*rows, strict=True)
     n = len(rows)
     return PointRows(
         problem.evaluation, problem.layout, GROUND, np.array(frames, np.int64), np.array(points, np.int64),
-        np.tile([0.0, 0.0, 1.0], (n, 1)), np.array([b.radius for b in bulges]), np.full(n, np.inf),
-        tuple(b.name for b in bulges),
+        np.tile([0.0, 0.0, 1.0], (n, 1)), np.array([b.radius for b in spheres]), np.full(n, np.inf),
+        tuple(b.name for b in spheres),
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
-from counterpoise.spacetime.optimize.bulges import Bulge
 from counterpoise.spacetime.optimize.cost import MotionCost
 from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
 from counterpoise.spacetime.optimize.frames import Frames
@@ -18,6 +17,7 @@ from counterpoise.spacetime.optimize.request import Key, MotionRequest
 from counterpoise.spacetime.optimize.rows.apart import ApartPlan, ApartRows
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.elastic import ElasticRows
+from counterpoise.spacetime.optimize.spheres import BodySphere
 from counterpoise.spacetime.optimize.starting_point import StartingPoint
 
 
@@ -37,8 +37,8 @@ class MotionProblem:
     high: Array
     start: Array  # the first guess
     apart: tuple[ApartPlan, ...]  # parts of the body that are kept off each other
-    clear: tuple[Bulge, ...]  # spheres of the body that are kept off the ground
-    unwatched: tuple[Bulge, ...]  # spheres that will be, once a candidate has them below the ground
+    clear: tuple[BodySphere, ...]  # spheres of the body that are kept off the ground
+    unwatched: tuple[BodySphere, ...]  # spheres that will be, once a candidate has them below the ground
 
     # -- parts -------------------------------------------------------------------------------------------------------
     @property

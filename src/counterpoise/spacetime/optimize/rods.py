@@ -1,69 +1,18 @@
-"""Rods that stand for bodies' shapes, and the distance of two of them."""
+"""Pairs of rods that stand for bodies' shapes, and the distance of two rods."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.character.shapes import Rod, main_rod
 
 TINY = 1e-12  # [m^2] squared lengths below this are zero
 NEIGHBOURS = 2  # bodies along the tree that may touch
-
-
-@dataclass(frozen=True)
-class Rod:
-    """All points within a radius of a line from one place of a body to another."""
-
-    body: str
-    start: tuple[float, float, float]  # [m] body's frame
-    end: tuple[float, float, float]
-    radius: float  # [m]
-
-
-def rods_of(character: Character, body: str) -> list[Rod]:
-    """Of a body's shapes: a capsule is one; others become one along their longest axis, as thick as the next."""
-    m, b = character.model, character.body_id(body)
-    out = []
-    first = int(m.body_geomadr[b])
-    for g in range(first, first + int(m.body_geomnum[b])):
-        kind, size = int(m.geom_type[g]), np.array(m.geom_size[g])
-        axis, half, radius = 2, float(size[1]), float(size[0])
-        if kind == int(mujoco.mjtGeom.mjGEOM_SPHERE):
-            half = 0.0
-        elif kind in (int(mujoco.mjtGeom.mjGEOM_ELLIPSOID), int(mujoco.mjtGeom.mjGEOM_BOX)):
-            _, middle, axis = np.argsort(size)
-            radius, half = float(size[middle]), float(size[axis] - size[middle])
-        elif kind not in (int(mujoco.mjtGeom.mjGEOM_CAPSULE), int(mujoco.mjtGeom.mjGEOM_CYLINDER)):
-            continue
-        turn = np.empty(9)
-        mujoco.mju_quat2Mat(turn, m.geom_quat[g])
-        along = turn.reshape(3, 3)[:, axis] * half
-        ends = [tuple(round(float(c), 9) for c in m.geom_pos[g] + s * along) for s in (-1.0, 1.0)]
-        out.append(Rod(body, ends[0], ends[1], radius))  # type: ignore[arg-type]
-    return out
-
-
-def main_rod(character: Character, body: str) -> Rod | None:
-    """The largest of a body's rods, or of several as large (a foot's) their mean; None where it has no shape."""
-    rods = rods_of(character, body)
-    if not rods:
-        return None
-    size = [r.radius**2 * (r.radius + _length(r)) for r in rods]
-    large = [r for r, v in zip(rods, size, strict=True) if v > 0.99 * max(size)]
-    first = np.array([large[0].start, large[0].end])
-    ends = [np.array([r.start, r.end]) for r in large]
-    ends = [p if np.abs(p - first).sum() <= np.abs(p[::-1] - first).sum() else p[::-1] for p in ends]
-    start, end = (tuple(round(float(c), 9) for c in point) for point in np.mean(ends, axis=0))
-    return Rod(body, start, end, max(r.radius for r in large))  # type: ignore[arg-type]
-
-
-def _length(rod: Rod) -> float:
-    return float(np.linalg.norm(np.subtract(rod.end, rod.start)))
 
 
 def rod_pairs(

@@ -1,4 +1,4 @@
-"""Contacts of a stunt: which parts of the body the world holds, where, how and from when to when."""
+"""Contacts of a stunt: which part of the body touches the world, where, how and when."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize import Touch
 from counterpoise.spacetime.optimize.moments import Time, seconds
 from counterpoise.spacetime.optimize.request import How
-from counterpoise.spacetime.stunt.figure import direction
+from counterpoise.spacetime.stunt.pose_reading import direction
 from counterpoise.spacetime.stunt.reading import Table, is_number
-from counterpoise.spacetime.stunt.times import Times
+from counterpoise.spacetime.stunt.times import TimeReader
 
 HOWS: tuple[str, ...] = get_args(How)
-ON_FOOT = ("flat", "heel", "toe")
+FOOT_HOWS = ("flat", "heel", "toe")
+MAX_SLOPE = 89.0  # [deg]
 
 
-def read_contact(table: Table, character: Character, times: Times) -> list[tuple[Touch, Table]]:
-    """The touches of one [[contact]]: one for each part it names."""
+def read_contact(table: Table, character: Character, times: TimeReader) -> list[tuple[Touch, Table]]:
+    """Returns the contacts of one table [[contact]]: one for each part that it names."""
     parts = table.names("part", 'a foot, a hand or any body; "feet", "hands", or a list', required=True)
     assert parts is not None
     with table.at("part"):
         parts = [p for name in parts for p in _parts(character, name)]
-    how = table.text("how", f"one of {', '.join(HOWS)}", choices=HOWS) or _usual(character, parts)
+    how = table.text("how", f"one of {', '.join(HOWS)}", choices=HOWS) or _default_how(character, parts)
     with table.at("how" if "how" in table else "part"):
         for part in parts:
-            if how in ON_FOOT:
+            if how in FOOT_HOWS:
                 character.foot(part)
             else:
                 character.body_id(part)
@@ -60,7 +61,7 @@ def read_contact(table: Table, character: Character, times: Times) -> list[tuple
     }
     name = table.text("name", "a name in quotes") or ""
     table.done()
-    _only_for(table, how)
+    _check_entries(table, how)
     options = {k: v for k, v in options.items() if v is not None}
     out = []
     for i, part in enumerate(parts):
@@ -84,14 +85,14 @@ def _parts(character: Character, name: str) -> list[str]:
     )
 
 
-def _usual(character: Character, parts: list[str]) -> str:
-    """Feet stand flat; anything else touches with a point."""
+def _default_how(character: Character, parts: list[str]) -> str:
+    """Feet stand flat; other parts touch with a point."""
     feet = {f.name for f in character.feet} | {f.body for f in character.feet}
     return "flat" if all(p in feet for p in parts) else "point"
 
 
 def _places(table: Table, parts: list[str]) -> list[list[float] | None]:
-    """One place for one part, or a list of places for a list of parts."""
+    """Returns one place for each part."""
     wanted = "[x, y] on the surface or [x, y, z] in the world, in metres"
     value = table.value("place", wanted)
     if value is None:
@@ -111,7 +112,7 @@ def _places(table: Table, parts: list[str]) -> list[list[float] | None]:
 
 
 def _points(table: Table, how: str) -> list[float] | list[list[float]] | None:
-    """One point of the part, or for a contact that is a point several: the line or face that presses."""
+    """Returns one point of the part, or several of a contact of kind "point": the line or face that presses."""
     value = table.value("point", "a point of the part")
     if value is None:
         return None
@@ -124,15 +125,17 @@ def _points(table: Table, how: str) -> list[float] | list[list[float]] | None:
 
 
 def _surface(table: Table) -> Surface | Callable[[float], Surface] | None:
-    """The plane that is touched: level at a height, sloping up towards a heading, perhaps moving steadily."""
+    """Returns the plane that is touched: level at a height, or sloping, or moving at a constant velocity."""
     height = table.number("height", "metres above the ground") or 0.0
-    slope = table.number("slope", "degrees, rising along `towards`", low=-89.0)
+    slope = table.number("slope", "degrees, rising along `towards`", low=-MAX_SLOPE)
     towards = table.number("towards", "degrees about the vertical, 0 along x")
     velocity = table.numbers("velocity", "[x, y, z] in metres a second", (3,))
-    if slope is not None and slope > 89.0:
-        raise table.fault("slope", f"slope is from -89 to 89 degrees; got {slope:g}")
+    if slope is not None and slope > MAX_SLOPE:
+        raise table.fault("slope", f"slope is from -{MAX_SLOPE:g} to {MAX_SLOPE:g} degrees; got {slope:g}")
     if towards is not None and slope is None:
-        raise table.fault("towards", "towards says where a slope rises to: give slope = 10 too")
+        raise table.fault(
+            "towards", "towards is the direction in which a slope rises: give slope too, such as slope = 10"
+        )
     if height == 0.0 and not slope and velocity is None:
         return None
     up, way = np.radians(slope or 0.0), np.radians(towards or 0.0)
@@ -148,11 +151,11 @@ def _surface(table: Table) -> Surface | Callable[[float], Surface] | None:
     return at
 
 
-def _only_for(table: Table, how: str) -> None:
-    """Entries that mean nothing for this way of touching are a mistake."""
+def _check_entries(table: Table, how: str) -> None:
+    """Reports entries that have no meaning for this kind of contact."""
     for key, fits in (("axis", ("bar",)), ("torque", ("bar",)), ("grip", ("bar",)), ("point", ("bar", "point")),
-                      ("facing", ON_FOOT), ("friction", (*ON_FOOT, "point"))):  # fmt: skip
+                      ("facing", FOOT_HOWS), ("friction", (*FOOT_HOWS, "point"))):  # fmt: skip
         if key in table and how not in fits:
             raise table.fault(key, f"{key} is for contacts that are {' or '.join(fits)}; this one is {how!r}")
     if how == "bar" and "place" not in table:
-        raise table.fault(None, "a bar needs place = [x, y, z] for each hand: where on the bar it holds")
+        raise table.fault(None, "a bar needs place = [x, y, z] for each hand: the point of the bar that it holds")

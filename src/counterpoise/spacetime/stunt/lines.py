@@ -1,4 +1,4 @@
-"""Where things stand in a TOML text: the line of every table, key and item, which the standard reader does not tell."""
+"""The line of every table, key and item of a TOML text, which the standard reader does not report."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PLAIN = re.compile(r"[^,\]}\n#]*")  # a number, a date, true or false
 
 
 def lines_of(text: str) -> dict[Path, int]:
-    """Path -> line, counted from 1, of a text known to be right: `("key", 1, "pose")` is the second key's pose."""
-    return _Skim(text).lines
+    """Returns path -> line (from 1) of a valid TOML text. `("key", 1, "pose")` is the pose of the second key."""
+    return _LineScanner(text).lines
 
 
-class _Skim:
-    """One walk over the text that remembers where everything begins."""
+class _LineScanner:
+    """One pass over the text that records where everything begins."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text.replace("\r\n", "\n"), 0
@@ -45,7 +45,7 @@ class _Skim:
         self.lines.setdefault(path, self.line)
 
     def _header(self) -> Path:
-        """[table] or [[table]]; a name that is a list of tables means its last one."""
+        """Reads [table] or [[table]]. The name of a list of tables means its last table. Returns the path."""
         start, many = self.line, self.text.startswith("[[", self.at)
         self.at += 2 if many else 1
         words = self._names()

@@ -1,4 +1,4 @@
-"""A TOML file read without trust: every entry asked for by name and kind, every mistake told with its line."""
+"""Reads TOML files strictly: every entry by its name and type, every mistake reported with its line."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any
 from counterpoise.errors import BadFile, CounterpoiseError, nearest_name
 from counterpoise.spacetime.stunt.lines import Path, lines_of
 
-LARGEST = 4 << 20  # [bytes]
+MAX_FILE_SIZE = 4 << 20  # [bytes]
 
 
 def open_toml(source: str | os.PathLike[str], what: str) -> Table:
-    """The top table of a TOML file, or of a text that is one (it has lines, or an `=`)."""
+    """Returns the top table of a TOML file, or of a TOML text (it has several lines, or an `=`)."""
     text, name, folder = _text_of(source, what)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadFile(_located(name, str(error)), path=name) from None
-    return Table(data, (), "the file", Source(name, folder, lines_of(text)))
+    return Table(data, (), "the file", TomlSource(name, folder, lines_of(text)))
 
 
 def _text_of(source: str | os.PathLike[str], what: str) -> tuple[str, str, FilePath]:
@@ -32,8 +32,8 @@ def _text_of(source: str | os.PathLike[str], what: str) -> tuple[str, str, FileP
     path = FilePath(source)
     if not path.is_file():
         raise BadFile(f"no file {str(path)!r}", path=str(path))
-    if path.stat().st_size > LARGEST:
-        raise BadFile(f"{str(path)!r} is larger than {LARGEST >> 20} MiB: not a {what}", path=str(path))
+    if path.stat().st_size > MAX_FILE_SIZE:
+        raise BadFile(f"{str(path)!r} is larger than {MAX_FILE_SIZE >> 20} MiB: not a {what}", path=str(path))
     try:
         return path.read_text(encoding="utf-8"), str(path), path.parent
     except UnicodeDecodeError:
@@ -41,7 +41,7 @@ def _text_of(source: str | os.PathLike[str], what: str) -> tuple[str, str, FileP
 
 
 def _located(name: str, message: str) -> str:
-    """'Invalid value (at line 3, column 8)' as 'name:3: invalid value (column 8)'."""
+    """Returns 'name:3: invalid value (column 8)' for 'Invalid value (at line 3, column 8)'."""
     head, _, tail = message.rpartition("(at ")
     if not tail.startswith("line "):
         return f"{name}: {message}"
@@ -49,14 +49,14 @@ def _located(name: str, message: str) -> str:
     return f"{name}:{line}: {head.strip()[:1].lower()}{head.strip()[1:]} ({column})"
 
 
-class Source:
-    """A file's name, its folder and where everything stands in it."""
+class TomlSource:
+    """The name of a file, its folder, and the lines of its entries."""
 
     def __init__(self, name: str, folder: FilePath, lines: dict[Path, int]) -> None:
         self.name, self.folder, self.lines = name, folder, lines
 
     def line(self, path: Path) -> int:
-        """Of the deepest part of a path that is there."""
+        """Returns the line of a path, or of its deepest part that exists."""
         while path not in self.lines:
             path = path[:-1]
         return self.lines[path]
@@ -66,9 +66,9 @@ class Source:
 
 
 class Table:
-    """One table of the file. Entries are taken by name; `done` refuses what nobody asked for."""
+    """One table of the file. Entries are read by name; `done` reports entries that were not read."""
 
-    def __init__(self, data: dict[str, Any], path: Path, label: str, source: Source) -> None:
+    def __init__(self, data: dict[str, Any], path: Path, label: str, source: TomlSource) -> None:
         self.data, self.path, self.label, self.source = data, path, label, source
         self.known: list[str] = []
 
@@ -80,12 +80,12 @@ class Table:
         return key in self.data
 
     def fault(self, key: str | None, message: str) -> BadFile:
-        """A mistake at an entry (at the table itself: None), with its line."""
+        """Returns an error at an entry (None: at the table itself), with its line."""
         return self.source.fault(self.path if key is None else (*self.path, key), message)
 
     @contextmanager
     def at(self, key: str | None) -> Iterator[None]:
-        """What goes wrong inside is told with this entry's line."""
+        """Errors raised inside are reported with the line of this entry."""
         try:
             yield
         except BadFile as error:
@@ -96,14 +96,14 @@ class Table:
             raise self.fault(key, str(error)) from None
 
     def value(self, key: str, wanted: str, required: bool = False) -> Any:
-        """Whatever stands there, or None."""
+        """Returns the value of an entry, or None."""
         self.known.append(key)
         if required and key not in self.data:
             raise self.fault(None, f"{self.label} has no {key}: {key} is {wanted}")
         return self.data.get(key)
 
     def number(self, key: str, wanted: str, required: bool = False, low: float = -math.inf) -> float | None:
-        """A finite number, at least `low`."""
+        """Returns a finite number that is at least `low`, or None."""
         value = self.value(key, wanted, required)
         if value is None:
             return None
@@ -112,7 +112,7 @@ class Table:
         return float(value)
 
     def text(self, key: str, wanted: str, required: bool = False, choices: Sequence[str] = ()) -> str | None:
-        """A word; one of `choices` where there are some."""
+        """Returns a text, one of `choices` if there are any, or None."""
         value = self.value(key, wanted, required)
         if value is None:
             return None
@@ -125,7 +125,7 @@ class Table:
         return value
 
     def flag(self, key: str, default: bool) -> bool:
-        """True or false."""
+        """Returns true or false."""
         value = self.value(key, "true or false")
         if value is None:
             return default
@@ -134,7 +134,7 @@ class Table:
         return value
 
     def numbers(self, key: str, wanted: str, lengths: Sequence[int], required: bool = False) -> list[float] | None:
-        """A list of numbers of an accepted length."""
+        """Returns a list of numbers of an accepted length, or None."""
         value = self.value(key, wanted, required)
         if value is None:
             return None
@@ -143,7 +143,7 @@ class Table:
         return [float(v) for v in value]
 
     def names(self, key: str, wanted: str, required: bool = False) -> list[str] | None:
-        """A word or a list of words."""
+        """Returns a list of texts from a text or a list of texts, or None."""
         value = self.value(key, wanted, required)
         if value is None:
             return None
@@ -153,7 +153,7 @@ class Table:
         return list(words)
 
     def table(self, key: str, label: str) -> Table | None:
-        """A table inside this one."""
+        """Returns a table inside this one, or None."""
         value = self.value(key, "a table")
         if value is None:
             return None
@@ -162,7 +162,7 @@ class Table:
         return Table(value, (*self.path, key), label, self.source)
 
     def tables(self, key: str) -> list[Table]:
-        """A list of tables: [[key]] as often as wanted."""
+        """Returns all tables [[key]]."""
         value = self.value(key, "a list of tables")
         if value is None:
             return []
@@ -171,7 +171,7 @@ class Table:
         return [Table(v, (*self.path, key, i), f"this [[{key}]]", self.source) for i, v in enumerate(value)]
 
     def done(self) -> None:
-        """Refuse entries nobody knows."""
+        """Reports entries that were not read."""
         for key in self.data:
             if key not in self.known:
                 guess = nearest_name(key, self.known)
@@ -180,7 +180,7 @@ class Table:
 
 
 def is_number(value: Any) -> bool:
-    """A finite number, and not true or false."""
+    """Returns whether a value is a finite number (and not true or false)."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 

@@ -1,4 +1,4 @@
-"""Times of a stunt: seconds, or the names of moments that the optimiser may move; stretches with knots of their own."""
+"""Times of a stunt: seconds, or names of moments that the optimiser may move; stretches with their own rate."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from counterpoise.spacetime.optimize.starting_point import SHORTEST_MOTION
 from counterpoise.spacetime.stunt.reading import Table, is_number
 
 WANTED = "seconds, or the name of a moment"
-DENSEST = 1000.0  # knots a second at most: more would be a slip of the pen
+MAX_RATE = 1000.0  # [1/s] of knots; more is most likely a typing error
 
 
-class Times:
-    """Reads times of a file against its [moments] and its duration."""
+class TimeReader:
+    """Reads the times of a file, given its [moments] and its duration."""
 
     def __init__(self, top: Table) -> None:
         self.moments: dict[str, Moment] = {}
@@ -30,16 +30,17 @@ class Times:
         assert duration is not None
         self.duration: Time = duration
         self.short = seconds(duration) < SHORTEST_MOTION
-        self.end: Time = SHORTEST_MOTION if self.short else duration  # of the motion that is made
+        self.end: Time = SHORTEST_MOTION if self.short else duration  # of the motion that is optimised
         self.conflicts: list[str] = []
         for name, moment in self.moments.items():
             if not self.short and not 0.0 <= moment.at <= seconds(duration) + TIME_TOLERANCE:
                 raise self.tables[name].fault(
-                    name, f"the motion runs from 0 to {seconds(duration):g} s; {name} at {moment.at:g} s lies outside"
+                    name,
+                    f"the motion runs from 0 to {seconds(duration):g} s; {name} at {moment.at:g} s lies outside",
                 )
 
     def _moment(self, table: Table, name: str) -> Moment:
-        """`takeoff = 0.6`, free between its neighbours, or `{ at = 0.6, between = [0.5, 0.75] }`."""
+        """Reads `takeoff = 0.6`, free between its neighbours, or `{ at = 0.6, between = [0.5, 0.75] }`."""
         wanted = "seconds, or { at = 0.6, between = [0.5, 0.75] }"
         if not isinstance(table.data[name], dict):
             at = table.number(name, wanted)
@@ -56,7 +57,7 @@ class Times:
             return Moment(start, low, high, name)
 
     def read(self, table: Table, key: str, required: bool = False) -> Time | None:
-        """A time, if said."""
+        """Returns a time, or None."""
         value = table.value(key, WANTED, required)
         if value is None:
             return None
@@ -73,35 +74,35 @@ class Times:
         return float(value)
 
     def need(self, table: Table, key: str) -> Time:
-        """A time that must be said."""
+        """Returns a time that must be given."""
         time = self.read(table, key, required=True)
         assert time is not None
         return time
 
     def fitting(self, tables: list[Table], one: bool = False) -> list[Table]:
-        """The tables that have a place in the motion: all, unless its duration leaves no time to move.
+        """Returns the tables whose times are inside the motion: all, unless the duration is too short to move at all.
 
-        Then what lies after the end is left out, what goes on after it is cut, and both are said in `conflicts`. Where
-        `one` is needed and none would be left, the first is brought to the end.
+        Then tables after the end are left out, those that go on after it are cut, and `conflicts` says so. If at least
+        `one` is needed and none would be left, the first is moved to the end.
         """
         if not self.short:
             return tables
         out, end = [], seconds(self.end)
-        if one and tables and all((self._said(t, "time") or 0.0) > end + TIME_TOLERANCE for t in tables):
-            first = min(tables, key=lambda t: self._said(t, "time") or 0.0)
+        if one and tables and all((self._seconds(t, "time") or 0.0) > end + TIME_TOLERANCE for t in tables):
+            first = min(tables, key=lambda t: self._seconds(t, "time") or 0.0)
             self.conflicts.append(
-                f"{first.label.removeprefix('this ')} (line {first.line}) at {self._said(first, 'time'):g} s lies "
-                "after the end: it is brought there"
+                f"{first.label.removeprefix('this ')} (line {first.line}) at {self._seconds(first, 'time'):g} s is "
+                "after the end: it is moved there"
             )
             first.data["time"] = end
         for table in tables:
             head = table.label.removeprefix("this ")
-            began = [self._said(table, key) for key in ("time", "from")]
+            began = [self._seconds(table, key) for key in ("time", "from")]
             start = max((t for t in began if t is not None), default=0.0)
             if start > (end + TIME_TOLERANCE if began[0] is not None else end - TIME_TOLERANCE):
-                self.conflicts.append(f"{head} (line {table.line}) at {start:g} s lies after the end: it is left out")
+                self.conflicts.append(f"{head} (line {table.line}) at {start:g} s is after the end: it is left out")
                 continue
-            stop = self._said(table, "to")
+            stop = self._seconds(table, "to")
             if stop is not None and stop >= seconds(self.duration) - TIME_TOLERANCE:
                 if stop > end + TIME_TOLERANCE:
                     self.conflicts.append(f"{head} (line {table.line}) goes on to {stop:g} s, after the end: it is cut")
@@ -109,8 +110,8 @@ class Times:
             out.append(table)
         return out
 
-    def _said(self, table: Table, key: str) -> float | None:
-        """Seconds that stand there, by number or by a moment's name; None for anything else."""
+    def _seconds(self, table: Table, key: str) -> float | None:
+        """Returns the seconds of an entry, given by number or by the name of a moment; otherwise None."""
         value: Any = table.data.get(key)
         if isinstance(value, str) and value in self.moments:
             self.used.add(value)
@@ -118,7 +119,7 @@ class Times:
         return float(value) if is_number(value) else None
 
     def is_event(self, moment: Moment) -> bool:
-        """Whether a contact begins or ends then, or the motion."""
+        """Returns whether a contact begins or ends then, or the motion ends."""
         if moment is self.duration:
             return True
         contacts = self.top.data.get("contact", [])
@@ -127,24 +128,24 @@ class Times:
         )
 
     def done(self) -> None:
-        """Moments that nothing begins or ends at are a mistake."""
+        """Reports moments at which nothing begins or ends."""
         for name in self.moments:
             if name not in self.used:
                 raise self.tables[name].fault(
-                    name, f"no contact begins or ends at the moment {name!r}: use it, or drop it"
+                    name, f"no contact begins or ends at the moment {name!r}: use it, or remove it"
                 )
 
 
 def read_rate(table: Table, required: bool = False) -> float | None:
-    """Knots a second."""
-    rate = table.number("rate", f"knots a second, such as 30, from 1 to {DENSEST:g}", required, low=1.0)
-    if rate is not None and rate > DENSEST:
-        raise table.fault("rate", f"rate is knots a second, such as 30, from 1 to {DENSEST:g}; got {rate:g}")
+    """Returns the number of knots a second, or None."""
+    rate = table.number("rate", f"knots a second, such as 30, from 1 to {MAX_RATE:g}", required, low=1.0)
+    if rate is not None and rate > MAX_RATE:
+        raise table.fault("rate", f"rate is knots a second, such as 30, from 1 to {MAX_RATE:g}; got {rate:g}")
     return rate
 
 
-def read_fine(tables: list[Table], times: Times) -> tuple[tuple[float, float, float], ...]:
-    """Stretches (start, end, knots a second) that have a rate of their own: [[fine]] from, to, rate."""
+def read_fine(tables: list[Table], times: TimeReader) -> tuple[tuple[float, float, float], ...]:
+    """Returns stretches (start, end, knots a second) with a rate of their own, from the tables [[fine]]."""
     out: list[tuple[float, float, float]] = []
     for i, table in enumerate(tables):
         ends = []
@@ -152,7 +153,7 @@ def read_fine(tables: list[Table], times: Times) -> tuple[tuple[float, float, fl
             time = times.read(table, key)
             if isinstance(time, Moment) and not times.is_event(time):
                 raise table.fault(
-                    key, f"a stretch's moment begins or ends a contact; {time.name!r} does not: give seconds"
+                    key, f"the moments of a stretch begin or end a contact; {time.name!r} does not: give seconds"
                 )
             ends.append(seconds(usual if time is None else time))
         rate = read_rate(table, required=True)
@@ -169,7 +170,7 @@ def read_fine(tables: list[Table], times: Times) -> tuple[tuple[float, float, fl
                 raise table.fault(
                     "from" if "from" in table else None,
                     f"this stretch and the one in line {other.line} overlap from {max(a, start):g} s to "
-                    f"{min(b, stop):g} s: each instant has one rate",
+                    f"{min(b, stop):g} s: only one rate may hold at a time",
                 )
         out.append((start, stop, rate))
     return tuple(out)

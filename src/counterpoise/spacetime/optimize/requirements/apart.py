@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.character.character import Character
+from counterpoise.character.shapes import Rod
 from counterpoise.errors import BadValue
 from counterpoise.spacetime.optimize.moments import Time, check_time
 from counterpoise.spacetime.optimize.requirements.base import Requirement, RowContext
-from counterpoise.spacetime.optimize.rods import Rod, rod_pairs
+from counterpoise.spacetime.optimize.rods import rod_pairs
 from counterpoise.spacetime.optimize.rows.apart import ApartPlan
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 

@@ -11,10 +11,10 @@ from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
 from counterpoise.features import Goal, PlaneDistance
 from counterpoise.features.goal import Start
-from counterpoise.spacetime.optimize.bulges import bulges_of
 from counterpoise.spacetime.optimize.moments import Time, check_time
 from counterpoise.spacetime.optimize.requirements.base import RowContext
 from counterpoise.spacetime.optimize.requirements.goals import GoalRequirement
+from counterpoise.spacetime.optimize.spheres import spheres_on
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,5 +50,5 @@ class Clear(GoalRequirement):
                 PlaneDistance(b.body, plane, (0.0, 0.0, 1.0), b.position), low=np.array([b.radius]),
                 name=self.name or f"{b.name} above {self.height:g} m",
             )
-            for b in bulges_of(character, self.bodies)
+            for b in spheres_on(character, self.bodies)
         ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.character.limits import BallLimit, _ball_rows
+from counterpoise.character.limits import BallLimit, fill_ball_rows
 from counterpoise.kernels import kernel
 from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
 from counterpoise.spacetime.optimize.rows.base import RowBlock
@@ -68,7 +68,7 @@ def _limit_rows(
         i, b, r = choice[n, 0], choice[n, 1], choice[n, 2]
         if i != last_frame or b != last_ball:
             s, t = faces[b], faces[b + 1]
-            _ball_rows(
+            fill_ball_rows(
                 q[i, ball_q[b] : ball_q[b] + 4], axis[b], rest[b], normals[s:t], offsets[s:t], twist[b, 0], twist[b, 1],
                 values[: t - s + 2], slopes[: t - s + 2],
             )  # fmt: skip

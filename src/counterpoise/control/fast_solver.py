@@ -1,0 +1,224 @@
+"""The compiled solver of a whole-body problem, which uses its structure.
+
+A one-sided row A a <= b is an error only where it is exceeded. The problem is solved without these rows first. Rows
+that turn out to be exceeded are then held as equalities, until none is exceeded and none is held without need.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterpoise.arrays import Array, Flags
+from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeBodyAnswer, WholeBodyProblem
+from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
+from counterpoise.objectives.writing import BlockFull, needs_correction, sizes_of_rows, write_rows
+from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
+
+Held = dict[str, Flags]  # one-sided rows treated as equalities, by objective
+OneSided = list[tuple[int, Objective, Rows | DiagonalRows]]  # level, objective, rows
+EXCESS = 1e-9  # of 1 + |b|: a one-sided row beyond this is exceeded
+MOST_SOLVES = 6  # in one tick
+FIRST_ROWS = 128  # of a block when it is first made
+
+
+def solve_fast(problem: WholeBodyProblem, warm: Any) -> WholeBodyAnswer:
+    """Solves by `solve_body`: one solve, or a few where one-sided rows are exceeded."""
+    warm = warm if isinstance(warm, FastWarm) else None
+    while True:
+        A, b = _block(len(problem.torque_high))
+        try:
+            return _solve_in(problem, warm, A, b)
+        except BlockFull:
+            _block(len(problem.torque_high), 2 * len(b))
+
+
+@dataclass(frozen=True, slots=True)
+class FastWarm:
+    """What the compiled solver leaves for the next tick: its memory and the accelerations it found."""
+
+    memory: BodyMemory
+    acceleration: Array
+
+
+@dataclass(slots=True)
+class Written:
+    """Where the objectives are in a block of rows."""
+
+    names: list[str]
+    betas: list[float]  # roots of their weights
+    spans: list[int]  # first row of each, and the end
+    starts: list[int]  # first row of each strict level, and of the last level
+    postures: list[tuple[str, DiagonalRows]]  # of the last level, which have no rows in the block
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One solve: the rows it was made with, and its solution."""
+
+    solution: BodySolution
+    written: Written
+
+
+class _Attempts:
+    """Solves a problem with one set of held rows after another, each from the last one's working set."""
+
+    def __init__(self, problem: WholeBodyProblem, one_sided: OneSided, A: Array, b: Array, warm: Any) -> None:
+        self.problem, self.one_sided, self.A, self.b, self.warm = problem, one_sided, A, b, warm
+        self.steps, self.solves = 0, 0
+        self.last: Attempt | None = None
+
+    def solve(self, held: Held) -> Attempt:
+        """Solves with these one-sided rows as equalities."""
+        problem, A, b = self.problem, self.A, self.b
+        nv, root, s = len(problem.torque_high), problem.root, problem.snapshot
+        weight, pull = np.empty(nv), np.zeros(nv)
+        weight.fill(LEAST_POSTURE_WEIGHT)
+        written = _write(problem, self.one_sided, held, A, b, weight, pull)
+        first, end = written.starts[-1], written.spans[-1]
+        solution = solve_body(
+            BodyProblem(
+                s.M, s.h, root, problem.G, problem.force_high, problem.torque_low[root:], problem.torque_high[root:],
+                A[:first], b[:first], np.array(written.starts, np.int64), weight, pull / weight, A[first:end],
+                b[first:end], problem.tuning.force_weight, problem.weight,
+            ),
+            self.warm,
+            rank=problem.tuning.rank,
+        )  # fmt: skip
+        self.warm, self.steps, self.solves = solution.memory, self.steps + solution.iterations, self.solves + 1
+        self.last = Attempt(solution, written)
+        return self.last
+
+    def answer(self, held: Held, attempt: Attempt) -> WholeBodyAnswer:
+        """Returns the answer of the last attempt, with its residuals."""
+        a, written = attempt.solution.acceleration, attempt.written
+        sizes = np.empty(len(written.names))
+        sizes_of_rows(self.A, self.b, np.array(written.spans), np.array(written.betas), a, sizes)
+        residuals = dict(zip(written.names, sizes.tolist(), strict=True))
+        for name, posture in written.postures:
+            residuals[name] = posture.size(a)
+        for _, objective, rows in self.one_sided:
+            residuals[objective.name] = rows.size(a) if len(rows) else 0.0
+        x = attempt.solution.values[: len(a) + len(self.problem.force_high)]
+        stops = tuple(name for name, rows in held.items() if rows.any())
+        work = {"steps": self.steps, "solves": self.solves}
+        return WholeBodyAnswer(
+            x, attempt.solution.words, FastWarm(self.warm, a), stops, work, attempt.solution.torque, residuals
+        )
+
+
+def _solve_in(problem: WholeBodyProblem, warm: FastWarm | None, A: Array, b: Array) -> WholeBodyAnswer:
+    """Solves with the rows written into the block (A, b); raises BlockFull where it is too small."""
+    one_sided = [
+        (number, objective, objective.rows(problem.snapshot, problem.stance))
+        for number, level in enumerate(problem.levels)
+        for objective in level
+        if objective.at_most and objective.weight > 0.0
+    ]
+    attempts = _Attempts(problem, one_sided, A, b, warm.memory if warm is not None else None)
+    held: Held = {}
+    if one_sided and warm is not None and len(warm.acceleration) == len(problem.torque_high):
+        held = _corrected(one_sided, warm.acceleration, held) or held  # rows that the last tick's answer exceeds now
+    attempt = attempts.solve(held)
+    if one_sided:
+        held, attempt = _settle(attempts, held, attempt)
+    return attempts.answer(held, attempt)
+
+
+def _settle(attempts: _Attempts, held: Held, attempt: Attempt) -> tuple[Held, Attempt]:
+    """Finds the one-sided rows to hold. Returns them and the attempt with them.
+
+    In the last level these rows are a penalty max(0, A a - b)^2, convex and smooth: if no row outside the set is
+    exceeded and none inside is slack, the set is optimal. Higher up, a row is needed if one is exceeded without it.
+    """
+    one_sided, seen = attempts.one_sided, set[bytes]()
+    while attempts.solves < MOST_SOLVES:
+        after = _corrected(one_sided, attempt.solution.acceleration, held)
+        if after is None or (key := _key(after)) in seen:
+            break
+        seen.add(key)
+        held, attempt = after, attempts.solve(after)
+    which = [(name, int(i)) for name, rows in held.items() for i in np.flatnonzero(rows)]
+    if len(which) < 2 or all(number == len(attempts.problem.levels) - 1 for number, _, _ in one_sided):
+        return held, attempt
+    for name, i in which:
+        if attempts.solves >= MOST_SOLVES:
+            break
+        fewer = {n: rows.copy() for n, rows in held.items()}
+        fewer[name][i] = False
+        trial = attempts.solve(fewer)
+        if _corrected(one_sided, trial.solution.acceleration, fewer) is None:
+            held, attempt = fewer, trial
+    if attempt is not attempts.last:  # the block must hold the rows of the attempt that is returned
+        attempt = attempts.solve(held)
+    return held, attempt
+
+
+def _corrected(one_sided: OneSided, a: Array, held: Held) -> Held | None:
+    """Returns `held` with exceeded rows added and slack ones removed; None where nothing changes."""
+    after: Held | None = None
+    for _, objective, rows in one_sided:
+        known = held.get(objective.name, _NO_ROWS)
+        if len(rows) and needs_correction(rows.A, rows.b, a, EXCESS, known):
+            left, slack = rows.A @ a - rows.b, EXCESS * (1.0 + np.abs(rows.b))
+            kept = known & (left >= -slack) if len(known) else np.zeros(len(rows), bool)
+            after = dict(held) if after is None else after
+            after[objective.name] = kept | (left > slack)
+    return after
+
+
+def _key(held: Held) -> bytes:
+    return b"".join(held[name].tobytes() for name in sorted(held))
+
+
+def _write(
+    problem: WholeBodyProblem, one_sided: OneSided, held: Held, A: Array, b: Array, weight: Array, pull: Array
+) -> Written:
+    """Writes every objective into the block, level after level; postures of the last level into weight and pull."""
+    s, stance, last = problem.snapshot, problem.stance, len(problem.levels) - 1
+    out, at = Written([], [], [0], [0], []), 0
+    for number, level in enumerate(problem.levels):
+        for objective in level:
+            if objective.weight == 0.0 or objective.at_most:
+                continue
+            if number == last and objective.posture:
+                assert isinstance(objective, TrackPose)
+                out.postures.append((objective.name, objective.add(s, weight, pull, objective.weight)))
+                continue
+            beta = 1.0 if objective.weight == 1.0 else math.sqrt(objective.weight)
+            at += objective.write(s, stance, A, b, at, beta)
+            out.names.append(objective.name)
+            out.betas.append(beta)
+            out.spans.append(at)
+        for where, objective, rows in one_sided:
+            if where == number and objective.name in held:
+                over = held[objective.name]
+                if at + len(rows) > len(b):
+                    raise BlockFull
+                at += write_rows(A, b, at, math.sqrt(objective.weight), rows.A[over], rows.b[over])
+                out.names.append(objective.name)
+                out.betas.append(math.sqrt(objective.weight))
+                out.spans.append(at)
+        if number < last:
+            out.starts.append(at)
+    return out
+
+
+_NO_ROWS = np.zeros(0, bool)
+_local = threading.local()
+
+
+def _block(nv: int, rows: int = 0) -> tuple[Array, Array]:
+    """Returns this thread's block of rows for bodies of this size; it is kept between ticks and grows when asked."""
+    kept: dict[int, tuple[Array, Array]] | None = getattr(_local, "kept", None)
+    if kept is None:
+        kept = _local.kept = {}
+    found = kept.get(nv)
+    if found is None or len(found[1]) < rows:
+        size = max(rows, FIRST_ROWS)
+        found = kept[nv] = (np.zeros((size, nv)), np.zeros(size))
+    return found

@@ -1,0 +1,55 @@
+"""The settings of a check: how it reads a motion, and the thresholds of every finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from counterpoise.defaults import PLANNED_FRICTION
+from counterpoise.errors import BadValue
+
+
+@dataclass(frozen=True)
+class CheckTuning:
+    """How to read a motion, and what to allow. The default thresholds allow what a good capture of a person shows."""
+
+    friction: float = PLANNED_FRICTION  # of the ground
+    floor: float | Literal["fit"] = 0.0  # [m] height of the ground; "fit": the height at which the feet usually stand
+    smooth: float = 0.02  # [s] width of the Gaussian for accelerations; those up to 6.6 Hz pass
+    low: float = 0.025  # [m] a point nearer to the ground than this may press on it ...
+    slow: float = 0.6  # [m/s] ... if it is slower than this
+    reach: float = 0.10  # [m] a foot that stands still higher than this is not on the ground
+    stop_margin: float = 0.03  # [rad, m] a joint nearer to its limit than this may rest against its stop
+    shortest_slide: float = 0.15  # [s] feet that carry the body this long without standing still count as skating
+    shortest_flight: float = 0.06  # [s] shorter flights are not judged
+    shortest_carried: float = 0.25  # [s] something unseen carries the body for at least this time, ...
+    carried_weight: float = 0.5  # [body weights] ... and at least this much of it on average
+    shortest_lean: float = 0.5  # [s] the body leans on something unseen for at least this time, ...
+    lean_residual: float = 0.08  # [body weights] ... with a larger residual than this throughout
+    max_skate: float = 3.0  # [cm/s] rms over planted feet
+    max_penetration: float = 1.5  # [cm] largest
+    max_float: float = 2.0  # [cm] in 95% of the frames in which a foot stands
+    max_limit: float = 3.0  # [deg] largest
+    max_force: float = 9.0  # [% of body weight] rms residual: the wrench that contacts cannot supply
+    max_balance: float = 15.0  # [cm] rms distance of the centre of pressure from the support area
+    max_carried: float = 0.0  # [s] in which something unseen carries the body
+    max_flight: float = 20.0  # [% of body weight] rms force in the worst flight
+    max_drift: float = 50.0  # [%] change of angular momentum in the worst flight
+    max_torque: float = 125.0  # [% of strength] in 99% of the frames
+    max_jitter: float = 3.0  # [mm] rms
+    max_jerk: float = 10000.0  # [m/s^3] in 95% of the frames; capture at 120 frames a second has 3,000 to 8,000
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if name == "floor" and value == "fit":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                raise BadValue(f"{name} is a number, not {value!r}", **{name: value})
+            if name != "floor" and value < 0.0:
+                raise BadValue(f"{name} is at least 0, not {value!r}", **{name: value})
+
+    @property
+    def blur(self) -> float:
+        """By how much smoothing widens a contact, at each end [s]."""
+        return 2.0 * self.smooth

@@ -1,0 +1,116 @@
+"""The result of a fix, and its summary in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from counterpoise.motion import Motion
+from counterpoise.motion.contacts import ContactWindow
+from counterpoise.spacetime.check.report import CheckReport
+
+INSTANT = 0.015  # [s] a shorter stretch is written as one time
+MAX_NAMED_STRETCHES = 6
+
+
+@dataclass(frozen=True)
+class FixedWindow:
+    """One window of the work."""
+
+    start: float  # [s]
+    end: float  # [s]
+    cost_before: float
+    cost_after: float
+    steps: int
+
+
+@dataclass(frozen=True)
+class TimeStretch:
+    """A stretch of time, and the largest residual force in it."""
+
+    start: float  # [s]
+    end: float  # [s]
+    violation: float  # [body weights]
+
+
+@dataclass(frozen=True, eq=False)
+class FixResult:
+    """The fixed motion, checked before and after with the same contacts, and what was changed."""
+
+    motion: Motion
+    before: CheckReport
+    after: CheckReport
+    contacts: tuple[ContactWindow, ...]  # in both reports
+    windows: tuple[FixedWindow, ...]
+    leaps: tuple[TimeStretch, ...]  # errors of the capture that were bridged
+    left: tuple[TimeStretch, ...]  # stretches that could not be made possible and stay near the original
+    frozen: tuple[str, ...]  # joints that were not changed
+    change: float  # [m] mean over frames and bodies
+    largest: float  # [m] the largest change ...
+    largest_body: str  # ... of this body ...
+    largest_time: float  # [s] ... at this time
+    seconds: float  # [s] of work
+    stopped: bool  # whether it was interrupted; then the rest of the motion is unchanged
+
+    @property
+    def summary(self) -> str:
+        """A few sentences that a person can act on."""
+        return summary_of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns plain numbers, lists and words."""
+        names = ("change", "largest", "largest_body", "largest_time", "seconds", "stopped", "summary")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "frames_per_second": len(self.motion) / max(self.seconds, 1e-9),
+            "windows": [vars(w) for w in self.windows],
+            "leaps": [vars(s) for s in self.leaps],
+            "left": [vars(s) for s in self.left],
+            "frozen": list(self.frozen),
+            "before": self.before.to_json(),
+            "after": self.after.to_json(),
+        }
+
+
+def summary_of(result: FixResult) -> str:
+    """Returns a few sentences: before and after, the change, and what could not be fixed."""
+    before, after = result.before, result.after
+    skate = [_short(r.finding("skate").value) for r in (before, after)]
+    depth = [_short(10.0 * r.finding("penetration").value) for r in (before, after)]
+    force = [_short(r.finding("force").value) for r in (before, after)]
+    parts = [
+        f"Residual force: {force[0]}% of body weight before, {force[1]}% after. Skate: {skate[0]} cm/s before, "
+        f"{skate[1]} cm/s after. Penetration: {depth[0]} mm before, {depth[1]} mm after.",
+        f"Bodies moved {100.0 * result.change:.1f} cm on average, at most {100.0 * result.largest:.0f} cm "
+        f"({result.largest_body} at {result.largest_time:.2f} s).",
+    ]
+    if result.leaps:
+        parts.append(f"Leaps of the capture were bridged at {_when([(s.start, s.end) for s in result.leaps])}.")
+    if before.carried:
+        longest = max(before.carried, key=lambda c: c.end - c.start)
+        spans = _when([(c.start, c.end) for c in before.carried])
+        options = f" ({longest.hold_options})" if longest.bodies else ""
+        parts.append(
+            f"At {spans} something that is not shown carries the body. There only jitter and leaps were removed, and "
+            "the residual force above leaves these times out. To fix forces there too, name the bodies that hold on"
+            f"{options}."
+        )
+    if result.left:
+        worst = max(s.violation for s in result.left)
+        spans = _when([(s.start, s.end) for s in result.left])
+        parts.append(f"Not made possible at {spans}: a residual of up to {100.0 * worst:.0f}% of body weight remains.")
+    if result.stopped:
+        parts.append(f"Stopped: from {result.windows[-1].end:.2f} s on the motion is unchanged.")
+    return " ".join(parts)
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value >= 100.0 else f"{value:.2g}"
+
+
+def _when(spans: Sequence[tuple[float, float]]) -> str:
+    named = spans[:MAX_NAMED_STRETCHES]
+    shown = [f"{a:.2f}-{b:.2f} s" if b - a > INSTANT else f"{a:.2f} s" for a, b in named]
+    more = f" and {len(spans) - len(named)} more" if len(spans) > len(named) else ""
+    return ", ".join(shown) + more

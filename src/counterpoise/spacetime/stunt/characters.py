@@ -1,0 +1,60 @@
+"""The character of a stunt: from the library, with parameters, or from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Any
+
+from counterpoise.character.character import Character
+from counterpoise.character.library import character as library_character
+from counterpoise.character.library import library
+from counterpoise.character.loading import load_character
+from counterpoise.errors import unknown_name
+from counterpoise.spacetime.stunt.reading import Table
+
+BODY_FILES = (".xml", ".mjcf", ".urdf")
+
+
+def read_character(top: Table) -> Character:
+    """Reads `character = "human"`, a file of a body, or a table with a name (or file) and parameters."""
+    wanted = 'a character of the library such as "human", or a file such as "robot.xml"'
+    value = top.value("character", wanted)
+    if value is None:
+        return library_character("human")
+    if isinstance(value, str):
+        with top.at("character"):
+            if FilePath(value).suffix.lower() in BODY_FILES:
+                return load_character(top.source.folder / value)
+            return library_character(value)
+    table = top.table("character", "[character]")
+    assert table is not None
+    name = table.text("name", wanted)
+    file = table.text("file", "the path of an .xml or .urdf file")
+    if (name is None) == (file is None):
+        raise table.fault(None, "[character] has either name, a character of the library, or file, the file of a body")
+    if file is not None:
+        return _from_file(top, table, file)
+    assert name is not None
+    return _from_library(table, name)
+
+
+def _from_file(top: Table, table: Table, file: str) -> Character:
+    options: dict[str, Any] = {k: table.names(k, "names of bodies") for k in ("feet", "hands")}
+    options["root"] = table.text("root", "the name of a body")
+    table.done()
+    with table.at("file"):
+        return load_character(top.source.folder / file, **{k: v for k, v in options.items() if v is not None})
+
+
+def _from_library(table: Table, name: str) -> Character:
+    with table.at("name"):
+        if name not in library():
+            raise unknown_name("character", name, library())
+    parameters = {}
+    for key in library()[name].parameters:
+        found = table.value(key, "a number")
+        if found is not None:
+            parameters[key] = found
+    table.done()
+    with table.at(next(iter(parameters), "name")):
+        return library_character(name, **parameters)
