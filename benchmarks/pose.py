@@ -56,7 +56,7 @@ class Ours:
     def __init__(self, judge: Judge) -> None:
         path = FOLDER / f"hinged_{'free' if judge.free else 'fixed'}.xml"
         path.write_text(mjcf(judge.free), encoding="utf-8")
-        self.judge, self.who = judge, cp.load_character(path, root="pelvis")
+        self.judge, self.character = judge, cp.load_character(path, root="pelvis")
 
     def goals(self, target: Target, names: Sequence[str] = tuple(EFFECTORS)) -> list[Any]:
         places, turns = target if isinstance(target, tuple) else (target, None)
@@ -70,9 +70,9 @@ class Ours:
 
     def solve(self, target: Target) -> tuple[np.ndarray, float, str]:
         """Pose, CPU seconds and status."""
-        goals = self.goals(target)  # the peers, too, are told their targets before the clock starts
+        goals = self.goals(target)  # the peers, too, get their targets before the clock starts
         begin = clock()
-        pose = cp.solve_pose(self.who, goals=goals, start=self.judge.rest, tuning=AS_PEERS)
+        pose = cp.solve_pose(self.character, goals=goals, start=self.judge.rest, tuning=AS_PEERS)
         return np.array(pose.q), clock() - begin, str(pose.status)
 
     def pins(self) -> list[Any]:
@@ -80,11 +80,11 @@ class Ours:
         return [cp.Pin(EFFECTORS[name][0], point=EFFECTORS[name][1], at=place) for name, place in feet]
 
     def drag(self, q: np.ndarray) -> Any:
-        return cp.PoseDrag(self.who, constraints=self.pins(), start=q)
+        return cp.PoseDrag(self.character, constraints=self.pins(), start=q)
 
     def settle(self, target: np.ndarray, q: np.ndarray) -> np.ndarray:
         """Not a frame of a drag but a pose of its own: the same goals and pins, from `q`."""
-        pose = cp.solve_pose(self.who, goals=self.goals(target, HANDS), constraints=self.pins(), start=q)
+        pose = cp.solve_pose(self.character, goals=self.goals(target, HANDS), constraints=self.pins(), start=q)
         return np.array(pose.q)
 
 

@@ -207,10 +207,13 @@ def test_an_example_runs(path: Path, tmp_path: Path):
 @pytest.mark.parametrize(
     "page",
     [
+        "animate.md",
         "character.md",
         "control.md",
         "experiments.md",
         "objectives.md",
+        "pose.md",
+        "pose_planar.md",
         "simulate.md",
         "spacetime.md",
         "spacetime_aggregate.md",

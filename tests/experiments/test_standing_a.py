@@ -182,8 +182,8 @@ def test_they_are_listed_with_their_sources():
     known = experiments()
     for name in NAMES:
         assert known[name].source and known[name].parameters
-        with pytest.raises(CounterpoiseError, match="did you mean 'who'"):
-            run_experiment(name, settings={"whoo": "human"})
+        with pytest.raises(CounterpoiseError, match="did you mean 'character"):
+            run_experiment(name, settings={"charcter": "human"})
 
 
 @dataclass(frozen=True, eq=False)

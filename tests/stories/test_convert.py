@@ -189,7 +189,8 @@ def test_a_folder_with_bad_files_among_good_ones(here, capsys, monkeypatch):
     assert "line 21" in why["in/[bold]cut.bvh"] and "junk.npz" in why["in/junk.npz"]
     assert "does not contain a character" in why["in/table.csv"] and len(why) == 3
     assert [row["input"] for row in told["skipped"]] == ["in/foreign.fbx"]
-    assert all("up axis guessed" in row["told"][0] for row in told["done"])
+    assert all("up axis guessed" in row["remarks"][0] for row in told["done"])
+    assert all(row["told"] == row["remarks"] for row in told["done"])  # the earlier name
     assert sorted(p.name for p in (here / "out").rglob("*")) == ["a.npz", "b.npz", "deep"]
     assert len(cp.read_motion("out/deep/b.npz")) == 4
 

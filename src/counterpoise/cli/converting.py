@@ -131,7 +131,9 @@ def _show_json(done: Conversion) -> None:
     for one in done.files:
         row: dict[str, object] = {"input": str(one.input), "output": str(one.output)}
         if one.status == "done":
-            row |= {"frames": one.frames, "rate": one.rate, "told": list(one.remarks)}
+            remarks = list(one.remarks)
+            # "told" is the earlier name of the remarks, for programs that read it
+            row |= {"frames": one.frames, "rate": one.rate, "remarks": remarks, "told": remarks}
         elif one.why:
             row["why"] = one.why
         rows[one.status].append(row)

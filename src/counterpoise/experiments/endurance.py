@@ -38,7 +38,7 @@ AFTER_PUSHES = 3.0  # [s] after the last push, as long as `Bar` gives to recover
 class EnduranceSettings:
     """Pushes are drawn evenly over bodies, directions, strengths and pauses."""
 
-    who: str = setting("human", "", "which figure")
+    character: str = setting("human", "", "which figure")
     minutes: float = setting(60.0, "min", "how long")
     share: float = setting(0.8, "", "strongest push, as a share of the largest one survived there")
     map: str = setting("", "", "claims.json of push-map with Stand; if empty, the limits are measured first")
@@ -73,7 +73,7 @@ def run(settings: EnduranceSettings, lab: Lab) -> Outcome:
     """Simulates minute after minute, and counts pushes, falls, failures of the solver, and how far the feet moved."""
     if not (settings.minutes > 0.0 and 0.5 <= settings.pause[0] <= settings.pause[1] and settings.duration > 0.0):
         raise BadValue("endurance needs minutes > 0, 0.5 <= shortest pause <= longest pause, duration > 0")
-    figure = character(settings.who)
+    figure = character(settings.character)
     rhos = measured(figure, settings, lab)
     rng, total = np.random.default_rng(settings.seed), 60.0 * settings.minutes
     stand, state = ContinuedStand(Stand()), figure.state()
@@ -132,11 +132,11 @@ def measured(character: Character, settings: EnduranceSettings, lab: Lab) -> Rho
     if settings.map:
         try:
             facts = json.loads(Path(settings.map).read_text(encoding="utf-8"))["facts"]
-            rows = {body: facts[f"stand {settings.who} {body}"] for body in bodies}
+            rows = {body: facts[f"stand {settings.character} {body}"] for body in bodies}
             return {body: {float(row["direction"]): float(row["rho"]) for row in rows[body]} for body in bodies}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise BadFile(
-                f"endurance: {settings.map!r} is no claims.json of push-map with Stand and {settings.who!r} at "
+                f"endurance: {settings.map!r} is no claims.json of push-map with Stand and {settings.character!r} at "
                 f"{', '.join(bodies)} ({error!r}); leave `map` empty to measure it first", path=settings.map
             ) from error  # fmt: skip
     found = push_map(

@@ -24,7 +24,7 @@ from counterpoise.simulate.recording import Recording
 class GrappleSettings:
     """The paper gives no forces and no places for its points."""
 
-    who: str = setting("insectoid", "", "which figure")
+    character: str = setting("insectoid", "", "which figure")
     motion: str = setting("twist", "", "reference motion, repeated")
     rho: float = setting(0.9, "", "strength of the blows, in units of what ankles alone can take (MATH: rho)")
     blows: int = setting(3, "", "how many")
@@ -39,7 +39,7 @@ def run(settings: GrappleSettings, lab: Lab) -> Outcome:
     """Simulates blows during a twist, then one tie after the other, and the release. The twist never stops."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    figure = character(settings.who)
+    figure = character(settings.character)
     once = reference_motion(settings.motion, figure)
     first_tie = 1.0 + 1.8 * settings.blows
     released = first_tie + 1.0 * settings.points + settings.pull + settings.hold

@@ -22,7 +22,7 @@ from counterpoise.simulate.world import World
 class IceSettings:
     """Friction is the thesis's; its leg circle was captured, ours is keyframed."""
 
-    who: str = setting("human", "", "which figure")
+    character: str = setting("human", "", "which figure")
     friction: float = setting(0.03, "", "of the ground")
     motion: str = setting("leg_circle", "", "reference motion")
     speed: float = setting(1.0, "", "of the reference")
@@ -35,7 +35,7 @@ def run(settings: IceSettings, lab: Lab) -> Outcome:
     """Simulates on ice with and without knowing it, and on ordinary ground."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    figure = character(settings.who)
+    figure = character(settings.character)
     reference = reference_motion(settings.motion, figure, speed=settings.speed)
     seconds = reference.duration + 1.5
     slippery, start = World(friction=settings.friction), figure.state(reference.sample(reference.start).q)

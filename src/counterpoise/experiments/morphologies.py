@@ -29,7 +29,9 @@ MOTIONS = {  # a keyframed motion that suits each body
 class MorphologiesSettings:
     """The papers show an insectoid and a chicken; they give no forces."""
 
-    who: str = setting("insectoid,chicken,ostrich,dinosaur", "", "figures, separated by commas; all for the whole cast")
+    characters: str = setting(
+        "insectoid,chicken,ostrich,dinosaur", "", "figures, separated by commas; all for the whole cast"
+    )
     rho: float = setting(0.8, "", "strength of each push, in units of what ankles alone can take (MATH: rho)")
     pushes: int = setting(2, "", "during each motion")
     loops: int = setting(1, "", "how often the motion is repeated")
@@ -39,9 +41,11 @@ def run(settings: MorphologiesSettings, lab: Lab) -> Outcome:
     """Simulates each figure with its motion, pushed at its thorax; controller and tuning are the same for all."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    names = list(MOTIONS) if settings.who == "all" else [name.strip() for name in settings.who.split(",")]
+    names = list(MOTIONS) if settings.characters == "all" else [name.strip() for name in settings.characters.split(",")]
     if not names or len(set(names)) != len(names):
-        raise BadValue(f"morphologies: who names figures once each, such as insectoid,chicken; got {settings.who!r}")
+        raise BadValue(
+            f"morphologies: characters names figures once each, such as insectoid,chicken; got {settings.characters!r}"
+        )
     claims, facts, rows = [], {}, []
     for name in names:
         figure = character(name)

@@ -20,7 +20,7 @@ from counterpoise.simulate.world import Platform, Sine, World
 class PlatformSettings:
     """Friction is the paper's; amplitudes, frequencies and impulses are not given there."""
 
-    who: str = setting("human", "", "which figure")
+    character: str = setting("human", "", "which figure")
     friction: float = setting(0.1, "", "of the platform")
     sway: float = setting(0.06, "m", "largest amplitude fore and aft, at 0.4 Hz")
     heave: float = setting(0.04, "m", "largest amplitude up and down, at 0.9 Hz")
@@ -35,7 +35,7 @@ def run(settings: PlatformSettings, lab: Lab) -> Outcome:
     """Simulates on the platform, with and without knowing how it moves."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    figure, moves = character(settings.who), platform(settings)
+    figure, moves = character(settings.character), platform(settings)
     world = World(friction=settings.friction, platform=moves)
     trunk, force = trunk_of(figure), settings.impulse / 0.1
     pushes = [blow(trunk, 77.0 * i, force, 1.5 + 2.0 * i) for i in range(int((settings.seconds - 2.0) // 2.0))]

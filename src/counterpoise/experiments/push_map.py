@@ -54,7 +54,7 @@ class NamedController:
 class PushMapSettings:
     """Survived: no fall, feet within 1 cm, at rest and back at the reference 3 s later, no second wobble (`Bar`)."""
 
-    who: str = setting("human", "", "figures, separated by commas; all for the whole cast")
+    characters: str = setting("human", "", "figures, separated by commas; all for the whole cast")
     bodies: str = setting("thorax", "", "bodies to push, separated by commas; the trunk where a figure has none")
     controllers: str = setting("stand", "", "stand, balance or momentum, separated by commas; all for the three")
     directions: int = setting(8, "", "number of directions, evenly spread, from forward, counter-clockwise")
@@ -68,7 +68,7 @@ class PushMapSettings:
 def run(settings: PushMapSettings, lab: Lab) -> Outcome:
     """Searches for each controller, figure, body and direction; then films the weakest."""
     chosen = _named(settings.controllers, CONTROLLERS, "controller")
-    cast = _named(settings.who, CAST, "figure")
+    cast = _named(settings.characters, CAST, "figure")
     if settings.directions < 1:
         raise BadValue(f"push-map: directions is at least 1; got {settings.directions}")
     ways = DIRECTIONS if settings.directions == 8 else np.arange(0.0, 360.0, 360.0 / settings.directions).tolist()

@@ -25,7 +25,7 @@ RECOVERY = 3.0  # [s] after the last height out of reach, by when it must be bac
 class SquatHeightSettings:
     """The thesis gives no heights or speeds."""
 
-    who: str = setting("human", "", "which figure")
+    character: str = setting("human", "", "which figure")
     controller: str = setting("balance", "", "balance, as in the thesis, or stand")
     depth: float = setting(0.68, "", "lowest height of the bends, as a share of the standing CoM height")
     period: float = setting(2.5, "s", "of one bend")
@@ -66,7 +66,7 @@ def run(settings: SquatHeightSettings, lab: Lab) -> Outcome:
     """Simulates bends; then heights too high, standing, too low, standing."""
     from counterpoise.experiments.plotting import Panel, panels
 
-    figure = character(settings.who)
+    figure = character(settings.character)
     start = figure.snapshot()
     z0 = float(start.com[2])
     bends = bend_height(settings, z0)

@@ -24,7 +24,7 @@ FIRST_BLOW = 0.3  # [s]
 class WindmillSettings:
     """Force, duration and interval are the thesis's; it does not say which body is pushed, which way, nor how often."""
 
-    who: str = setting("human", "", "which figure")
+    character: str = setting("human", "", "which figure")
     force: float = setting(1000.0, "N", "of each push")
     duration: float = setting(0.1, "s", "of each push")
     interval: float = setting(0.1, "s", "between pushes")
@@ -42,7 +42,7 @@ def run(settings: WindmillSettings, lab: Lab) -> Outcome:
     """Simulates the thesis's blows, then smaller ones step by step: which are survived in place, or without a fall."""
     from counterpoise.experiments.plotting import panels
 
-    figure = character(settings.who)
+    figure = character(settings.character)
     verdicts = {settings.force: _verdict(_simulated("asked", figure, settings, settings.force, lab), settings)}
     asked = lab.recordings["asked"]
     if settings.search:

@@ -55,7 +55,7 @@ class Animation:
         when, what, size = self.worst
         cut = "" if self.complete else f" of {self.wanted} asked for"
         return (
-            f"Animation({len(self.motion)} frames{cut}, {solved} solved; worst: {what or 'nothing asked'} {size:.2g} "
+            f"Animation({len(self.motion)} frames{cut}, {solved} solved; worst: {what or 'no goals'} {size:.2g} "
             f"at {when:.2f} s; {self.seconds:.2f} s)"
         )
 

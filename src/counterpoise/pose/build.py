@@ -1,8 +1,8 @@
-"""Building posing problems: goals and constraints over the joints that can matter, and taking problems apart.
+"""Building posing problems: goals and constraints over the joints that can change them, split where none is shared.
 
-Joints that nothing asks for are no variables. Joints that a constraint settles at once (a fixed joint, a root that is
-pinned and locked) are put there and leave the problem. Parts that share no joint are solved apart (Bawa 1995, section
-5.1.4).
+Joints that change no goal and no constraint are not variables. Joints whose values a constraint gives (a fixed joint, a
+root that is pinned and locked) are set before and are not variables either. Parts that share no joint are solved
+separately (Bawa 1995, section 5.1.4).
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from counterpoise.pose.goals import Orient, PoseGoal, Posture, Reach
 from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.relation import Relation
 
+LIMIT_TOLERANCE = 1e-9  # [rad, m]: fixed values may be outside the limits by rounding
+
 
 def build_pose_problem(
     character: Character,
@@ -34,7 +36,7 @@ def build_pose_problem(
     constraints: Sequence[PoseConstraint] = (),
     start: ArrayLike | None = None,
 ) -> PoseProblem:
-    """Gathers goals and constraints into one problem over the joints that can matter."""
+    """Returns the problem of goals and constraints over the joints that can change them."""
     ready = None if constraints else _from_template(character, goals, start)
     return ready if ready is not None else _build(character, goals, constraints, start)
 
@@ -70,7 +72,7 @@ def _build(
                 equal.append(goal)
     q, equal = _settle_root(character, constraints, equal, q, fixed)
     variables = _variables(character, [*wanted, *equal, *ranges], relations, fixed)
-    if posture.pose is not None:  # joints that nothing else asks for take the posture they were given
+    if posture.pose is not None:  # joints that are not variables take the posture's values
         free = np.setdiff1d(np.arange(character.nv), np.concatenate([variables, np.array(sorted(fixed), np.int64)]))
         step = np.zeros(character.nv)
         step[free] = character.difference(q, rest)[free]
@@ -84,7 +86,7 @@ def _build(
 
 
 def _from_template(character: Character, goals: Sequence[PoseGoal], start: ArrayLike | None) -> PoseProblem | None:
-    """A problem of places and orientations made from one built before, with new targets; None for any other."""
+    """Returns a problem of places and orientations, a copy of one built before with new targets; None for any other."""
     keys: list[tuple[Any, ...]] = []
     targets, turns = [], []
     for goal in goals:
@@ -109,7 +111,7 @@ def _from_template(character: Character, goals: Sequence[PoseGoal], start: Array
 
 @kept_with_character
 def _template(character: Character, keys: tuple[Any, ...]) -> PoseProblem:
-    """The problem of goals of these kinds, bodies, points and weights, with any targets."""
+    """Returns the problem of goals of these kinds, bodies, points and weights, with any targets."""
     goals = [Reach(body, (0.0, 0.0, 0.0), point, w) if kind is Reach else Orient(body, (1.0, 0.0, 0.0, 0.0), w)
              for kind, body, point, w in keys]  # fmt: skip
     return _build(character, goals, (), None)
@@ -180,11 +182,12 @@ def distinct(goals: Sequence[Goal]) -> list[Goal]:
 
 
 def _fix(character: Character, name: str, goal: Goal, q: Array, fixed: set[int]) -> Array:
+    """Returns the pose with a joint at the goal's value, and adds its dofs to `fixed`."""
     joint = character.joint(name)
     out = q.copy()
     out[joint.qpos] = goal.aim
     inside = character.limits.clamp(out)
-    if np.abs(inside[joint.qpos] - out[joint.qpos]).max() > 1e-9:
+    if np.abs(inside[joint.qpos] - out[joint.qpos]).max() > LIMIT_TOLERANCE:
         raise BadValue(f"FixJoint({name!r}) asks for a value outside its limits", joint=name)
     fixed.update(range(joint.dofs.start, joint.dofs.stop))
     return inside
@@ -193,7 +196,10 @@ def _fix(character: Character, name: str, goal: Goal, q: Array, fixed: set[int])
 def _settle_root(
     character: Character, constraints: Sequence[PoseConstraint], equal: list[Goal], q: Array, fixed: set[int]
 ) -> tuple[Array, list[Goal]]:
-    """A free root that is pinned and locked is put there once: six variables fewer."""
+    """Returns the pose with a root that is pinned and locked set there, and the equalities without those two.
+
+    It saves six variables.
+    """
     if not character.joints or character.joints[0].kind != "free":
         return q, equal
     pins = [c for c in constraints if isinstance(c, Pin) and c.body == character.root]
@@ -211,6 +217,7 @@ def _settle_root(
 
 
 def _variables(character: Character, goals: Sequence[Goal], relations: Sequence[Relation], fixed: set[int]) -> Ints:
+    """Returns the dofs that can change a goal or a relation and are not fixed."""
     moved = np.zeros(character.nv, bool)
     for goal in goals:
         moved |= dofs_of(character, goal)

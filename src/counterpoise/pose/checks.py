@@ -11,7 +11,7 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.features.frame import ORIGIN
 
-MAX_DISTANCE = 1e6  # [m]: targets beyond this are surely a mistake of units
+MAX_DISTANCE = 1e6  # [m]: targets beyond this are most likely in wrong units
 
 
 def finite_numbers(values: ArrayLike, what: str) -> Array:
@@ -62,7 +62,7 @@ def unit_direction(values: ArrayLike, what: str) -> tuple[float, float, float]:
 
 
 def unit_quaternion(values: ArrayLike, what: str) -> Array:
-    """A unit quaternion from a quaternion or a rotation matrix (plain floats: it runs once a goal and frame)."""
+    """Returns a unit quaternion from a quaternion or a rotation matrix (plain floats: fast for one)."""
     out = finite_numbers(values, what)
     if out.shape == (3, 3):
         (a, b, c), (d, e, f), (g, h, i) = out.tolist()

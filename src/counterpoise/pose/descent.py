@@ -26,19 +26,27 @@ from counterpoise.pose.restore import (
 from counterpoise.pose.tuning import PoseTuning
 
 _NO_CAP = np.empty(0)
+DAMPING_TRIALS = 8  # dampings tried before a step is given up
+MIN_DAMPING = 1e-7
+LEAST_CURVATURE = 1e-10  # added to the diagonal of the model
+NEGLIGIBLE_STEP = 1e-10  # [rad, m]
+SMALL_GAIN = 0.5  # relative gain below which the next step uses the exact curvature
+SLOW_STEPS = 2  # successive steps without a gain that end the search
+SETTLE_SHARES = (1.0, 0.4, 0.16)  # of a step towards the posture, tried in turn
+WORTHWHILE_SETTLING = 0.01  # relative decrease of the posture's cost below which settling ends
 WORTHWHILE_GAIN = 1e-5  # relative gain of the last step above which the general descent goes on from the compiled one
 
 
 @dataclass
 class Descent:
-    """Where one start led."""
+    """Where the descent from one start ended."""
 
     q: Array
     objective: float
     held: bool  # constraints hold
     reached: bool  # goals are within tolerance
     iterations: int
-    multipliers: dict[str, float]  # limits that stand in the way of the constraints, by name
+    multipliers: dict[str, float]  # of limits that keep the constraints from being met, by name
     gain: float = 0.0  # relative decrease of the last step
 
 
@@ -52,10 +60,11 @@ def descend(
     warm: dict[str, Any] | None = None,
     polish: bool = True,
 ) -> Descent:
-    """Follow the goals downhill from one start, holding the constraints all the way.
+    """Returns where the goals lead downhill from one start, with the constraints held in every step.
 
-    `cap` = (pose, furthest) keeps every variable within `furthest` of that pose (dragging); `warm` carries the
-    working set.
+    `most` limits the iterations; `cap` = (pose, furthest) keeps every variable within `furthest` of that pose
+    (dragging); `warm` keeps the working set from call to call. With `polish` the general descent goes on where the
+    compiled one stops while it still gains.
     """
     if problem.compiled:
         found = _descend_compiled(problem, q, rules, most, cap, warm)
@@ -69,7 +78,7 @@ def descend(
         return Descent(q, problem.objective(q, e), False, False, most, pressing_limits(problem, q, e))
     f = problem.objective(q, e)
     mu, done = rules.damping, 0
-    weight2, heft = problem.posture**2, problem.joint_weights
+    weight2, weights = problem.posture**2, problem.joint_weights
     memory = warm if warm is not None else {}
     slow = 0
     while done < most:
@@ -79,14 +88,13 @@ def descend(
         if rules.out_of_time(began):
             break
         done += 1
-        lean = problem.lean(q)
-        gradient = e.J.T @ e.r + weight2 * heft * lean
+        gradient = e.J.T @ e.r + weight2 * weights * problem.offset(q)
         H = e.J.T @ e.J
         base = 2.0 * f
         stuck = True
-        for _ in range(8):
+        for _ in range(DAMPING_TRIALS):
             model = H.copy()
-            diagonal = heft * weight2 + mu * base + 1e-10
+            diagonal = weights * weight2 + mu * base + LEAST_CURVATURE
             if e.S is not None and _convex(model, e.S, diagonal):
                 model += e.S
             model.flat[:: len(model) + 1] += diagonal
@@ -94,24 +102,24 @@ def descend(
             if step is None:
                 mu = max(10.0 * mu, 1e-6)
                 continue
-            if np.abs(step).max(initial=0.0) < 1e-10:
+            if np.abs(step).max(initial=0.0) < NEGLIGIBLE_STEP:
                 break
             trial, te, ok = restore(problem, problem.moved(q, step), cap)
             tf = problem.objective(trial, te)
             if ok and tf < f:
                 gain = (f - tf) / max(f, 1e-300)
                 q, e, f = trial, te, tf
-                mu = max(mu / 5.0, 1e-7)
+                mu = max(mu / 5.0, MIN_DAMPING)
                 stuck = False
                 break
             mu *= 6.0
         if stuck:
             break
-        curvature = gain < 0.5 and not _reached(problem, e, rules.tolerance)
+        curvature = gain < SMALL_GAIN and not _reached(problem, e, rules.tolerance)
         if curvature:
             e = problem.evaluate(q, curvature=True)
         slow = slow + 1 if gain < rules.flat else 0
-        if slow >= 2:
+        if slow >= SLOW_STEPS:
             break
     return Descent(q, f, True, _reached(problem, e, rules.tolerance), done, {})
 
@@ -124,7 +132,7 @@ def _descend_compiled(
     cap: tuple[Array, Array] | None,
     warm: dict[str, Any] | None,
 ) -> Descent:
-    """The same descent, whole in the compiled core."""
+    """Returns the same descent made by the compiled core."""
     limits = problem.limits
     working = warm.get("working") if warm is not None else None
     if working is None:
@@ -148,22 +156,22 @@ def _descend_compiled(
 def settle_posture(
     problem: PoseProblem, q: Array, most: int, cap: tuple[Array, Array] | None
 ) -> tuple[Array, PoseEvaluation, int]:
-    """The posture nearest to the rest, the goals held like constraints: Newton steps along what they leave free."""
-    heft, spent = problem.joint_weights, 0
+    """Moves towards the rest posture with the goals held like constraints. Returns (pose, evaluation, iterations)."""
+    weights, spent = problem.joint_weights, 0
     for _ in range(most):
         e = goals_held(problem.evaluate(q))
-        lean = problem.lean(q)
-        before, better = float(lean @ (heft * lean)), False
-        step = constrained_step(problem, q, e, np.diag(heft), heft * lean, cap, {})
+        offset = problem.offset(q)
+        before, better = float(offset @ (weights * offset)), False
+        step = constrained_step(problem, q, e, np.diag(weights), weights * offset, cap, {})
         spent += 1
-        for share in (1.0, 0.4, 0.16):
+        for share in SETTLE_SHARES:
             if step is None:
                 break
             trial, _, held = restore(problem, problem.moved(q, share * step), cap, goals=True)
-            lean = problem.lean(trial)
-            after = float(lean @ (heft * lean))
+            offset = problem.offset(trial)
+            after = float(offset @ (weights * offset))
             if held and after < before:
-                q, better = trial, after < 0.99 * before
+                q, better = trial, after < (1.0 - WORTHWHILE_SETTLING) * before
                 break
         if not better:
             break
@@ -171,7 +179,7 @@ def settle_posture(
 
 
 def _reached(problem: PoseProblem, e: PoseEvaluation, tolerance: float) -> bool:
-    """Every goal within tolerance, in its own unit (weights taken out)."""
+    """Whether every goal is within tolerance, in its own unit (without weights)."""
     if not len(e.r):
         return True
     sizes = np.square(e.r / problem.row_weights)
@@ -180,6 +188,7 @@ def _reached(problem: PoseProblem, e: PoseEvaluation, tolerance: float) -> bool:
 
 
 def _convex(model: Array, S: Array, diagonal: Array) -> bool:
+    """Whether the model with the curvature S is positive definite."""
     try:
         trial = model + S
         trial.flat[:: len(trial) + 1] += diagonal

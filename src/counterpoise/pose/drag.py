@@ -1,4 +1,4 @@
-"""Dragging: one pose after another, warm started, never jumping."""
+"""Dragging: one pose after another, each starting from the last, without jumps."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from counterpoise.pose.goals import METRES_PER_RADIAN, PoseGoal, Posture, Reach
 from counterpoise.pose.problem import PoseProblem
 from counterpoise.pose.restore import restore
 from counterpoise.pose.result import Pose
-from counterpoise.pose.solver import account, compile_once
+from counterpoise.pose.solver import compile_once, report_pose
 from counterpoise.pose.tuning import PoseTuning
 
-STEP = float(np.radians(4.8))  # a joint turns at most this far ...
-PER = 0.005  # [m] ... for every such step of a target
-FARTHEST = 10.0  # [m]: a target that leaps further than this is as good as new
+MAX_TURN = float(np.radians(4.8))  # [rad] of a joint in one frame, while targets move by no more than ...
+TARGET_STEP = 0.005  # [m] ... this; further in proportion when they move further
+MAX_SHIFT = 10.0  # [m]: targets that move further count as moved by this
+NO_TURNS = np.empty((0, 4))
 
 
 class PoseDrag:
-    """Follows moving goals frame by frame: starts where the last frame ended, keeps the working set, holds its pins
-    always.
+    """Follows moving goals frame by frame: starts where the last frame ended, and holds its constraints in every frame.
 
     Between two frames no joint turns further than 4.8 degrees, or in proportion where a target moves by more than 5 mm:
-    also when an arm straightens or a target leaves reach. `posture` is how strongly a frame leans to the one before it.
+    also when an arm straightens or a target leaves reach. `posture` is the weight of staying near the frame before.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class PoseDrag:
         return self.q.copy()
 
     def to(self, goals: Sequence[PoseGoal]) -> Pose:
-        """Move towards goals and return the pose reached in this frame."""
+        """Moves towards the goals and returns the pose reached in this frame."""
         began = time.perf_counter()
         shift = self._aim_quickly(goals)
         if shift is None:
             shift = self._largest_shift(self._aim_at(goals))
-        cap = self._cap * max(1.0, shift / PER)
+        cap = self._cap * max(1.0, shift / TARGET_STEP)
         frame, q, held, reached, iterations, objective = self.q, self.q, True, True, 0, 0.0
         pressing: dict[str, float] = {}
         for piece, memory, _ in self._pieces:
@@ -86,10 +86,13 @@ class PoseDrag:
             iterations, objective = iterations + found.iterations, objective + found.objective
             pressing |= found.multipliers
         self.q = q
-        return account(self._whole, q, held, reached, False, iterations, 0, began, pressing, objective)
+        return report_pose(self._whole, q, held, reached, False, iterations, 0, began, pressing, objective)
 
     def _aim_quickly(self, goals: Sequence[PoseGoal]) -> float | None:
-        """New targets for places of the same bodies as last time: how far the farthest moved, or None."""
+        """Sets new targets where all goals are places of the same bodies as in the last frame.
+
+        Returns how far the farthest target moved [m], or None where the goals are of other kinds.
+        """
         plain = self._plain
         if plain is None or len(goals) != len(plain):
             return None
@@ -100,30 +103,32 @@ class PoseDrag:
                 return None
         now = np.array([goal.target for goal in goals if isinstance(goal, Reach)], dtype=np.float64)
         if now.shape != (len(goals), 3) or not (np.abs(now) < MAX_DISTANCE).all():
-            return None  # the careful way says what is wrong
+            return None  # `_aim_at` says what is wrong
         shift = float(np.sqrt(np.square(now - self._places).sum(axis=1).max()))
         self._places = now
-        none = np.empty((0, 4))
         self._pieces = [
-            (piece.aimed(now[rows], none, self.q, self.q), memory, rows) for piece, memory, rows in self._pieces
+            (piece.aimed(now[rows], NO_TURNS, self.q, self.q), memory, rows) for piece, memory, rows in self._pieces
         ]
         alone = len(self._pieces) == 1
-        self._whole = self._pieces[0][0] if alone else self._whole.aimed(now, none, self.q, self.q)
-        return min(shift, FARTHEST)
+        self._whole = self._pieces[0][0] if alone else self._whole.aimed(now, NO_TURNS, self.q, self.q)
+        return min(shift, MAX_SHIFT)
 
     def _aim_at(self, goals: Sequence[PoseGoal]) -> list[Goal]:
-        """New targets for the problem's pieces; they are built anew only when the goals change in kind."""
+        """Sets new targets for the problem's pieces, which are built anew only when the goals change in kind.
+
+        Returns the goals with their targets.
+        """
         here = Start(self.character, self.q)
         wanted = [goal for goal in goals if not isinstance(goal, Posture)]
-        terms = distinct([term for goal in wanted for term in goal.goals(self.character, here)])
-        shape = tuple((term.name, _kind(term), term.weight) for term in terms)
+        made = distinct([one for goal in wanted for one in goal.goals(self.character, here)])
+        shape = tuple((goal.name, _kind(goal), goal.weight) for goal in made)
         postures = [goal for goal in goals if isinstance(goal, Posture)]
         rest = self.q
         if postures and postures[0].pose is not None:
             rest = self.character.check_pose(postures[0].pose, "rest pose")
         if shape != self._shape:
-            lean = postures[0] if postures else Posture(weight=self._posture)
-            loose = build_pose_problem(self.character, [*wanted, replace(lean, pose=None)], (), self.q)
+            posture = postures[0] if postures else Posture(weight=self._posture)
+            loose = build_pose_problem(self.character, [*wanted, replace(posture, pose=None)], (), self.q)
             both = set(loose.variables.tolist()) | set(self._anchored.variables.tolist())
             self._whole = replace(
                 self._anchored,
@@ -133,39 +138,39 @@ class PoseDrag:
             )
             self._pieces = [(piece, {}, np.empty(0, np.int64)) for piece in partition(self._whole)]
             self._shape = shape
-        by_name = {term.name: term for term in terms}
-        order = {term.name: i for i, term in enumerate(terms)}
+        by_name = {goal.name: goal for goal in made}
+        order = {goal.name: i for i, goal in enumerate(made)}
         self._pieces = [
             (
-                piece.with_targets([by_name[t.name] for t in piece.goals], self.q, rest),
+                piece.with_targets([by_name[g.name] for g in piece.goals], self.q, rest),
                 memory,
-                np.array([order[t.name] for t in piece.goals], np.int64),
+                np.array([order[g.name] for g in piece.goals], np.int64),
             )
             for piece, memory, _ in self._pieces
         ]
-        self._whole = self._whole.with_targets([by_name[t.name] for t in self._whole.goals], self.q, rest)
+        self._whole = self._whole.with_targets([by_name[g.name] for g in self._whole.goals], self.q, rest)
         self._plain = None
         if not postures and all(type(g) is Reach and g.relative_to is None for g in goals):
             self._plain = [(g.body, g.weight, g.point) for g in goals if isinstance(g, Reach)]
-            self._places = np.array([term.target for term in terms], float).reshape(-1, 3)
-        return terms
+            self._places = np.array([goal.target for goal in made], float).reshape(-1, 3)
+        return made
 
-    def _largest_shift(self, terms: Sequence[Goal]) -> float:
-        """How far the farthest-moved target went since the last frame [m]; unlimited for the first frame."""
-        before, self._targets = self._targets, {t.name: t.target for t in terms if t.target is not None}
-        shift = 0.0 if before else FARTHEST
-        for term in terms:
-            old = before.get(term.name)
-            if old is None or term.target is None or len(old) != len(term.target):
+    def _largest_shift(self, goals: Sequence[Goal]) -> float:
+        """Returns how far the farthest target moved since the last frame [m]; the largest shift in the first frame."""
+        before, self._targets = self._targets, {g.name: g.target for g in goals if g.target is not None}
+        shift = 0.0 if before else MAX_SHIFT
+        for goal in goals:
+            old = before.get(goal.name)
+            if old is None or goal.target is None or len(old) != len(goal.target):
                 continue
-            moved = float(np.linalg.norm(term.feature.difference(old, term.target)))
-            shift = max(shift, moved * (METRES_PER_RADIAN if term.feature.unit == "rad" else 1.0))
-        return min(shift, FARTHEST)
+            moved = float(np.linalg.norm(goal.feature.difference(old, goal.target)))
+            shift = max(shift, moved * (METRES_PER_RADIAN if goal.feature.unit == "rad" else 1.0))
+        return min(shift, MAX_SHIFT)
 
 
 def _joint_caps(character: Character) -> Array:
-    """How far each dof may move in a frame: a ball's three share the angle, places are not limited."""
-    cap = np.full(character.nv, STEP)
+    """Returns how far each dof may move in a frame (nv,): a ball's three share the angle, positions are not limited."""
+    cap = np.full(character.nv, MAX_TURN)
     for joint in character.joints:
         if joint.kind == "ball":
             cap[joint.dofs] /= np.sqrt(3.0)
@@ -177,9 +182,9 @@ def _joint_caps(character: Character) -> Array:
     return cap
 
 
-def _kind(term: Goal) -> tuple[object, ...]:
-    """What makes two terms the same but for their targets."""
-    feature = term.feature
+def _kind(goal: Goal) -> tuple[object, ...]:
+    """Returns what two goals have in common that differ only in their targets."""
+    feature = goal.feature
     parts = (getattr(feature, name, None) for name in ("body", "point", "frame", "axis"))
     aim = getattr(feature, "at", None)  # the place an axis aims at is part of the feature itself
     return (type(feature), aim, *parts)

@@ -117,7 +117,7 @@ class CenterOfMass:
             raise BadValue(f"the target of CenterOfMass has three coordinates (or None); got {self.target!r}")
         rows = [i for i, x in enumerate(self.target) if x is not None]
         if not rows:
-            raise BadValue("CenterOfMass leaves every coordinate free: nothing to do")
+            raise BadValue("CenterOfMass leaves every coordinate free; give at least one of them")
         goal = finite_numbers([float(x) for x in self.target if x is not None], "the target of CenterOfMass")
         feature: Feature = ComPosition() if len(rows) == 3 else Components(ComPosition(), tuple(rows))
         return [Goal(feature, goal, self.weight, name="centre of mass")]
@@ -125,7 +125,7 @@ class CenterOfMass:
 
 @dataclass(frozen=True, eq=False)
 class Posture:
-    """The tie-breaker: of many solutions the one nearest to `pose` (the start when None)."""
+    """Of many solutions the one nearest to `pose` (the start when None)."""
 
     pose: ArrayLike | None = None
     weight: float = 1e-4

@@ -23,7 +23,7 @@ Effector: TypeAlias = str | tuple[str, tuple[float, float, float]]
 """A body, or a body and a point in its frame."""
 
 ARC_HEIGHT = 0.25  # of an arc without a given height, as a share of its chord
-MAX_ARC_HEIGHT = 100.0  # [m]: higher arcs are surely a mistake of units
+MAX_ARC_HEIGHT = 100.0  # [m]: higher arcs are most likely in wrong units
 
 
 @dataclass(frozen=True, eq=False)

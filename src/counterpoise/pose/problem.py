@@ -5,7 +5,7 @@
                 g(q) <= 0                                                   swing-twist limits, balance, ground
                 low <= q <= high                                            hinges and slides
 
-|.|_m weighs each joint by the share of the body's mass it carries. Only joints that can matter are variables, and
+|.|_m weights each joint by the share of the body's mass it carries. Only joints that can matter are variables, and
 problems that share no joint are solved apart (Bawa 1995, section 5.1.4).
 """
 
@@ -65,11 +65,11 @@ class PoseProblem:
     inequalities: tuple[Goal, ...]
     relations: tuple[Relation, ...]
     variables: Ints  # dofs that may move
-    fixed: frozenset[int] = frozenset()  # dofs that constraints have settled beforehand
+    fixed: frozenset[int] = frozenset()  # dofs whose values the constraints give
 
     # -- evaluation ------------------------------------------------------------------------------------------------
     def evaluate(self, q: Array, curvature: bool = False) -> PoseEvaluation:
-        """Everything at one pose."""
+        """Returns goals and constraints with their Jacobians at one pose."""
         character, t = self.character, tables_of(self.character)
         d, rows = put_in_pose(character, q), self.compiled_goals
         r, J = evaluate_goals(d.cdof, t.ancestors, d.xpos, d.xmat, d.subtree_com[0], self.variables, tuple(rows))
@@ -90,23 +90,23 @@ class PoseProblem:
         return PoseEvaluation(r, J, c, C, g, G, S)
 
     def objective(self, q: Array, e: PoseEvaluation) -> float:
-        """Half the weighted sum of squares, the posture included."""
-        lean = self.lean(q)
-        return 0.5 * float(e.r @ e.r) + 0.5 * self.posture**2 * float(lean @ (self.joint_weights * lean))
+        """Returns half the weighted sum of squares, the posture included."""
+        offset = self.offset(q)
+        return 0.5 * float(e.r @ e.r) + 0.5 * self.posture**2 * float(offset @ (self.joint_weights * offset))
 
-    def lean(self, q: Array) -> Array:
-        """Tangent from the rest posture to q, of the variables."""
+    def offset(self, q: Array) -> Array:
+        """Returns the tangent from the rest posture to q, of the variables (n,)."""
         return self.character.difference(self.rest, q)[self.variables]
 
     def bounds(self, q: Array) -> tuple[Array, Array]:
-        """How far each variable may still move down and up."""
+        """Returns how far each variable may still move down and up, (n,) each."""
         low, high = np.full(len(self.variables), -np.inf), np.full(len(self.variables), np.inf)
         at, qpos, least, most = self.limits.ranges
         low[at], high[at] = least - q[qpos], most - q[qpos]
         return low, high
 
     def moved(self, q: Array, step: Array) -> Array:
-        """q after a step of the variables; hinges and slides stay exactly inside their ranges."""
+        """Returns q after a step of the variables; hinges and slides stay exactly inside their ranges."""
         full = np.zeros(self.character.nv)
         full[self.variables] = step
         out = self.character.integrate(q, full)
@@ -116,7 +116,7 @@ class PoseProblem:
 
     # -- results ---------------------------------------------------------------------------------------------------
     def residuals(self, q: Array, e: PoseEvaluation | None = None) -> dict[str, float]:
-        """Unweighted size of the error of every goal, by name [m, rad]."""
+        """Returns the size of the error of every goal, without weights, by name [m, rad]."""
         if not self.goals:
             return {}
         here = e if e is not None else self.evaluate(q)
@@ -124,7 +124,7 @@ class PoseProblem:
         return dict(zip(self._goal_names, sizes.tolist(), strict=True))
 
     def violations(self, q: Array, e: PoseEvaluation | None = None) -> dict[str, float]:
-        """How far every constraint is from holding, by name [m, rad]."""
+        """Returns how far every constraint is from holding, by name [m, rad]."""
         if not (self.equalities or self.inequalities or self.relations):
             return {}
         here = e if e is not None else self.evaluate(q)
@@ -172,14 +172,14 @@ class PoseProblem:
         return copy
 
     def _copied(self, rows: CompiledGoals, goals: tuple[Goal, ...], start: Array, rest: Array) -> PoseProblem:
-        """A copy that keeps what was worked out already: only targets, start and rest differ."""
+        """Returns a copy that keeps what was computed already: only targets, start and rest differ."""
         self.goal_starts, self._goal_names, self.row_weights, self.joint_weights, self.limits, self._needs_kinematics  # noqa: B018
         copy = object.__new__(PoseProblem)
         copy.__dict__.update(self.__dict__)
         copy.__dict__.update(goals=goals, start=start, rest=rest, compiled_goals=rows)
         return copy
 
-    # -- worked out once -------------------------------------------------------------------------------------------
+    # -- computed once ---------------------------------------------------------------------------------------------
     @cached_property
     def compiled_goals(self) -> CompiledGoals:
         """Points and orientations, for the compiled rows."""
@@ -223,7 +223,7 @@ class PoseProblem:
 
     # -- rows ------------------------------------------------------------------------------------------------------
     def _stack(self, r: Array, J: Array, goals: Sequence[Goal], kinematics: Kinematics) -> tuple[Array, Array]:
-        """Rows of compiled goals, then those of all others."""
+        """Returns the rows of compiled goals, then those of all others."""
         rows, jacs = [r], [J]
         for goal in goals:
             if not is_compiled(goal):

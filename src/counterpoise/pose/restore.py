@@ -1,4 +1,4 @@
-"""Back onto the constraints of a posing problem, and the quadratic programs behind its steps."""
+"""Restoring the constraints of a posing problem, and the quadratic programs behind its steps."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ CONSTRAINT_TOLERANCE = 1e-8  # [m, rad]: constraints are restored to this
 NEAR_LIMIT = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
 LONGEST_STEP = 1.0  # [rad]: no joint moves further in one step
 UNBOUNDED = 1e30  # stands for infinity in the quadratic programs
+MAX_DAMPING = 1e8
+LEAST_BROKEN_STEPS = 60  # towards the pose that violates the constraints least
+ACTIVE_TOLERANCE = 1e-6  # [rad, m]: limits nearer than this are active
+MIN_PRESSURE = 1e-3  # share of the largest descent below which a limit is not pushed against
+SHORTEST_STEP_WEIGHT = 1e6  # of constraints that cannot be met in one step, beside the length of the step
 EQUALITY_WEIGHT = 1e4  # of equalities that cannot be met in one step, beside the goals' mean curvature
 
 
 def restore(
     problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None = None, most: int = 12, goals: bool = False
 ) -> tuple[Array, PoseEvaluation, bool]:
-    """Back onto the constraints by the shortest steps: c(q) = 0 to 1e-8, g(q) <= 0, ranges exactly.
+    """Brings q back onto the constraints by the shortest steps: c(q) = 0 to 1e-8, g(q) <= 0, ranges exactly.
 
-    With `goals` they are held too.
+    With `goals` they are held too. Returns the pose, its evaluation and whether the constraints hold.
     """
 
     def evaluate(pose: Array) -> PoseEvaluation:
@@ -54,17 +59,17 @@ def restore(
 
 
 def goals_held(e: PoseEvaluation) -> PoseEvaluation:
-    """Goals as further equalities."""
+    """Returns the evaluation with its goals as further equalities."""
     return replace(e, c=np.concatenate([e.c, e.r]), C=np.vstack([e.C, e.J]), r=e.r[:0], J=e.J[:0])
 
 
 def least_broken(
     problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None = None
 ) -> tuple[Array, PoseEvaluation]:
-    """The pose inside the joint limits that breaks the equalities least (damped least squares)."""
+    """Returns the pose inside the joint limits that violates the equalities least (damped least squares), evaluated."""
     e = problem.evaluate(q)
     mu, f = 1e-3, 0.5 * float(e.c @ e.c)
-    for _ in range(60):
+    for _ in range(LEAST_BROKEN_STEPS):
         H = e.C.T @ e.C
         H.flat[:: len(H) + 1] += mu * f + 1e-9
         low, high = _box(problem, q, cap)
@@ -74,7 +79,7 @@ def least_broken(
         )
         if not answer.solved:
             mu = max(10 * mu, 1e-6)
-            if mu > 1e8:
+            if mu > MAX_DAMPING:
                 break
             continue
         trial = problem.moved(q, answer.x)
@@ -87,36 +92,37 @@ def least_broken(
                 break
         else:
             mu *= 6
-            if mu > 1e8:
+            if mu > MAX_DAMPING:
                 break
     return problem.character.limits.clamp(q), e
 
 
 def pressing_limits(problem: PoseProblem, q: Array, e: PoseEvaluation) -> dict[str, float]:
-    """Limits that stand in the way of the equalities: active, and pushed against by the descent direction."""
+    """Returns the limits that keep the equalities from being met: active, with the descent direction beyond them."""
     descent = -(e.C.T @ e.c)
     scale = max(float(np.abs(descent).max(initial=0.0)), 1e-12)
     low, high = problem.bounds(q)
     names = problem.character.limits.names
     out: dict[str, float] = {}
     for i, row in zip(problem.limits.ranges[0], problem.limits.range_rows, strict=True):
-        if low[i] > -1e-6 and descent[i] < -1e-3 * scale:
+        if low[i] > -ACTIVE_TOLERANCE and descent[i] < -MIN_PRESSURE * scale:
             out[names[2 * row]] = -float(descent[i])
-        if high[i] < 1e-6 and descent[i] > 1e-3 * scale:
+        if high[i] < ACTIVE_TOLERANCE and descent[i] > MIN_PRESSURE * scale:
             out[names[2 * row + 1]] = float(descent[i])
     for k, row in enumerate(problem.limits.ball_rows):
-        if e.g[k] > -1e-6 and float(e.G[k] @ descent) > 1e-3 * scale:
+        if e.g[k] > -ACTIVE_TOLERANCE and float(e.G[k] @ descent) > MIN_PRESSURE * scale:
             out[names[row]] = float(e.G[k] @ descent)
     return out
 
 
 def _box(problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None) -> tuple[Array, Array]:
+    """Returns the bounds of a step: joint ranges, the longest step and the cap."""
     low, high = problem.bounds(q)
     low, high = np.maximum(low, -LONGEST_STEP), np.minimum(high, LONGEST_STEP)
     if cap is not None:
         anchor, furthest = cap
-        gone = problem.character.difference(anchor, q)[problem.variables]
-        low, high = np.maximum(low, -furthest - gone), np.minimum(high, furthest - gone)
+        offset = problem.character.difference(anchor, q)[problem.variables]
+        low, high = np.maximum(low, -furthest - offset), np.minimum(high, furthest - offset)
     return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
 
@@ -153,9 +159,7 @@ def constrained_step(
         return answer.x
     if not len(e.c):
         return None
-    rho = EQUALITY_WEIGHT * max(
-        float(np.trace(H)) / len(H), 1.0
-    )  # equalities that cannot be met in this step: as nearly as can be
+    rho = EQUALITY_WEIGHT * max(float(np.trace(H)) / len(H), 1.0)
     soft = solve_quadratic(
         H + rho * (e.C.T @ e.C), gradient + rho * (e.C.T @ e.c), low, high, e.G[near],
         np.full(len(near), -UNBOUNDED), np.maximum(-e.g[near], 0.0),
@@ -164,7 +168,7 @@ def constrained_step(
 
 
 def _shortest(problem: PoseProblem, q: Array, C: Array, c: Array, cap: tuple[Array, Array] | None) -> Array | None:
-    """Shortest step for C x = -c, variables at their bounds held there; None when that does not suffice."""
+    """Returns the shortest step with C x = -c, variables at bounds held there; None where that does not suffice."""
     low, high = _box(problem, q, cap)
     step = np.zeros(C.shape[1])
     free = np.ones(C.shape[1], bool)
@@ -191,7 +195,7 @@ def _shortest(problem: PoseProblem, q: Array, C: Array, c: Array, cap: tuple[Arr
 def _shortest_program(
     problem: PoseProblem, q: Array, e: PoseEvaluation, cap: tuple[Array, Array] | None
 ) -> Array | None:
-    """The same as a program: shortest step that meets all linearised constraints, or that comes nearest."""
+    """Returns the shortest step that meets all linearised constraints, or comes nearest, by a quadratic program."""
     low, high = _box(problem, q, cap)
     n = len(low)
     near = np.flatnonzero(e.g > -NEAR_LIMIT)
@@ -203,6 +207,8 @@ def _shortest_program(
         return answer.x
     rows = np.vstack([e.C, e.G[near][e.g[near] > 0.0]])
     miss = np.concatenate([e.c, e.g[near][e.g[near] > 0.0]])
-    H = 1e6 * rows.T @ rows + np.eye(n)
-    soft = solve_quadratic(H, 1e6 * rows.T @ miss, low, high, np.empty((0, n)), np.empty(0), np.empty(0))
+    H = SHORTEST_STEP_WEIGHT * rows.T @ rows + np.eye(n)
+    soft = solve_quadratic(
+        H, SHORTEST_STEP_WEIGHT * rows.T @ miss, low, high, np.empty((0, n)), np.empty(0), np.empty(0)
+    )
     return soft.x if soft.solved else None

@@ -1,4 +1,4 @@
-"""Pose: the answer, and what happened on the way."""
+"""Pose: a solved pose, with the report on its goals and constraints."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.problem import PoseProblem
+from counterpoise.pose.restore import ACTIVE_TOLERANCE
 
 Status = Literal["solved", "unreachable", "infeasible", "out_of_time"]
 
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """A pose that holds its constraints, as near to its goals as can be, and an account of it.
+    """A pose that holds its constraints, as near to its goals as possible, with a report.
 
     `solved`: every goal within tolerance. `unreachable`: the best pose found. `infeasible`: constraints contradict each
     other or the limits (`conflict` names them) and q is the pose that breaks them least. `out_of_time`: stopped early,
-    constraints held. What it tells of goals and constraints is worked out when it is first asked for.
+    constraints held. Residuals and violations are computed when they are first read.
     """
 
     character: Character
@@ -41,7 +42,7 @@ class Pose:
 
     @cached_property
     def residuals(self) -> dict[str, float]:
-        """What is missing of every goal, by name [m, rad]."""
+        """Size of the error of every goal, by name [m, rad]."""
         return self.problem.residuals(self.q)
 
     @cached_property
@@ -51,15 +52,15 @@ class Pose:
 
     @cached_property
     def active_limits(self) -> tuple[str, ...]:
-        """Joint limits that hold the pose back."""
+        """Names of the joint limits that are active."""
         limits = self.character.limits
-        return tuple(limits.names[i] for i in np.flatnonzero(limits.values(self.q) > -1e-6))
+        return tuple(limits.names[i] for i in np.flatnonzero(limits.values(self.q) > -ACTIVE_TOLERANCE))
 
     def __bool__(self) -> bool:
         return self.status == "solved"
 
     def __repr__(self) -> str:
-        worst = max(self.residuals.items(), key=lambda kv: kv[1], default=("nothing asked", 0.0))
+        worst = max(self.residuals.items(), key=lambda kv: kv[1], default=("no goals", 0.0))
         return (
             f"Pose({self.status}: {worst[0]} {worst[1]:.2g}, {self.iterations} iterations, {1e3 * self.seconds:.2f} ms)"
         )
@@ -70,5 +71,5 @@ class Pose:
         return Motion(self.character, np.zeros(1), self.q[None], name="pose")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as a motion file of one frame (.npz)."""
+        """Writes it as a motion file of one frame (.npz)."""
         self.motion.save(path)

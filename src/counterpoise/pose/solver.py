@@ -21,8 +21,11 @@ from counterpoise.pose.result import Pose, Status
 from counterpoise.pose.tuning import PoseTuning, check_tuning
 
 RESTART_SHARE = 0.75  # share of the way from the first start to a spread-out place at which a restart begins
-UNCOMPILED_RESTARTS = 8  # restarts of a problem that the compiled core cannot take
-FIRST_ITERATIONS = 10  # iterations over all joints before a problem is taken apart
+UNCOMPILED_RESTARTS = 8  # restarts of a problem that the compiled core cannot solve
+FIRST_ITERATIONS = 10  # iterations over all joints before a problem is split into parts that share no joint
+SAME_ANSWERS = 3  # this many restarts that end at the same objective end the search ...
+SAME_OBJECTIVE = 1e-3  # ... if all goals are places; relative difference
+CONFLICT_TOLERANCE = 1e-6  # [m, rad]: constraints violated by more are named in a conflict
 BALL_SPREAD = 1.4  # [rad] of rotation vectors that spread-out starts turn balls by
 
 
@@ -34,7 +37,7 @@ def solve_pose(
     tuning: PoseTuning | None = None,
     seed: int = 0,
 ) -> Pose:
-    """The pose that holds all constraints and joint limits and comes as near as it can to the goals.
+    """Returns the pose that holds all constraints and joint limits and comes as near as it can to the goals.
 
     Starts from `start` (the neutral pose when None). When it gets stuck short of a goal it tries again from
     spread-out starts, the same ones for the same seed.
@@ -46,17 +49,17 @@ def solve_pose(
     q, held, reached, iterations, restarts, objective = problem.start, True, True, 0, 0, 0.0
     pressing: dict[str, float] = {}
     first: Descent | None = None
-    if problem.compiled:  # most often one descent over all joints does it
+    if problem.compiled:  # most often one descent over all joints is enough
         brief = min(FIRST_ITERATIONS, rules.patience) if rules.restarts else rules.iterations
         first = descend(problem, q, rules, brief, began, polish=False)
         iterations = first.iterations
         if first.held and first.reached:
-            return account(problem, first.q, True, True, False, iterations, 0, began, {}, first.objective)
+            return report_pose(problem, first.q, True, True, False, iterations, 0, began, {}, first.objective)
         q = first.q if first.held else q
     pieces = partition(problem)
     known = None
     if first is not None and len(pieces) == 1 and first.held and first.iterations < FIRST_ITERATIONS:
-        known, iterations = first, 0  # it has come to its end: counted with the restarts
+        known, iterations = first, 0  # it has converged: counted with the restarts
     for piece in pieces:
         found, tries = _best_of_starts(piece, q, rules, began, seed, known)
         q = found.q
@@ -65,19 +68,19 @@ def solve_pose(
         objective += found.objective
         pressing |= found.multipliers
     late = rules.out_of_time(began)
-    return account(problem, q, held, reached, late, iterations, restarts, began, pressing, objective)
+    return report_pose(problem, q, held, reached, late, iterations, restarts, began, pressing, objective)
 
 
 @lru_cache(maxsize=1)
 def compile_once() -> None:
-    """Load or compile the core before any clock starts."""
+    """Loads or compiles the core, so that no measured time includes it."""
     from counterpoise.character.library import character
 
     tiny = build_pose_problem(character("chain", links=2), [Reach("link2", (0.3, 0.0, 0.8))], [], None)
     descend(tiny, tiny.start, PoseTuning(), 1, time.perf_counter() + 1e6)
 
 
-def account(
+def report_pose(
     problem: PoseProblem,
     q: Array,
     held: bool,
@@ -89,12 +92,12 @@ def account(
     pressing: dict[str, float],
     objective: float,
 ) -> Pose:
-    """The Pose that tells what happened."""
+    """Returns the pose with its status, and the names of constraints and limits that contradict each other."""
     status: Status = "solved" if reached else ("out_of_time" if late else "unreachable")
     conflict: tuple[str, ...] = ()
     if not held:
         status = "infeasible"
-        broken = [name for name, size in problem.violations(q).items() if size > 1e-6]
+        broken = [name for name, size in problem.violations(q).items() if size > CONFLICT_TOLERANCE]
         conflict = (*broken, *(name for name in problem.character.limits.names if pressing.get(name, 0.0) > 0.0))
     seconds = time.perf_counter() - began
     return Pose(problem.character, np.array(q), status, iterations, restarts, seconds, objective, conflict, problem)
@@ -103,7 +106,10 @@ def account(
 def _best_of_starts(
     problem: PoseProblem, q: Array, rules: PoseTuning, began: float, seed: int, known: Descent | None
 ) -> tuple[Descent, int]:
-    """From q (whose outcome may be known already), then from spread-out starts while goals are missed."""
+    """Returns the best of the descents from q and from spread-out starts, and the number of those starts.
+
+    Other starts are tried while goals are missed. `known` is the descent from q where it was made already.
+    """
     brief = rules.patience if problem.compiled and rules.restarts else rules.iterations
     best = known or descend(problem, q, rules, brief, began, polish=not problem.compiled)
     if best.reached and best.held:
@@ -111,7 +117,8 @@ def _best_of_starts(
     rng = np.random.default_rng(seed)
     total, same, tries = best.iterations, 0, 0
     turning = any(t.feature.unit == "rad" for t in problem.goals)
-    repeats, alike = (rules.restarts, 0.0) if turning else (3, 1e-3)  # full poses have many local minima, places few
+    # orientations have many local minima, places few
+    repeats, alike = (rules.restarts, 0.0) if turning else (SAME_ANSWERS, SAME_OBJECTIVE)
     most = rules.restarts if problem.compiled else min(rules.restarts, UNCOMPILED_RESTARTS)
     for tries in range(1, most + 1):
         if rules.out_of_time(began) or same >= repeats:
@@ -127,7 +134,7 @@ def _best_of_starts(
             best = trial
         if best.reached and best.held:
             break
-    if not best.reached and tries:  # the best of the starts may not have been followed to its end
+    if not best.reached and tries:  # the best descent may not have converged
         last = descend(problem, best.q, rules, rules.iterations, began)
         total += last.iterations
         if (last.held, -last.objective) >= (best.held, -best.objective):
@@ -137,7 +144,7 @@ def _best_of_starts(
 
 
 def spread_start(problem: PoseProblem, q: Array, number: int, rng: np.random.Generator) -> Array:
-    """A start three quarters of the way from q to a place spread over the joints' ranges; the root stays.
+    """Returns a start three quarters of the way from q to a place spread over the joints' ranges; the root stays.
 
     Hinges by an additive sequence (frac(shift + k sqrt(prime)): spread out, the same every time), balls turned at
     random inside their limits.

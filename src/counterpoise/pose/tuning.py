@@ -19,7 +19,7 @@ class PoseTuning:
     patience: int = 18  # iterations from a spread-out start
     seconds: float | None = None  # [s] a limit by the clock; None: the iterations alone decide
     settle: int = 6  # iterations spent on the posture once the goals are reached
-    flat: float = 1e-7  # relative decrease below which a start is exhausted
+    flat: float = 1e-7  # relative decrease of the objective below which a descent ends
 
     def out_of_time(self, began: float) -> bool:
         """Whether the limit by the clock, if there is one, has passed since `began` (time.perf_counter)."""
@@ -27,7 +27,7 @@ class PoseTuning:
 
 
 def check_tuning(rules: PoseTuning) -> PoseTuning:
-    """Refuse numbers that would make the method meaningless."""
+    """Returns the tuning; raises where its numbers are out of range."""
     if not (
         rules.tolerance > 0
         and rules.iterations > 0

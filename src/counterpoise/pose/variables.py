@@ -1,4 +1,4 @@
-"""Joints that are variables of a posing problem and their limits: worked out once for a body and a set of joints."""
+"""Joints that are variables of a posing problem and their limits: computed once for a character and a set of joints."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from counterpoise.pose.core import Ranges
 
 @dataclass(frozen=True, eq=False)
 class VariableLimits:
-    """What the solver needs to know of the limits of some joints."""
+    """Limits of the variables of a problem, as the solver reads them."""
 
     joints: tuple[Any, ...]  # for the compiled core: the fields of `CompiledJoints`
     ranges: Ranges  # of hinges and slides
-    range_rows: Ints  # their rows among the body's ranges
-    ball_rows: Ints  # rows of balls among the body's limits
+    range_rows: Ints  # their rows among the character's ranges
+    ball_rows: Ints  # rows of balls among the character's limits
 
 
 def limits_of_variables(character: Character, variables: Ints) -> VariableLimits:

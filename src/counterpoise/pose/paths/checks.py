@@ -10,7 +10,7 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.pose.checks import MAX_DISTANCE
 
-MAX_TIME = 1e6  # [s]: later times are surely a mistake of units
+MAX_TIME = 1e6  # [s]: later times are most likely in wrong units
 
 
 def checked_places(values: ArrayLike) -> Array:

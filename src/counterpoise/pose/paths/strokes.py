@@ -19,7 +19,7 @@ MIN_SMOOTHING = 2e-4  # [m]: no stroke is fitted closer than this unless asked
 TREMOR_MARGIN = 1.1  # the fit comes within this many times the estimated tremor
 MAX_CONTROL_POINTS = 160
 MIN_SAMPLES = 6  # between two knots, for another knot between them
-MAX_VALUE = 1e6  # [m, s]: larger numbers are surely a mistake of units
+MAX_VALUE = 1e6  # [m, s]: larger numbers are most likely in wrong units
 CHI_SQUARE_MEDIAN = 0.4549  # median of a chi-square variable with one degree of freedom
 
 

@@ -5,10 +5,10 @@ limits and with points of the chain pinned. `PlanarDrag` does it frame after fra
 turn in a frame.
 """
 
-from counterpoise.pose.planar.derivatives import FGH, planar_fgh, planar_lock, planar_points
+from counterpoise.pose.planar.derivatives import FGH, planar_fgh, planar_points
 from counterpoise.pose.planar.drag import PlanarDrag
 from counterpoise.pose.planar.solver import PlanarPose, PlanarStatus, solve_planar
 
 __all__ = [
-    "FGH", "PlanarDrag", "PlanarPose", "PlanarStatus", "planar_fgh", "planar_lock", "planar_points", "solve_planar",
+    "FGH", "PlanarDrag", "PlanarPose", "PlanarStatus", "planar_fgh", "planar_points", "solve_planar",
 ]  # fmt: skip

@@ -42,16 +42,6 @@ def planar_fgh(lengths: ArrayLike, angles: ArrayLike, target: ArrayLike) -> FGH:
     return FGH(value, gradient, hessian)
 
 
-def planar_lock(lengths: ArrayLike, angles: ArrayLike, point: ArrayLike) -> tuple[Array, Array]:
-    """Returns the constraint that holds the tip at `point`: c (2,) [m] and its gradient (2, n), eqs. 3.25 and 3.26.
-
-    For an inner point pass the links up to it; the joints beyond do not move it.
-    """
-    a, theta, place = checked_chain(lengths, angles, point)
-    gradient = np.empty((2, a.size))
-    return np.array(fill_lock(a, theta, place[0], place[1], gradient)), gradient
-
-
 def planar_points(lengths: ArrayLike, angles: ArrayLike) -> Array:
     """Returns the positions of the joints and the tip, (n + 1, 2) [m], the root first."""
     a, theta, _ = checked_chain(lengths, angles, (0.0, 0.0))
@@ -89,7 +79,10 @@ def add_fgh(lengths: Array, angles: Any, x: float, y: float, gradient: Any, hess
 
 @kernel
 def fill_lock(lengths: Array, angles: Any, x: float, y: float, gradient: Any) -> Any:
-    """Fills `gradient` (2, n) and returns the two constraints (cx, cy)."""
+    """Fills `gradient` (2, n) and returns the constraint that holds the tip at (x, y): cx, cy (eqs. 3.25 and 3.26).
+
+    For an inner point pass the links up to it; the joints beyond do not move it.
+    """
     heading = angles.sum()
     cx, cy = angles[0] * 0.0, angles[0] * 0.0
     for i in range(lengths.size - 1, -1, -1):

@@ -95,7 +95,7 @@ def solve_chain(
 
 
 def _from_start(problem: PlanarProblem, theta: Array, tolerance: float, iterations: int) -> PlanarPose:
-    """One descent from `theta`: first the pins, then the target."""
+    """Returns one descent from `theta`: first the pins, then the target."""
     theta = problem.clip(theta)
     status: PlanarStatus = "infeasible"
     errors = [float(np.sqrt(problem.value(theta)))]
