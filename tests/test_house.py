@@ -1,16 +1,22 @@
 """The house keeps its order: rooms import only from rooms above, nothing is empty, everything public says what it is,
-importing is quick, and every example runs."""
+files and functions are short, one name has one meaning, importing is quick, every example and every page runs."""
 
 from __future__ import annotations
 
 import ast
 import os
+import re
+import shutil
+import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import counterpoise as cp
+from counterpoise.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "counterpoise"
@@ -204,32 +210,97 @@ def test_an_example_runs(path: Path, tmp_path: Path):
 
 
 # -- pages ----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "page",
-    [
-        "animate.md",
-        "character.md",
-        "control.md",
-        "experiments.md",
-        "objectives.md",
-        "pose.md",
-        "pose_planar.md",
-        "simulate.md",
-        "spacetime.md",
-        "spacetime_aggregate.md",
-        "standing.md",
-        "standing_papers.md",
-    ],
-)
-def test_the_python_on_a_page_runs(page: str, tmp_path: Path):
-    """All blocks of a page, in order, as one program."""
-    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
-    code, inside = [], False
-    for line in lines:
-        if line.startswith("```"):
-            inside = line == "```python"
-        elif inside:
-            code.append(line)
-    assert len(code) > 3
-    done = run([sys.executable, "-c", "\n".join(code)], tmp_path)
+def python_of(page: Path) -> str:
+    """All Python blocks of a page, in order, as one program."""
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL))
+
+
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if python_of(page)]
+
+
+@pytest.fixture(scope="session")
+def sample_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the pages speak of: a clip, and stunts of which one jumps further."""
+    folder = tmp_path_factory.mktemp("samples")
+    squat = cp.reference_motion("squat", cp.character("human"))
+    squat.slice(0.0, 0.6).write(folder / "clip.bvh")
+    stunt = (ROOT / "examples" / "stunts" / "standing_jump.toml").read_text(encoding="utf-8")
+    for name in ("standing_jump", "jump"):
+        (folder / f"{name}.toml").write_text(stunt, encoding="utf-8")
+    assert "feet = [0.6, 0.0]" in stunt
+    (folder / "further.toml").write_text(stunt.replace("feet = [0.6, 0.0]", "feet = [0.62, 0.0]"), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_the_python_on_a_page_runs(page: Path, sample_files: Path, tmp_path: Path):
+    shutil.copytree(sample_files, tmp_path, dirs_exist_ok=True)
+    done = run([sys.executable, "-c", python_of(page)], tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_every_verb_is_listed():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for verb in (command.name or command.callback.__name__ for command in app.registered_commands):
+        assert f"| `counterpoise {verb}" in index, f"docs/index.md does not list {verb}"
+
+
+def test_every_page_and_every_room_is_listed():
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "index.md" or f"]({page.name}" in index, f"docs/index.md does not lead to {page.name}"
+    for room in {room_of(path) for path in FILES} - {"__init__"}:
+        assert f"`{room}`" in index or f"`{room}/`" in index, f"docs/index.md does not list {room}"
+
+
+def test_contributing_speaks_of_what_is_there():
+    """Every file it names exists, and every way to add something takes fewer than ten lines."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|docs|examples|tools)/[\w./]+|[a-z_]+(?:/[a-z_]+)*/[\w]+\.pyi?)`", text)
+    assert len(named) > 10
+    for name in named:
+        assert (ROOT / name).exists() or (SOURCE / name).exists(), f"CONTRIBUTING.md names {name}, which is not there"
+    ways = re.findall(r"^### (.+)\n((?:(?!#).*\n?)*)", text, re.MULTILINE)
+    assert [title for title, _ in ways] == [
+        "A feature", "An objective", "A controller", "A wish", "A format", "A figure", "A verb",
+    ]  # fmt: skip
+    for title, way in ways:
+        assert len(way.strip().splitlines()) < 10, title
+
+
+# -- size and names -------------------------------------------------------------------------------------------------
+def test_files_are_short():
+    lengths = {relative(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert not {name: n for name, n in lengths.items() if n > 450}
+    assert statistics.median(lengths.values()) < 150
+
+
+def is_kernel(function: ast.FunctionDef) -> bool:
+    return any("kernel" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_functions_are_short(path: Path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and not is_kernel(node):
+            assert node.end_lineno is not None and node.end_lineno - node.lineno < 120, f"{relative(path)}: {node.name}"
+
+
+def test_one_meaning_a_class_name():
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(relative(path))
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_what_is_said_once_stays_said_once(path: Path):
+    """Gravity is the world's; array types have one home; what is kept with a character is kept by `kept`."""
+    text = path.read_text(encoding="utf-8")
+    if relative(path) != "defaults.py":
+        assert "9.81" not in text, f"{relative(path)}: use character.gravity or counterpoise.defaults"
+    if relative(path) != "arrays.py":
+        assert not re.search(r"^(Array|Ints|Flags)\b.* = ", text, re.MULTILINE), f"{relative(path)}: use arrays.py"
+    assert not re.search(r"(character|body|who)\.__dict__", text), f"{relative(path)}: use kept_with_character"

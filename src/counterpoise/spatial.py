@@ -213,12 +213,6 @@ def right_jacobian(r: ArrayLike) -> Array:
     return np.eye(3) - b * S + c * (S @ S)
 
 
-def left_jacobian(r: ArrayLike) -> Array:
-    """Jl(r) = I + b [r] + c [r]^2 = Jr(-r) (..., 3, 3): world angular velocity = Jl(r) r_dot."""
-    S, b, c = _jacobian_parts(r)
-    return np.eye(3) + b * S + c * (S @ S)
-
-
 def right_jacobian_inverse(r: ArrayLike) -> Array:
     """Jr(r)^-1 = I + [r] / 2 + d [r]^2 (..., 3, 3), |r| < 2 pi: r_dot = Jr(r)^-1 (body angular velocity)."""
     r = _floats(r)

@@ -8,23 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.clips import (
-    Clip,
-    FigureName,
-    Floor,
-    Friction,
-    Holding,
-    Rate,
-    Units,
-    Up,
-    WhichFigure,
-    floor_from,
-    holds_from,
-    motion_of_source,
-    reading_options,
-    short,
-)
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 
@@ -36,15 +21,15 @@ _PROGRESS_DELAY = 2.0  # [s] before a progress bar appears
 
 @app.command()
 def check(
-    source: Clip,
-    figure_name: FigureName = None,
+    source: clips.Clip,
+    figure_name: clips.FigureName = None,
     set_: Set = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw all measures over time (.png, .pdf, .svg).")
     ] = None,
-    friction: Friction = None,
-    floor: Floor = None,
-    hold: Holding = None,
+    friction: clips.Friction = None,
+    floor: clips.Floor = None,
+    hold: clips.Holding = None,
     smooth: Annotated[float | None, typer.Option(help="Width of the smoothing for accelerations [s].")] = None,
     max_skate: Annotated[float | None, typer.Option(help="Most skating of planted feet [cm/s], rms.")] = None,
     max_penetration: Annotated[float | None, typer.Option(help="Deepest point below the floor [cm].")] = None,
@@ -60,10 +45,10 @@ def check(
     ] = None,
     max_jitter: Annotated[float | None, typer.Option(help="Jitter [mm], rms.")] = None,
     max_jerk: Annotated[float | None, typer.Option(help="Jerk [m/s^3], in 95% of the frames.")] = None,
-    figure: WhichFigure = 0,
-    units: Units = None,
-    up: Up = None,
-    rate: Rate = None,
+    figure: clips.WhichFigure = 0,
+    units: clips.Units = None,
+    up: clips.Up = None,
+    rate: clips.Rate = None,
     frames: Annotated[bool, typer.Option("--frames", help="With --json: the measures of every frame, too.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -75,10 +60,10 @@ def check(
         "friction": friction, "smooth": smooth, "max_skate": max_skate, "max_penetration": max_penetration,
         "max_float": max_float, "max_limit": max_limit, "max_force": max_force, "max_balance": max_balance,
         "max_carried": max_carried, "max_flight": max_flight, "max_drift": max_drift, "max_torque": max_torque,
-        "max_jitter": max_jitter, "max_jerk": max_jerk, "floor": floor_from(floor),
+        "max_jitter": max_jitter, "max_jerk": max_jerk, "floor": clips.floor_from(floor),
     }  # fmt: skip
     tuning = CheckTuning(**{k: v for k, v in given.items() if v is not None})
-    options, holds = reading_options(units, up, rate), holds_from(hold)
+    options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
     with bar(as_json) as show:
         began = time.monotonic()
 
@@ -86,7 +71,7 @@ def check(
             if time.monotonic() - began > _PROGRESS_DELAY:
                 show("checking", share)
 
-        motion = motion_of_source(source, figure_name, set_, figure, options)
+        motion = clips.motion_of_source(source, figure_name, set_, figure, options)
         report = check_motion(motion, holds=holds, tuning=tuning, progress=progress)
     if plot is not None:
         from counterpoise.render.check_plot import plot_check
@@ -112,7 +97,7 @@ def _print(report: CheckReport) -> None:
     for f in report.findings:
         span = f"{f.start:.2f}-{f.end:.2f}" if f.start == f.start else ""
         mark = "[green]ok[/]" if f.ok else "[bold red]x[/]"
-        numbers = (f"{short(f.value)} {f.unit}", short(f.limit), short(f.worst))
+        numbers = (f"{clips.short(f.value)} {f.unit}", clips.short(f.limit), clips.short(f.worst))
         table.add_row(f.name, mark, *numbers, span, escape(f.where))
     say(table)
     say(escape(report.verdict))

@@ -9,23 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.clips import (
-    Clip,
-    FigureName,
-    Floor,
-    Friction,
-    Holding,
-    Rate,
-    Units,
-    Up,
-    WhichFigure,
-    floor_from,
-    holds_from,
-    motion_of_source,
-    reading_options,
-    short,
-)
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 
@@ -36,11 +21,11 @@ if TYPE_CHECKING:
 
 @app.command()
 def fix(
-    source: Clip,
+    source: clips.Clip,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Write the fixed motion: .bvh, .glb, .npz, ...")
     ],
-    figure_name: FigureName = None,
+    figure_name: clips.FigureName = None,
     set_: Set = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Write the measures before and after (.json).")
@@ -48,9 +33,9 @@ def fix(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw before and after (.png, .pdf, .svg).")
     ] = None,
-    friction: Friction = None,
-    floor: Floor = None,
-    hold: Holding = None,
+    friction: clips.Friction = None,
+    floor: clips.Floor = None,
+    hold: clips.Holding = None,
     near: Annotated[
         float | None, typer.Option(help="Movement of a joint that costs 1 [m]: smaller stays nearer to the original.")
     ] = None,
@@ -61,10 +46,10 @@ def fix(
         float | None, typer.Option(help="Width of the smoothing of captured jitter [s]; 0 keeps it.")
     ] = None,
     window: Annotated[float | None, typer.Option(help="Length of the windows that are solved one by one [s].")] = None,
-    figure: WhichFigure = 0,
-    units: Units = None,
-    up: Up = None,
-    rate: Rate = None,
+    figure: clips.WhichFigure = 0,
+    units: clips.Units = None,
+    up: clips.Up = None,
+    rate: clips.Rate = None,
     as_json: Json = False,
 ) -> None:
     """Change a motion as little as possible so that it is physically possible. Exit code 2: the file cannot be read.
@@ -77,11 +62,12 @@ def fix(
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",)})
     given: dict[str, Any] = {
-        "friction": friction, "near": near, "force": force, "calm": calm, "window": window, "floor": floor_from(floor),
+        "friction": friction, "near": near, "force": force, "calm": calm, "window": window,
+        "floor": clips.floor_from(floor),
     }  # fmt: skip
     tuning = FixTuning(**{k: v for k, v in given.items() if v is not None})
-    options, holds = reading_options(units, up, rate), holds_from(hold)
-    motion = motion_of_source(source, figure_name, set_, figure, options)
+    options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
+    motion = clips.motion_of_source(source, figure_name, set_, figure, options)
     with bar(as_json) as show:
         result = fix_motion(motion, holds=holds, tuning=tuning, progress=show)
     whole = _with_rest_frame(result.motion, source, figure_name, options)
@@ -129,7 +115,7 @@ def _print(result: FixResult) -> None:
     after = {finding.name: finding for finding in result.after.findings}
     for was in result.before.findings:
         now = after.get(was.name)
-        table.add_row(was.name, short(was.value), short(now.value) if now else "", escape(was.unit))
+        table.add_row(was.name, clips.short(was.value), clips.short(now.value) if now else "", escape(was.unit))
     say(table)
     say(escape(result.summary))
     if result.frozen:

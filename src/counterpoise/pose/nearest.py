@@ -100,7 +100,7 @@ def _with_curvature(H: Array, S: Array) -> Array:
 def _step(
     problem: PoseProblem, q: Array, e: PoseEvaluation, H: Array, gradient: Array, cap: tuple[Array, Array] | None
 ) -> Array:
-    """Returns the step of one program: to x0, which meets the linearised equalities, and from there in their null space."""
+    """Returns one step: to x0, which meets the linearised equalities, and from there in their null space."""
     n = len(H)
     x0, N = np.zeros(n), np.eye(n)
     if len(e.c):

@@ -12,7 +12,6 @@ import numpy as np
 
 from counterpoise.arrays import Array
 
-UNBOUNDED = 1e30
 _ACTIVE, _EQUAL = 1, 5
 
 

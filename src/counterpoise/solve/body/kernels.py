@@ -42,7 +42,7 @@ from counterpoise.solve.body.workspace import (
     BodyWorkspace,
     FaceSizes,
     LastLevel,
-    Progress,
+    PricingProgress,
     StrictLevels,
     TickMemory,
     TickResult,
@@ -109,7 +109,7 @@ def iterate(body: BodyDynamics, space: BodyWorkspace, force_weight: float, max_s
     for i in range(len(working.tried)):
         working.tried[i] = 0
     met, turned = 0, chain.corner[p]
-    progress = Progress(0, p, np.inf)
+    progress = PricingProgress(0, p, np.inf)
     depth = min(max(working.held[-1], 0) + 1, p)
     status, released, released_side, zero_steps = OUT_OF_STEPS, -1, FREE, 0
     while stat[STEPS] < max_steps:

@@ -28,7 +28,7 @@ from counterpoise.solve.body.workspace import (
     FaceSizes,
     HeldBounds,
     LevelChain,
-    Progress,
+    PricingProgress,
 )
 
 MULTIPLIER_NOISE = 1e-13  # prices below this part of the level's gradient count as zero
@@ -40,8 +40,8 @@ MAX_RELEASES = 3  # how often one bound may be released without progress
 @inner_kernel
 def close_levels(
     body: BodyDynamics, space: BodyWorkspace, face: FaceSizes, depth: int, force_weight: float, stalled: bool,
-    progress: Progress,
-) -> tuple[int, Progress]:  # fmt: skip
+    progress: PricingProgress,
+) -> tuple[int, PricingProgress]:  # fmt: skip
     """Closes levels as far as the multipliers allow. Returns (the bound to release, or -1; the new progress).
 
     `stalled`: there were so many steps of zero length that the first bound is released instead of the steepest.
@@ -57,7 +57,7 @@ def close_levels(
                 _forget_releases(working)
             bound = _price_all(body, space, face.equal, force_weight, level == p, stalled, noise)
             if bound >= 0:
-                return bound, Progress(level, deepest, best)
+                return bound, PricingProgress(level, deepest, best)
             if level < p:
                 _lock_what_holds(working, prices, body.root, face.equal, noise)
                 deepest = min(deepest, level)
@@ -69,7 +69,7 @@ def close_levels(
         for i in range(len(working.lock)):
             if working.lock[i] == NOISY:
                 working.lock[i] = UNLOCKED
-    return -1, Progress(level, deepest, best)
+    return -1, PricingProgress(level, deepest, best)
 
 
 @inner_kernel

@@ -208,7 +208,7 @@ class FaceSizes(NamedTuple):
     turned: int  # coordinates of u that those rows and the levels reach; the others are zero in all of them
 
 
-class Progress(NamedTuple):
+class PricingProgress(NamedTuple):
     """How far the levels are closed."""
 
     level: int  # the first that is not closed; p: the last level; p + 1: all are
