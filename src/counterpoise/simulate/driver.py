@@ -92,14 +92,14 @@ def count_clamped(ticks: Sequence[TickNotes]) -> int:
 
 def note_columns(ticks: Sequence[TickNotes]) -> dict[str, NDArray[Any]]:
     """Returns the notes of ticks by name: numbers as floats (NaN where a tick has none), words as text."""
-    names = sorted({name for tick in ticks for name in tick.notes})
+    notes = [tick.notes for tick in ticks]
     out: dict[str, NDArray[Any]] = {}
-    for name in names:
-        values = [tick.notes.get(name) for tick in ticks]
-        if any(isinstance(value, str) for value in values):
+    for name in sorted(set().union(*notes)):
+        values = [note.get(name) for note in notes]
+        if any(issubclass(kind, str) for kind in set(map(type, values))):
             out[name] = np.array(["" if value is None else str(value) for value in values])
         else:
-            out[name] = np.array([np.nan if value is None else float(value) for value in values])
+            out[name] = np.array(values, float)  # None becomes NaN
     return out
 
 

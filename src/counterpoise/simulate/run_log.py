@@ -139,7 +139,7 @@ class RunLog:
         """Returns the rows of the steps from `first` until `done` steps were complete, and the final state."""
         count, m = done - first, self.model
         qpos, qvel = np.empty((count + 1, m.nq)), np.empty((count + 1, m.nv))
-        torque, external = np.zeros((count + 1, m.nv)), np.zeros((count + 1, m.nbody, 6))
+        torque, external = np.empty((count + 1, m.nv)), np.empty((count + 1, m.nbody, 6))
         contact_count = np.zeros(count + 2, np.int64)
         parts: list[tuple[NDArray[np.int32], Array, Array]] = []
         for block in self._blocks:
@@ -154,6 +154,7 @@ class RunLog:
             used = slice(begin, begin + int(block.contact_count[here].sum()))
             parts.append((block.bodies[used], block.point[used], block.force[used]))
         qpos[-1], qvel[-1] = self.final_state(done, data)
+        torque[-1], external[-1] = 0.0, 0.0
         parts = parts or [(self.block.bodies[:0], self.block.point[:0], self.block.force[:0])]
         bodies, point, force = (np.concatenate(column) for column in zip(*parts, strict=True))
         return LoggedRows(qpos, qvel, torque, external, Contacts(contact_count.cumsum(), bodies, point, force))

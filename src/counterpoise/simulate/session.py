@@ -27,7 +27,7 @@ from counterpoise.simulate.run_log import RunLog
 from counterpoise.simulate.start import standing_start
 from counterpoise.simulate.world import World, build_stage
 
-DEFAULT_KEEP = 10.0  # [s] of recording: about 40 MB for a human
+DEFAULT_KEEP = 10.0  # [s] of recording: about 35 MB for a human
 ROWS_PER_BLOCK = 256  # steps whose memory is released or used again at once
 
 
