@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 INNER = "from counterpoise.kernels import kernel\nSTEP = {step}\n@kernel\ndef grow(x):\n    return x + {add}\n"
 OUTER = (
@@ -63,3 +66,49 @@ def test_what_has_not_changed_is_not_compiled_again(tmp_path: Path):
     code = "import sys; sys.path.insert(0, '.'); import outer; print(sum(outer.twice.stats.cache_hits.values()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.stdout.split()[-1] == "1", done.stderr
+
+
+NOTICED = (
+    "from counterpoise import kernels\nkernels.NOTICE_DELAY = 0.0\n"
+    "@kernels.kernel\ndef total(x):\n    s = 0.0\n    for i in range(len(x)):\n        s += x[i]\n    return s\n"
+    "import numpy\n"
+    "with kernels.compile_notice('a sum'):\n    print(total(numpy.ones(3)))\n"
+)
+
+
+def test_compiling_is_announced_only_where_something_is_compiled(tmp_path: Path):
+    (tmp_path / "outer.py").write_text(NOTICED)
+    code = "import sys; sys.path.insert(0, '.'); import outer"
+    first, second = (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout == "3.0\n"
+    assert first.stderr == "counterpoise: compiling a sum; this happens once and takes about half a minute\n"
+    assert second.stderr == ""
+
+
+VERB = (
+    "import sys\nfrom counterpoise import kernels\nkernels.NOTICE_DELAY = 0.0\n"
+    "from counterpoise.cli import main\n"
+    "sys.argv = ['counterpoise', 'simulate', 'stand', '--seconds', '0.02']\nmain()\n"
+)
+
+
+def messages_of_a_verb(cache: Path | None = None) -> str:
+    """What `counterpoise simulate stand` writes to the error stream."""
+    environment = os.environ | ({} if cache is None else {"NUMBA_CACHE_DIR": str(cache)})
+    done = subprocess.run([sys.executable, "-c", VERB], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_a_verb_that_finds_its_kernels_in_the_cache_announces_nothing():
+    messages_of_a_verb()  # compiles what is not there yet
+    assert "compiling" not in messages_of_a_verb()
+
+
+@pytest.mark.slow
+def test_a_verb_announces_compilation_in_an_empty_cache(tmp_path: Path):
+    assert "compiling the whole-body solver" in messages_of_a_verb(tmp_path)
+    assert "compiling" not in messages_of_a_verb(tmp_path)

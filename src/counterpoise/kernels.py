@@ -8,17 +8,21 @@ files, and an edit of one compiles its callers anew.
 import hashlib
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import CodeType
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., object])
 SWIFT = {"reassoc", "contract", "arcp"}  # sums may be reordered, products fused, divisions turned into products
 LEAN = {"_nrt": False}  # no allocations, no counting of references
+NOTICE_DELAY = 1.5  # [s] a compilation shorter than this prints nothing
 
 
 def kernel(function: F) -> F:
@@ -59,6 +63,37 @@ def inner_kernel(function: F) -> F:
 def fast_kernel(function: F) -> F:
     """As `kernel`, with fused and reordered arithmetic: for pictures, where the last bit does not matter."""
     return _compiled(function, fastmath=True)
+
+
+@contextmanager
+def compile_notice(what: str) -> Iterator[None]:
+    """Prints to the error stream that `what` is compiled, if kernels are compiled inside the block and it takes long.
+
+    numba reports every compilation. Kernels that are loaded from the cache are not reported, so they print nothing.
+    """
+    listener = _CompileListener(f"counterpoise: compiling {what}; this happens once and takes about half a minute")
+    with event.install_listener("numba:compile", listener):
+        try:
+            yield
+        finally:
+            listener.timer.cancel()
+
+
+class _CompileListener(event.Listener):
+    """Prints a text some time after the first compilation began."""
+
+    def __init__(self, text: str) -> None:
+        self.timer = threading.Timer(NOTICE_DELAY, lambda: print(text, file=sys.stderr, flush=True))
+        self.timer.daemon = True
+        self.started = False
+
+    def on_start(self, _: Any) -> None:
+        if not self.started:
+            self.started = True
+            self.timer.start()
+
+    def on_end(self, _: Any) -> None:
+        """Nothing to do: `compile_notice` cancels the timer."""
 
 
 def _compiled(function: F, **options: Any) -> F:

@@ -183,6 +183,14 @@ def take_contact_places(character: Character, q: Array) -> Array:
     return out
 
 
+def take_body_poses(character: Character, q: Array) -> Array:
+    """World poses (segments, 7) of the bodies, in the order of `character.segments`: position, quaternion (w first)."""
+    d = tables_of(character).data
+    d.qpos[:] = q
+    mujoco.mj_kinematics(character.model, d)
+    return np.hstack([d.xpos[1:], d.xquat[1:]])
+
+
 def put_in_pose(character: Character, q: Array) -> mujoco.MjData:
     """The character's own MjData with frames, motion vectors and CoM of a pose; the next query overwrites it."""
     d = tables_of(character).data

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time as clock
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import takewhile
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +21,31 @@ from counterpoise.errors import BadValue
 from counterpoise.simulate.reading import clamp_torques
 
 
+class TickNotes(NamedTuple):
+    """What one control tick left behind."""
+
+    step: int
+    time: float  # [s]
+    notes: dict[str, float | str]  # of the controller, and "clamped": how many torques were beyond their limits
+    seconds: float  # wall-clock time it took
+
+
 @dataclass
 class Driver:
-    """A controller between its ticks, with all it has noted so far."""
+    """A controller between its ticks, with the notes of the ticks that are kept."""
 
     figure: Character
     controller: Controller
     steps_per_tick: int
     memory: Any
     torque: Array  # (nv,) clamped, as applied until the next tick
-    clamped: int = 0  # torques beyond their limits, summed over joints and ticks
-    ticks: list[float] = field(default_factory=list)  # [s]
-    notes: list[dict[str, float | str]] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)  # wall-clock time of each tick
+    first_step: int = 0  # the step of the controller's first tick
+    ticks: deque[TickNotes] = field(default_factory=deque)
 
-    def tick(self, state: State) -> None:
+    def is_due(self, step: int) -> bool:
+        return (step - self.first_step) % self.steps_per_tick == 0
+
+    def tick(self, step: int, state: State) -> None:
         """Asks the controller for its action, and keeps its torques within the limits of the joints."""
         began = clock.perf_counter()
         action = self.controller.act(take_snapshot(self.figure, state), self.memory)
@@ -48,22 +60,47 @@ class Driver:
                 f"{type(self.controller).__name__} gave torques of shape {torque.shape} or not finite at "
                 f"t = {state.time:.4f} s; {self.figure.name!r} needs {self.figure.nv} finite numbers"
             )
-        self.clamped += over
-        self.ticks.append(state.time)
-        self.notes.append({**action.notes, "clamped": float(over)})
-        self.seconds.append(clock.perf_counter() - began)
+        notes = {**action.notes, "clamped": float(over)}
+        self.ticks.append(TickNotes(step, state.time, notes, clock.perf_counter() - began))
 
-    def note_columns(self) -> dict[str, NDArray[Any]]:
-        """Returns the notes of all ticks by name: numbers as floats (NaN where a tick has none), words as text."""
-        names = sorted({name for note in self.notes for name in note})
-        out: dict[str, NDArray[Any]] = {}
-        for name in names:
-            values = [note.get(name) for note in self.notes]
-            if any(isinstance(value, str) for value in values):
-                out[name] = np.array(["" if value is None else str(value) for value in values])
-            else:
-                out[name] = np.array([np.nan if value is None else float(value) for value in values])
-        return out
+    def change_controller(self, controller: Controller, memory: Any, step: int, timestep: float) -> None:
+        """Goes on with another controller from a step on.
+
+        It has its first tick at once, except where its type and rate are those of the one before: then the ticks go on
+        in their rhythm.
+        """
+        steps = steps_per_tick(controller.rate, timestep)
+        if type(controller) is not type(self.controller) or steps != self.steps_per_tick:
+            self.first_step, self.steps_per_tick = step, steps
+        self.controller, self.memory = controller, memory
+
+    def forget(self, before: int) -> None:
+        """Drops the notes of the ticks before a step."""
+        while self.ticks and self.ticks[0].step < before:
+            self.ticks.popleft()
+
+    def ticks_since(self, step: int) -> list[TickNotes]:
+        """The kept ticks from a step on."""
+        recent = list(takewhile(lambda tick: tick.step >= step, reversed(self.ticks)))
+        return recent[::-1]
+
+
+def count_clamped(ticks: Sequence[TickNotes]) -> int:
+    """Torques beyond their limits, summed over joints and ticks."""
+    return int(sum(float(tick.notes["clamped"]) for tick in ticks))
+
+
+def note_columns(ticks: Sequence[TickNotes]) -> dict[str, NDArray[Any]]:
+    """Returns the notes of ticks by name: numbers as floats (NaN where a tick has none), words as text."""
+    notes = [tick.notes for tick in ticks]
+    out: dict[str, NDArray[Any]] = {}
+    for name in sorted(set().union(*notes)):
+        values = [note.get(name) for note in notes]
+        if any(issubclass(kind, str) for kind in set(map(type, values))):
+            out[name] = np.array(["" if value is None else str(value) for value in values])
+        else:
+            out[name] = np.array(values, float)  # None becomes NaN
+    return out
 
 
 def steps_per_tick(rate: float, timestep: float) -> int:

@@ -20,7 +20,7 @@ from counterpoise.character.state import State
 from counterpoise.control.basic import Controller
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
-from counterpoise.simulate.driver import Driver, one_controller_each, steps_per_tick
+from counterpoise.simulate.driver import Driver, count_clamped, note_columns, one_controller_each, steps_per_tick
 from counterpoise.simulate.reading import is_sound
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.run_log import RunLog
@@ -59,8 +59,12 @@ def simulate(
     check_disturbances(disturbances, figures)
     place = world if world is not None else World()
     stage = build_stage(place, figures)
-    states = start_states(start, figures, place)
-    return Run(stage, controllers, disturbances, states, seconds, seed).run(progress)
+    steps = max(1, round(seconds / place.timestep))
+    memories = [one.begin(figure) for one, figure in zip(controllers, figures, strict=True)]
+    run = Run(stage, controllers, memories, start_states(start, figures, place), RunLog(stage.model, steps), seed)
+    run.disturbances = disturbances
+    run.run(steps, progress)
+    return run.recording(0, None)
 
 
 def check_seconds(seconds: float) -> None:
@@ -80,74 +84,88 @@ class _BoundDisturbance:
 
 
 class Run:
-    """One stretch of simulation: a stage, its controllers and disturbances, stepped and recorded."""
+    """A stage under its controllers and disturbances, stepped and recorded. It may be continued at any time."""
 
     def __init__(
         self,
         stage: Stage,
         controllers: Sequence[Controller],
-        disturbances: Sequence[Disturbance],
+        memories: Sequence[Any],
         states: Sequence[State],
-        seconds: float,
+        log: RunLog,
         seed: int,
-        memories: Sequence[Any] | None = None,
     ) -> None:
-        self.stage, self.seed = stage, seed
+        self.stage, self.log, self.seed = stage, log, seed
         self.model, self.data = stage.model, mujoco.MjData(stage.model)
         self.timestep = float(stage.model.opt.timestep)
-        self.steps = max(1, round(seconds / self.timestep))
-        self.start_time = states[0].time
+        self.start_time = self.platform_start = states[0].time  # [s] of step 0; of the platform's own motion
+        self.steps, self.status = 0, "finished"  # complete steps so far; how the last stretch ended
         self.qpos, self.qvel = self.data.qpos, self.data.qvel  # views of MuJoCo's arrays
         self.applied, self.external = self.data.qfrc_applied, self.data.xfrc_applied
         for place, state in zip(stage.places, states, strict=True):
             self.qpos[place.qpos], self.qvel[place.dofs] = state.q, state.v
-        if memories is None:
-            memories = [c.begin(f) for f, c in zip(stage.figures, controllers, strict=True)]
         self.drivers = [
             Driver(figure, controller, steps_per_tick(controller.rate, self.timestep), memory, np.zeros(figure.nv))
             for figure, controller, memory in zip(stage.figures, controllers, memories, strict=True)
         ]
-        self.disturbances = [self._bound(one) for one in disturbances]
-        self.log = RunLog(self.model, self.steps + 1)
+        self._disturbances: list[_BoundDisturbance] = []
 
-    def run(self, progress: Progress | None) -> Recording:
-        """Steps to the end, or until the run diverges or is interrupted. Returns the recording."""
-        status, done = "finished", 0
+    @property
+    def disturbances(self) -> list[Disturbance]:
+        return [one.disturbance for one in self._disturbances]
+
+    @disturbances.setter
+    def disturbances(self, disturbances: Sequence[Disturbance]) -> None:
+        self.external[:] = 0.0
+        self._disturbances = [self._bound(one) for one in disturbances]
+
+    def time_of(self, step: int) -> float:
+        """The simulated time before a step [s]; of `steps`, the time now."""
+        return self.start_time + step * self.timestep
+
+    def state(self, figure: int = 0) -> State:
+        """The state of one figure after the last complete step."""
+        q, v = self.log.final_state(self.steps, self.data)
+        place = self.stage.places[figure]
+        return State(q[place.qpos], v[place.dofs], self.time_of(self.steps))
+
+    def run(self, steps: int, progress: Progress | None) -> None:
+        """Makes `steps` steps, or fewer if the run diverges or is interrupted; `status` says which."""
+        self.status, first, last = "finished", self.steps, self.steps + steps
         try:
-            for k in range(self.steps):
+            for k in range(first, last):
                 if not self._step(k):
-                    status = "diverged"
+                    self.status = "diverged"
                     break
-                done = k + 1
-                if progress is not None and (k % STEPS_PER_PROGRESS == 0 or done == self.steps):
-                    progress(done * self.timestep)
+                self.steps = k + 1
+                if progress is not None and ((k - first) % STEPS_PER_PROGRESS == 0 or self.steps == last):
+                    progress((self.steps - first) * self.timestep)
         except KeyboardInterrupt:
-            status = "interrupted"
-        return self._recording(done, status)
+            self.status = "interrupted"
 
     def _step(self, k: int) -> bool:
         """One physics step. Returns whether the new state is sound; if not, the state before it is the last row."""
-        now = self.start_time + k * self.timestep
-        self.log.write_state(k, self.qpos, self.qvel)
+        now = self.time_of(k)
+        self.log.begin_row(k, self.data)
         mujoco.mj_step1(self.model, self.data)  # positions, contacts and bias forces of this state
         self._control(k, now)
         self._drive_platform(now)
-        self._disturb(k, now)
-        self.log.torque[k] = self.applied
+        self._disturb(now)
+        self.log.write_torque(self.applied)
         if self.stage.world.integrator == "rk4":
             mujoco.mj_step(self.model, self.data)  # all four stages, with the same inputs
         else:
             mujoco.mj_step2(self.model, self.data)
         if not is_sound(self.qpos, self.qvel):
             return False
-        self._read_contacts(k)
+        self._read_contacts()
         return True
 
     def _control(self, k: int, now: float) -> None:
         """Asks the controllers whose tick is due; between its ticks a controller's torque is held."""
         for driver, place in zip(self.drivers, self.stage.places, strict=True):
-            if k % driver.steps_per_tick == 0:
-                driver.tick(State(self.qpos[place.qpos], self.qvel[place.dofs], now))
+            if driver.is_due(k):
+                driver.tick(k, State(self.qpos[place.qpos], self.qvel[place.dofs], now))
             self.applied[place.dofs] = driver.torque
 
     def _drive_platform(self, now: float) -> None:
@@ -161,22 +179,22 @@ class Run:
             return
         m, d, dt = self.model, self.data, self.timestep
         q, v = self.stage.platform_qpos, self.stage.platform_dofs
-        wanted = platform.pose(now + dt - self.start_time)[PLATFORM_ORDER]
+        wanted = platform.pose(now + dt - self.platform_start)[PLATFORM_ORDER]
         acceleration, force = np.zeros(m.nv), np.zeros(m.nv)
         acceleration[v] = ((wanted - self.qpos[q]) / dt - self.qvel[v]) / dt
         mujoco.mj_mulM(m, d, force, acceleration)
         self.applied[v] = force[v] + d.qfrc_bias[v]
 
-    def _disturb(self, k: int, now: float) -> None:
+    def _disturb(self, now: float) -> None:
         """Applies the wrenches of all disturbances that act now, and writes them down."""
-        if not self.disturbances:
+        if not self._disturbances:
             return
         self.external[:] = 0.0
-        for one in self.disturbances:
+        for one in self._disturbances:
             wrench = self._wrench(one, now)
             if wrench is not None:
                 one.wrench += wrench
-        self.log.external[k] = self.external
+        self.log.write_external(self.external)
 
     def _wrench(self, one: _BoundDisturbance, now: float) -> Array | None:
         given = one.disturbance
@@ -192,34 +210,35 @@ class Run:
         pose = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
         return _BoundDisturbance(one, body, pose, self.external[body])
 
-    def _read_contacts(self, k: int) -> None:
-        self.log.read_contacts(k, self.data)
+    def _read_contacts(self) -> None:
+        self.log.read_contacts(self.data)
 
-    def _recording(self, done: int, status: str) -> Recording:
-        """The recording of the first `done` steps."""
-        rows, first, world, log = done + 1, self.drivers[0], self.stage.world, self.log
-        log.close(done, self.qpos, self.qvel)
+    def recording(self, first: int, warm_start: Array | None) -> Recording:
+        """The recording from step `first` on, before which `qacc_warmstart` was `warm_start`."""
+        rows, world = self.log.rows(first, self.steps, self.data), self.stage.world
+        ticks = [driver.ticks_since(first) for driver in self.drivers]
         return Recording(
             figures=self.stage.figures,
             places=self.stage.places,
             model=self.model,
-            time=self.start_time + self.timestep * np.arange(rows, dtype=np.float64),
-            qpos=log.qpos[:rows].copy(),
-            qvel=log.qvel[:rows].copy(),
-            torque=log.torque[:rows].copy(),
-            external=log.external[:rows].copy(),
-            contacts=log.contacts(done),
-            ticks=np.array(first.ticks, float),
-            notes=first.note_columns(),
-            tick_seconds=np.array(first.seconds, float),
+            time=self.start_time + self.timestep * np.arange(first, self.steps + 1, dtype=np.float64),
+            qpos=rows.qpos,
+            qvel=rows.qvel,
+            torque=rows.torque,
+            external=rows.external,
+            contacts=rows.contacts,
+            ticks=np.array([tick.time for tick in ticks[0]], float),
+            notes=note_columns(ticks[0]),
+            tick_seconds=np.array([tick.seconds for tick in ticks[0]], float),
             meta={
-                "status": status,
+                "status": self.status,
                 "seed": self.seed,
                 "controllers": [type(driver.controller).__name__ for driver in self.drivers],
-                "clamped": [driver.clamped for driver in self.drivers],
+                "clamped": [count_clamped(one) for one in ticks],
                 "ground": world.ground,
                 "friction": world.friction,
                 "tilt": list(world.tilt),
                 "platform": world.platform is not None,
             },
+            warm_start=None if warm_start is None or not warm_start.any() else warm_start.copy(),
         )

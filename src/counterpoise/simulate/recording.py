@@ -1,8 +1,8 @@
 """Recording: everything that happened in a simulation, enough for plain MuJoCo to repeat it bit by bit.
 
 It is saved as `.npz` without pickle. Row k holds the state before step k and the inputs applied during it; the last row
-is the final state with no inputs. To repeat it, set the first state; then, for every row but the last, set
-qfrc_applied = torque[k] and xfrc_applied = external[k], and call mj_step.
+is the final state with no inputs. To repeat it, set the first state (and qacc_warmstart = warm_start, where there is
+one); then, for every row but the last, set qfrc_applied = torque[k] and xfrc_applied = external[k], and call mj_step.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ class Recording:
     notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # of that controller, (t,) each
     tick_seconds: Array = field(default_factory=lambda: np.empty(0))  # (t,) wall-clock time of each tick [s]
     meta: Mapping[str, Any] = field(default_factory=dict)
+    warm_start: Array | None = None  # (nv,) MuJoCo's qacc_warmstart at the first row; None: zero, as in a new MjData
 
     def __post_init__(self) -> None:
         for name in ("time", "qpos", "qvel", "torque", "external", "ticks", "tick_seconds"):
@@ -163,6 +164,8 @@ class Recording:
             TICKS: self.ticks,
         }
         out |= {f"{NOTE_PREFIX}{name}": values for name, values in sorted(self.notes.items())}
+        if self.warm_start is not None:
+            out["warm_start"] = self.warm_start
         if timings:
             out["tick_seconds"] = self.tick_seconds
         return out

@@ -42,6 +42,8 @@ def read_recording(archive: Archive) -> Recording:
         "torque": archive.read("torque", "f", 2, (n, model.nv)),
         "external": archive.read("external", "f", 3, (n, model.nbody, 6)),
     }
+    if "warm_start" in archive.names:
+        arrays["warm_start"] = archive.read("warm_start", "f", 1, (model.nv,))
     for name, values in {"time": time, **arrays}.items():
         if not np.isfinite(values).all():
             raise Refused(f"array {name!r} holds NaN or infinity")
@@ -68,6 +70,7 @@ def read_recording(archive: Archive) -> Recording:
         notes=_read_notes(archive, len(ticks)),
         tick_seconds=archive.read("tick_seconds", "f", 1) if "tick_seconds" in archive.names else np.empty(0),
         meta=meta,
+        warm_start=arrays.get("warm_start"),
     )
 
 

@@ -32,6 +32,8 @@ def replay(recording: Recording, progress: Callable[[float], None] | None = None
     m = recording.model
     d = mujoco.MjData(m)
     d.qpos[:], d.qvel[:] = recording.qpos[0], recording.qvel[0]
+    if recording.warm_start is not None:
+        d.qacc_warmstart[:] = recording.warm_start
     worst, when, error = 0.0, float(recording.time[0]), 0.0
     for k in range(len(recording) - 1):
         d.qfrc_applied[:] = recording.torque[k]

@@ -1,68 +1,172 @@
-"""What a run writes down row by row: states, inputs, and the contacts of every step."""
+"""What a run writes down row by row: states, inputs, and the contacts of every step.
+
+The rows stand in blocks. A log that keeps only the last rows uses its oldest block again, so its memory does not grow.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
+
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from counterpoise.arrays import Array
 from counterpoise.simulate.reading import gather_contacts
 from counterpoise.simulate.recording import Contacts
 
-FIRST_CAPACITY = 1024  # contacts there is memory for at the start
+FIRST_CAPACITY = 1024  # contacts a block has memory for at the start
 
 
-class RunLog:
+class LogBlock:
     """Arrays with one row a step, filled while the simulation runs."""
 
     def __init__(self, model: mujoco.MjModel, rows: int) -> None:
+        self.first = 0  # the step of the first row
+        self.warm_start = np.zeros(model.nv)  # qacc_warmstart before the first step
         self.qpos, self.qvel = np.zeros((rows, model.nq)), np.zeros((rows, model.nv))
         self.torque, self.external = np.zeros((rows, model.nv)), np.zeros((rows, model.nbody, 6))
-        self._last_state = -1  # row of the last state written
-        self._contact_count, self._contacts = np.zeros(rows, np.int64), 0  # of each row; of all rows so far
-        self._bodies = np.empty((FIRST_CAPACITY, 2), np.int32)
-        self._point, self._force = np.empty((FIRST_CAPACITY, 3)), np.empty((FIRST_CAPACITY, 3))
+        self.contact_count, self.contacts = np.zeros(rows, np.int64), 0  # of each row; of all rows so far
+        self.bodies = np.empty((FIRST_CAPACITY, 2), np.int32)
+        self.point, self.force = np.empty((FIRST_CAPACITY, 3)), np.empty((FIRST_CAPACITY, 3))
         self._geom_body = np.array(model.geom_bodyid, np.int32)
+        self._external_used = False
 
-    def write_state(self, k: int, qpos: Array, qvel: Array) -> None:
-        self.qpos[k], self.qvel[k] = qpos, qvel
-        self._last_state = k
+    def write_external(self, row: int, external: Array) -> None:
+        self.external[row] = external
+        self._external_used = True
 
-    def read_contacts(self, k: int, data: mujoco.MjData) -> None:
-        """Adds the contacts that carried force in step k."""
+    def read_contacts(self, row: int, data: mujoco.MjData) -> None:
+        """Adds the contacts that carried force in the step of this row."""
         if data.ncon == 0:
             return
-        contact, first = data.contact, self._contacts
-        if first + data.ncon > len(self._point):
+        contact, first = data.contact, self.contacts
+        if first + data.ncon > len(self.point):
             self._grow(first + data.ncon)
         count = gather_contacts(
             contact.efc_address, contact.dim, contact.frame, contact.geom, contact.pos, data.efc_force,
-            self._geom_body, first, self._bodies, self._point, self._force,
+            self._geom_body, first, self.bodies, self.point, self.force,
         )  # fmt: skip
-        self._contact_count[k] = count
-        self._contacts = first + count
+        self.contact_count[row] = count
+        self.contacts = first + count
 
-    def close(self, done: int, qpos: Array, qvel: Array) -> None:
-        """Ends the log after `done` steps: row `done` holds the last state, and no inputs.
+    def clear(self) -> None:
+        """Empties the block, to be filled again. States and torques are overwritten row by row."""
+        self.contact_count[:], self.contacts = 0, 0
+        if self._external_used:
+            self.external[:], self._external_used = 0.0, False
 
-        A step that was interrupted or diverged has already written the state before it; that one stays the last.
-        """
-        if self._last_state < done:
-            self.write_state(done, qpos, qvel)
-        self.torque[done:], self.external[done:] = 0.0, 0.0
-
-    def contacts(self, done: int) -> Contacts:
-        """The contacts of the first `done` steps."""
-        rows = done + 1
-        count = np.where(np.arange(rows) < done, self._contact_count[:rows], 0)
-        start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-        used = slice(int(start[-1]))
-        return Contacts(start, self._bodies[used].copy(), self._point[used].copy(), self._force[used].copy())
+    @property
+    def nbytes(self) -> int:
+        """The memory of its arrays [bytes]."""
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
 
     def _grow(self, rows: int) -> None:
         """Makes room for `rows` contacts, or for twice as many as before."""
-        rows = max(rows, 2 * len(self._point))
-        self._bodies, self._point, self._force = (
+        rows = max(rows, 2 * len(self.point))
+        self.bodies, self.point, self.force = (
             np.concatenate([old, np.empty((rows - len(old), old.shape[1]), old.dtype)])
-            for old in (self._bodies, self._point, self._force)
+            for old in (self.bodies, self.point, self.force)
         )
+
+
+@dataclass(frozen=True)
+class LoggedRows:
+    """Copies of consecutive rows of a log; the last row is the final state, without inputs."""
+
+    qpos: Array
+    qvel: Array
+    torque: Array
+    external: Array
+    contacts: Contacts
+
+
+class RunLog:
+    """The rows of a run in blocks of `block_rows`: all of them, or at least the last `keep` rows."""
+
+    def __init__(self, model: mujoco.MjModel, block_rows: int, keep: int | None = None) -> None:
+        self.model, self.block_rows, self.keep = model, block_rows, keep
+        self.block = LogBlock(model, block_rows)  # the one being written
+        self.row = -1  # the last row begun in it
+        self._blocks = deque([self.block])
+
+    @property
+    def first(self) -> int:
+        """The oldest step that is still there."""
+        return self._blocks[0].first
+
+    @property
+    def first_warm_start(self) -> Array:
+        """MuJoCo's `qacc_warmstart` before the oldest step."""
+        return self._blocks[0].warm_start
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of all blocks [bytes]."""
+        return sum(block.nbytes for block in self._blocks)
+
+    def begin_row(self, step: int, data: mujoco.MjData) -> None:
+        """Begins the row of a step with the state before it."""
+        row = step - self.block.first
+        if row == self.block_rows:
+            self._next_block(step)
+            row = 0
+        if row == 0:
+            self.block.warm_start[:] = data.qacc_warmstart
+        self.block.qpos[row], self.block.qvel[row] = data.qpos, data.qvel
+        self.row = row
+
+    def write_torque(self, torque: Array) -> None:
+        self.block.torque[self.row] = torque
+
+    def write_external(self, external: Array) -> None:
+        self.block.write_external(self.row, external)
+
+    def read_contacts(self, data: mujoco.MjData) -> None:
+        self.block.read_contacts(self.row, data)
+
+    def final_state(self, done: int, data: mujoco.MjData) -> tuple[Array, Array]:
+        """Returns q and v of the whole world after `done` steps.
+
+        A step that was interrupted or diverged has already written the state before it; that one stays the last.
+        """
+        if self.block.first + self.row == done:
+            return self.block.qpos[self.row], self.block.qvel[self.row]
+        return data.qpos, data.qvel
+
+    def rows(self, first: int, done: int, data: mujoco.MjData) -> LoggedRows:
+        """Returns the rows of the steps from `first` until `done` steps were complete, and the final state."""
+        count, m = done - first, self.model
+        qpos, qvel = np.empty((count + 1, m.nq)), np.empty((count + 1, m.nv))
+        torque, external = np.empty((count + 1, m.nv)), np.empty((count + 1, m.nbody, 6))
+        contact_count = np.zeros(count + 2, np.int64)
+        parts: list[tuple[NDArray[np.int32], Array, Array]] = []
+        for block in self._blocks:
+            here = slice(max(first - block.first, 0), min(done - block.first, self.block_rows))
+            if here.start >= here.stop:
+                continue
+            there = slice(here.start + block.first - first, here.stop + block.first - first)
+            qpos[there], qvel[there] = block.qpos[here], block.qvel[here]
+            torque[there], external[there] = block.torque[here], block.external[here]
+            contact_count[there.start + 1 : there.stop + 1] = block.contact_count[here]
+            begin = int(block.contact_count[: here.start].sum())
+            used = slice(begin, begin + int(block.contact_count[here].sum()))
+            parts.append((block.bodies[used], block.point[used], block.force[used]))
+        qpos[-1], qvel[-1] = self.final_state(done, data)
+        torque[-1], external[-1] = 0.0, 0.0
+        parts = parts or [(self.block.bodies[:0], self.block.point[:0], self.block.force[:0])]
+        bodies, point, force = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return LoggedRows(qpos, qvel, torque, external, Contacts(contact_count.cumsum(), bodies, point, force))
+
+    def _next_block(self, step: int) -> None:
+        """Begins a new block at a step: the oldest one, where enough newer rows are there, or one more."""
+        free: LogBlock | None = None
+        while self.keep is not None and len(self._blocks) > 1 and step - self._blocks[1].first >= self.keep:
+            free = self._blocks.popleft()
+        if free is None:
+            free = LogBlock(self.model, self.block_rows)
+        free.clear()
+        free.first = step
+        self.block = free
+        self._blocks.append(free)

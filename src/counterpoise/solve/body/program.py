@@ -11,10 +11,9 @@ result is cached on disk.
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -24,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
+from counterpoise.kernels import compile_notice
 from counterpoise.solve.body import kernels as core
 from counterpoise.solve.body import workspace as names
 from counterpoise.solve.body.layout import scratch_size
@@ -235,7 +235,7 @@ def solve_body(
     scratch = _scratch(n, k, len(problem.level_targets), len(problem.extra_targets), p)
     values, stat = np.empty(2 * n + k + p + 1), np.empty(names.STAT_SIZE, np.int64)
     unit = problem.force_unit
-    with nullcontext() if _ready.is_set() else _compile_notice():
+    with nullcontext() if _ready.is_set() else compile_notice("the whole-body solver"):
         core.solve_core(
             (problem.M, problem.h, problem.G, problem.root),
             (problem.force_limit, problem.torque_low, problem.torque_high),
@@ -252,6 +252,7 @@ def solve_body(
             scratch,
             (values, stat),
         )
+    _ready.set()
     if stat[names.STATUS] == names.NOT_FINITE:
         raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")
     return BodySolution((n, k, p), values, stat, BodyMemory(held, point))
@@ -259,20 +260,6 @@ def solve_body(
 
 _local = threading.local()
 _ready = threading.Event()
-
-
-@contextmanager
-def _compile_notice() -> Iterator[None]:
-    """Prints a message when the first call takes more than a moment: then it compiles."""
-    words = "counterpoise: compiling the whole-body solver; this happens once and takes about half a minute"
-    timer = threading.Timer(1.5, lambda: print(words, file=sys.stderr, flush=True))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        _ready.set()
 
 
 def _scratch(n: int, k: int, m: int, e: int, p: int) -> tuple[Array, Ints]:

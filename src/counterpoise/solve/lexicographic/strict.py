@@ -9,13 +9,12 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from itertools import pairwise
 
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
+from counterpoise.kernels import compile_notice
 from counterpoise.solve.level import Hierarchy, HierarchyOutcome, Level, build_hierarchy
 from counterpoise.solve.lexicographic.climb import climb
 from counterpoise.solve.lexicographic.pivot import pivot
@@ -35,16 +34,12 @@ _ready = False
 
 
 def make_ready() -> None:
-    """Compiles the kernels or loads them from disk, once, on a tiny problem. Logs a message when it takes seconds."""
+    """Compiles the kernels or loads them from disk, once, on a tiny problem. Prints a message where it compiles."""
     global _ready
     if _ready:
         return
     _ready = True
-    text = "compiling the hierarchy solver; this happens once and takes about half a minute"
-    notice = threading.Timer(4.0, logging.getLogger("counterpoise").warning, (text,))
-    notice.daemon = True
-    notice.start()
-    try:
+    with compile_notice("the hierarchy solver"):
         tiny = build_hierarchy([Level(np.ones((1, 2)), np.ones(1))], (np.ones((1, 2)), -1.0, 1.0), (0.0, 1.0))
         s = Scaled(tiny)
         y, sides = np.zeros(2), np.zeros(3, np.int64)
@@ -52,8 +47,6 @@ def make_ready() -> None:
         whole = s.with_bounds_as_rows()
         project(whole.C, whole.lo, whole.hi, np.zeros(2), y, sides, np.zeros(3, np.int64), 9)
         climb(whole, y, sides, np.zeros(2), 9)
-    finally:
-        notice.cancel()
 
 
 class Scaled:
