@@ -21,6 +21,7 @@ from counterpoise.control.feet import (
     remove_short_spells,
 )
 from counterpoise.control.limbs import arm_detour, limbs_of
+from counterpoise.control.reference import whole_feet
 from counterpoise.control.standing_body import standing_body
 from counterpoise.control.support import capture_share, measured_support, planted_support, support_of
 from counterpoise.errors import BadValue
@@ -45,7 +46,7 @@ def test_any_set_of_points_can_be_a_support() -> None:
 def test_planted_and_measured_support_agree_where_the_feet_are_planted(human: Character) -> None:
     s = human.snapshot()
     planted = planted_support(take_stance(s, Footing()))
-    measured, offset = measured_support(s, None, (), LEVEL, s.contact_position)
+    measured, offset = measured_support(s, None, whole_feet(human, ()), LEVEL, s.contact_position)
     assert planted is not None
     assert np.allclose(planted.points[:, :2], measured.points[:, :2]) and np.allclose(planted.normal, [0.0, 0.0, 1.0])
     assert np.allclose(planted.edges, measured.edges) and not offset.any()
@@ -56,7 +57,9 @@ def test_planted_and_measured_support_agree_where_the_feet_are_planted(human: Ch
 
 def test_a_lifted_foot_carries_nothing(human: Character) -> None:
     s, right = human.snapshot(), points_of_feet(human, ("foot_right",))
-    support, offset = measured_support(s, None, ("foot_right",), LEVEL, s.contact_position - [0.0, 0.0, 0.5])
+    support, offset = measured_support(
+        s, None, whole_feet(human, ("foot_right",)), LEVEL, s.contact_position - [0.0, 0.0, 0.5]
+    )
     assert np.array_equal(support.points, s.contact_position[~right]) and np.allclose(offset, [0.0, 0.0, 0.5])
     assert np.array_equal(bearing_points(human, ("foot_right",)), ~right)
     assert bearing_points(human, ("foot_left", "foot_right")).all()
@@ -66,11 +69,11 @@ def test_the_capture_point_is_on_the_edge_at_one(human: Character) -> None:
     edges = hull_edges(np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]))
     com, rest, omega = np.array([0.0, 0.0, 1.0]), np.zeros(3), 3.0
     momentum = np.array([0.0, 0.0, 0.0, 3.0 * human.mass, 0.0, 0.0])  # c'/omega = 1
-    at_edge = capture_share(edges, com, momentum, com, rest, rest, omega, human.mass, human.weight, 1.0)
+    at_edge = capture_share(edges, com, momentum, com, rest, rest, com, omega, human.mass, human.weight, 1.0)
     assert at_edge == pytest.approx(1.0)
     tipping = np.array([0.0, human.weight / omega, 0.0, 0.0, 0.0, 0.0])
     for share in (0.0, 0.5, 1.0):
-        found = capture_share(edges, com, tipping, com, rest, rest, omega, human.mass, human.weight, share)
+        found = capture_share(edges, com, tipping, com, rest, rest, com, omega, human.mass, human.weight, share)
         assert found == pytest.approx(share)
 
 

@@ -16,7 +16,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
-from counterpoise.objectives import Footing, Surface
+from counterpoise.objectives import LEVEL, Footing, Surface
 from counterpoise.objectives.footing import Ground
 
 Grounds = tuple[Ground | None, ...]  # under each foot; None: level ground at z = 0
@@ -26,6 +26,19 @@ Grounds = tuple[Ground | None, ...]  # under each foot; None: level ground at z 
 def points_of_feet(character: Character, feet: tuple[str, ...]) -> Flags:
     """Returns (p,): which contact points belong to these feet."""
     return np.array([foot.name in feet for foot in character.feet for _ in foot.points], bool)
+
+
+@kept_with_character
+def toe_points(character: Character) -> Flags:
+    """Returns (p,): points on toes that can bend. Such a foot is held by three or more points of its own body.
+
+    Toes are weak. A foot that must also hold them in place has no strength left for anything else.
+    """
+    out = []
+    for foot in character.feet:
+        own = [point.body == foot.body for point in foot.points]
+        out += [not mine and sum(own) >= 3 for mine in own]
+    return np.array(out, bool)
 
 
 @kept_with_character
@@ -59,6 +72,11 @@ def grounds_of_feet(character: Character, ground: Ground | Mapping[str, Ground] 
 def _hashable(ground: Ground | None) -> Ground | None:
     """Returns a ground that can be the key of a table: of a callable object that cannot, its bound `__call__`."""
     return ground.__call__ if callable(ground) and not isinstance(ground, Hashable) else ground
+
+
+def is_level(ground: Ground | None) -> bool:
+    """Returns whether a ground is the level one at z = 0 that does not move."""
+    return ground is None or (isinstance(ground, Surface) and np.array_equal(ground.state_row(), LEVEL.state_row()))
 
 
 def foot_heights(character: Character, points: Array, grounds: Grounds) -> Array:
@@ -114,7 +132,7 @@ def remove_short_spells(lifted: Flags, shortest: int) -> None:
 def remove_low_lifts(lifted: Flags, heights: Array, least: float) -> None:
     """Removes from lifted (n, feet), in place, lifts that stay below the height `least` [m]: noise, or dragged feet."""
     for foot in range(lifted.shape[1]):
-        for first, last in _spells(lifted[:, foot]):
+        for first, last in spells(lifted[:, foot]):
             if heights[first:last, foot].max() < least:
                 lifted[first:last, foot] = False
 
@@ -135,7 +153,7 @@ def lifted_soon(lifted: Flags, ahead: int) -> Flags:
 def check_on_ground(motion: Motion, times: Array, lifted: Flags, longest: int, controller: str) -> None:
     """Raises BadValue where every foot is lifted for more than `longest` rows: a standing controller cannot jump."""
     flying: Flags = np.asarray(lifted.all(axis=1))
-    for first, last in _spells(flying):
+    for first, last in spells(flying):
         if last - first > longest:
             start, end = float(times[first]), float(times[last - 1])
             raise BadValue(
@@ -146,7 +164,7 @@ def check_on_ground(motion: Motion, times: Array, lifted: Flags, longest: int, c
             )
 
 
-def _spells(flags: Flags) -> list[tuple[int, int]]:
+def spells(flags: Flags) -> list[tuple[int, int]]:
     """Returns first row and end of every spell in which the flag (n,) is set."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(np.int8), [0]])))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.track import follow, point_path
 from counterpoise.control.feet import (
@@ -23,7 +24,9 @@ from counterpoise.control.feet import (
     foot_heights,
     grounds_of_feet,
     names_of_feet,
+    points_of_feet,
     remove_short_spells,
+    toe_points,
 )
 from counterpoise.errors import BadValue
 from counterpoise.motion.curves import VectorCurve
@@ -35,6 +38,15 @@ GRID_RATE = 100.0  # [Hz] at which the feet of a motion are examined
 LIFT_HEIGHT = 0.012  # [body heights] a foot of the reference this far above the lowest is lifted
 SHORTEST_LIFT = 0.08  # [s] shorter lifts and touch-downs are ignored
 WITHDRAW_TIME = 0.08  # [s] before the reference lifts a foot, the foot stops bearing
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPattern:
+    """Which contact points a reference uses. The same object stands for the same pattern, tick after tick."""
+
+    lifted: tuple[str, ...]  # feet that are off the ground as a whole
+    raised: Flags  # (p,) points that do not bear: of lifted feet, and of raised heels and balls
+    loose: Flags  # (p,) points that may bear and do not keep their place
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +63,7 @@ class ReferenceSample:
     lifted: tuple[str, ...]  # feet that do not bear
     momentum: Array  # (3,) angular, about the CoM; zero where the reference was not rehearsed
     momentum_rate: Array  # (3,)
+    contact: ContactPattern
     snapshot: Snapshot | None  # of the pose, where it is known: always of a pose, of a motion while a foot is lifted
 
 
@@ -89,10 +102,11 @@ class MotionReference:
         lifted: Flags = np.logical_or.reduce(self.lifted[row : ahead + 1])
         if lifted.all():  # no foot would bear until the next one comes down: those that stand now still do
             lifted = self.lifted[row]
+        names = names_of_feet(self.character, lifted)
         return ReferenceSample(
             sample.q, sample.v, sample.a, com.value, com.velocity if inside else _REST,
-            com.acceleration if inside else _REST, self.points[row], names_of_feet(self.character, lifted), _REST,
-            _REST, None,
+            com.acceleration if inside else _REST, self.points[row], names, _REST, _REST,
+            whole_feet(self.character, names), None,
         )  # fmt: skip
 
     def _row(self, time: float) -> int:
@@ -149,10 +163,20 @@ def check_reference(character: Character, given: ArrayLike | Motion | None, cont
         character.check_pose(given, "reference")
 
 
+@kept_with_character
+def whole_feet(character: Character, lifted: tuple[str, ...]) -> ContactPattern:
+    """Returns the pattern of feet that stand or are lifted as a whole."""
+    raised = points_of_feet(character, lifted)
+    return ContactPattern(lifted, raised, toe_points(character) & ~raised)
+
+
 def pose_sample(character: Character, q: Array, lifted: tuple[str, ...]) -> ReferenceSample:
     """Returns what a pose at rest asks for."""
     here, rest = character.snapshot(character.state(q)), no_velocity(character)
-    return ReferenceSample(q, rest, rest, here.com, _REST, _REST, here.contact_position, lifted, _REST, _REST, here)
+    return ReferenceSample(
+        q, rest, rest, here.com, _REST, _REST, here.contact_position, lifted, _REST, _REST,
+        whole_feet(character, lifted), here,
+    )  # fmt: skip
 
 
 def next_speed(speed: float, trouble: float, behind: float, catch_up: float, pace_time: float, dt: float) -> float:

@@ -21,7 +21,8 @@ ROOT_PLACE_WEIGHT = 0.01  # of the root's place
 def smoothed(motion: Motion, width: float) -> Motion:
     """Returns the motion averaged over a Gaussian window of standard deviation `width` [s], without lag.
 
-    The mean is taken in the tangent space of each pose, so that rotations stay rotations. The end poses are kept.
+    The mean is taken in the tangent space of each pose, so that rotations stay rotations. End poses and the velocities
+    there are kept.
     """
     character = motion.character
     n = max(round(motion.duration / STEP), 2)
@@ -34,11 +35,17 @@ def smoothed(motion: Motion, width: float) -> Motion:
     mean = np.zeros((n + 1, character.nv))
     for k, share in zip(offsets, shares, strict=True):
         near = np.arange(n + 1) + k
-        near = near % n if motion.loop and not motion.travel else np.clip(near, 0, n)
-        mean += share * character.difference(poses, poses[near])
+        if motion.loop and not motion.travel:
+            mean += share * character.difference(poses, poses[near % n])
+            continue
+        end = np.clip(near, 0, n)  # beyond an end the motion goes on as its image in the pose there, turned by 180 deg
+        mirrored = np.clip(2 * end - near, 0, n)
+        to_end = character.difference(poses, poses[end])
+        change = 2.0 * to_end - character.difference(poses, poses[mirrored])
+        mean += share * np.where((end == near)[:, None], to_end, change)
     out = character.integrate(poses, mean)
     if motion.loop:
-        _close_loop(motion, poses, out)
+        close_loop(motion, poses, out)
     else:
         out[0], out[-1] = poses[0], poses[-1]
     return replace(motion, times=times, poses=out)
@@ -68,11 +75,11 @@ def leant(motion: Motion, times: Array, lean: Array) -> Motion:
             if again:
                 s = character.snapshot(character.state(out[i]))
     if motion.loop:
-        _close_loop(motion, poses, out)
+        close_loop(motion, poses, out)
     return replace(motion, times=grid, poses=out)
 
 
-def _close_loop(motion: Motion, poses: Array, out: Array) -> None:
+def close_loop(motion: Motion, poses: Array, out: Array) -> None:
     """Makes the last pose of a changed loop equal its first, or, where the loop travels, keeps both as they were."""
     out[-1] = poses[-1] if motion.travel else out[0]
     out[0] = poses[0] if motion.travel else out[0]

@@ -7,8 +7,9 @@ height and H the angular momentum about it, that point is
 
 Here p is drawn into the support of its time, and the CoM's path follows from p: the bounded solution of the same
 equation, a tridiagonal system over the whole clip. That path leans before a foot leaves the ground, because it knows
-the future. The poses then lean with the path, feet in their places, and all of it is examined again. A motion that
-could be stood from the start is not changed.
+the future. The poses then lean with the path, feet in their places, and all of it is examined again. Before that, feet
+that creep are put still and feet that go are made to clear the ground (footwork.py). A motion that could be stood from
+the start is not changed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from scipy.linalg import solve_banded
 from scipy.ndimage import gaussian_filter1d
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import take_contact_places, take_snapshot
@@ -28,17 +29,27 @@ from counterpoise.control.feet import (
     Grounds,
     check_on_ground,
     foot_heights,
+    is_level,
     lifted_soon,
     names_of_feet,
     remove_low_lifts,
 )
-from counterpoise.control.reference import ReferenceSample
+from counterpoise.control.footwork import find_footwork
+from counterpoise.control.reference import ContactPattern, ReferenceSample
 from counterpoise.control.reference_shaping import STEP, leant, smoothed
 from counterpoise.control.standing_body import standing_body
 from counterpoise.motion.motion import Motion
+from counterpoise.objectives.footing import foot_table
 from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside
 
-SMOOTH_TIME = 0.008  # [s] standard deviation of the window over which CoM and momentum are averaged: capture is noisy
+SMOOTH_TIME = 0.025  # [s] standard deviation of the window over which CoM and momentum are averaged: capture is noisy
+PRESSURE_TIME = (
+    0.03  # [s] the same of the window over which the zero-moment point is averaged, so that it does not jump ...
+)
+PRESSURE_ROUNDS = 3  # ... so often, each time drawn into the support again
+FITTED_SMOOTH_TIME = (
+    0.025  # [s] the same of the window over which poses are averaged after their feet were put in place
+)
 ROUNDS = 2  # at most so often the poses are leant
 REAL_LIFT = 3.0  # [lift heights] a foot that never gets this high stays planted
 SMALLEST_LEAN = 1e-3  # [m] below this the poses are not changed
@@ -56,7 +67,8 @@ class RehearsedReference:
     given: Motion  # as the user gave it
     motion: Motion  # as it is followed: smoothed, and leant
     path: Array  # (n, 5, 3) every STEP from the start: CoM, its velocity and acceleration, angular momentum, its rate
-    lifted: Flags  # (n, feet) in the air, or soon to be
+    patterns: tuple[ContactPattern, ...]  # all that occur
+    pattern: Ints  # (n,) which of them is in use: points in the air, or soon to be, are raised
 
     def at(self, clock: float, speed: float = 1.0) -> ReferenceSample:
         """Returns what is asked for at a time of the motion that is followed at `speed` times its own."""
@@ -67,12 +79,11 @@ class RehearsedReference:
         com, velocity, acceleration, momentum, momentum_rate = rates * (
             (1.0 - u) * self.path[row] + u * self.path[row + 1]
         )
-        flags: Flags = self.lifted[row]
-        lifted = () if flags.all() else names_of_feet(self.character, flags)
-        snapshot = take_snapshot(self.character, State(s.q, v, clock)) if lifted else None
+        contact = self.patterns[self.pattern[row]]
+        snapshot = take_snapshot(self.character, State(s.q, v, clock)) if contact.raised.any() else None
         points = take_contact_places(self.character, s.q) if snapshot is None else snapshot.contact_position
         return ReferenceSample(
-            s.q, v, a, com, velocity, acceleration, points, lifted, momentum, momentum_rate, snapshot
+            s.q, v, a, com, velocity, acceleration, points, contact.lifted, momentum, momentum_rate, contact, snapshot
         )  # fmt: skip
 
     def _row(self, clock: float) -> tuple[int, float]:
@@ -103,14 +114,25 @@ def rehearse(
     motion = smoothed(given, smooth) if smooth > 0.0 and len(given) > 3 else given
     period = motion.duration if motion.loop else 0.0
     times = np.arange(motion.start - period, motion.end + (period or TIME_AFTER) + 0.5 * STEP, STEP)
+    footwork = None
+    if all(is_level(ground) for ground in grounds) and len(given) > 3:
+        footwork = find_footwork(character, motion, lift_height)
+        if footwork is not None and footwork.motion is not motion:
+            motion = smoothed(footwork.motion, max(smooth, FITTED_SMOOTH_TIME))
+    foot_of = foot_table(character).foot_of
     for round_ in range(ROUNDS + 1):
         com, momentum, points = _measured(motion, character, times)
-        heights = foot_heights(character, points, grounds)
-        lifted: Flags = heights > lift_height
-        remove_low_lifts(lifted, heights, REAL_LIFT * lift_height)
+        if footwork is None:
+            lifted = foot_heights(character, points, grounds) > lift_height
+            remove_low_lifts(lifted, foot_heights(character, points, grounds), REAL_LIFT * lift_height)
+            bearing = standing = ~lifted[:, foot_of]
+        else:
+            rows_of = _rows(motion, times, len(footwork.standing))
+            bearing, standing = footwork.bearing[rows_of], footwork.standing[rows_of]
+            lifted = ~np.stack([bearing[:, foot_of == foot].any(axis=1) for foot in range(len(character.feet))], axis=1)
         if round_ == 0:
             check_on_ground(motion, times, lifted, LONGEST_FLIGHT, "Stand")
-        soon = lifted_soon(lifted, max(1, round(lookahead / STEP)))
+        soon = lifted_soon(~bearing, max(1, round(lookahead / STEP)))
         path = _standing_path(character, com, momentum, points, soon, margin, held_start=not motion.loop)
         lean = path[:, :2] - com[:, :2]
         if round_ == ROUNDS or float(np.abs(lean).max()) < SMALLEST_LEAN:
@@ -122,7 +144,31 @@ def rehearse(
     if period:
         one = round(period / STEP)
         rows = slice(one, min(2 * one + 2, len(times)))
-    return RehearsedReference(character, given, motion, whole[rows], soon[rows])
+    patterns, pattern = _patterns(character, soon[rows], (bearing & ~standing)[rows])
+    return RehearsedReference(character, given, motion, whole[rows], patterns, pattern)
+
+
+def _rows(motion: Motion, times: Array, n: int) -> Ints:
+    """Returns the rows, of n from the start to the end of a motion, that belong to times; a loop repeats."""
+    since = times - motion.start
+    since = since % motion.duration if motion.loop else since
+    return np.clip(np.round(since / motion.duration * (n - 1)), 0, n - 1).astype(np.int64)
+
+
+def _patterns(character: Character, raised: Flags, loose: Flags) -> tuple[tuple[ContactPattern, ...], Ints]:
+    """Returns all patterns of contact points that occur and the number of each row's, (n,).
+
+    A row in which every point is raised has all points standing: a standing character does not fly.
+    """
+    raised = np.where(raised.all(axis=1, keepdims=True), False, raised)
+    both, pattern = np.unique(np.concatenate([raised, loose & ~raised], axis=1), axis=0, return_inverse=True)
+    p = raised.shape[1]
+    foot_of = foot_table(character).foot_of
+    out = []
+    for row in both:
+        up = np.array([row[:p][foot_of == foot].all() for foot in range(len(character.feet))])
+        out.append(ContactPattern(names_of_feet(character, up), row[:p].copy(), row[p:].copy()))
+    return tuple(out), pattern.reshape(-1).astype(np.int64)
 
 
 def _measured(motion: Motion, character: Character, times: Array) -> tuple[Array, Array, Array]:
@@ -133,14 +179,24 @@ def _measured(motion: Motion, character: Character, times: Array) -> tuple[Array
     for i in range(n):
         s = take_snapshot(character, State(samples.q[i], samples.v[i], 0.0))
         com[i], momentum[i], points[i] = s.com, s.momentum[:3], s.contact_position
-    width = SMOOTH_TIME / STEP
-    return gaussian_filter1d(com, width, axis=0), gaussian_filter1d(momentum, width, axis=0), points
+    return _averaged(com, SMOOTH_TIME), _averaged(momentum, SMOOTH_TIME), points
+
+
+def _averaged(path: Array, width: float) -> Array:
+    """Returns a path (n, ...) averaged over a Gaussian window of standard deviation `width` [s].
+
+    Its ends, and the slopes there, are kept.
+    """
+    width /= STEP
+    pad = min(int(np.ceil(4.0 * width)), len(path) - 1)
+    extended = np.pad(path, ((pad, pad), (0, 0)), mode="reflect", reflect_type="odd")
+    return np.asarray(gaussian_filter1d(extended, width, axis=0)[pad : pad + len(path)])
 
 
 def _standing_path(
-    character: Character, com: Array, momentum: Array, points: Array, lifted: Flags, margin: float, held_start: bool
+    character: Character, com: Array, momentum: Array, points: Array, raised: Flags, margin: float, held_start: bool
 ) -> Array:
-    """Returns the CoM's path (n, 3) whose zero-moment point stays over the feet that stand.
+    """Returns the CoM's path (n, 3) whose zero-moment point stays over the points that are not raised, (n, p).
 
     c - lever c'' = p + tip is a tridiagonal system. At the end the CoM rests over p; at the start it is where the
     motion has it (`held_start`), or over p.
@@ -151,7 +207,9 @@ def _standing_path(
     push = np.maximum(standing_body(character).gravity + acceleration[:, 2], LEAST_PUSH)
     lever = np.maximum(com[:, 2] - points[:, :, 2].min(axis=1), LEAST_COM_HEIGHT) / push  # 1/omega^2 [s^2]
     tip = np.stack([spin[:, 1], -spin[:, 0]], axis=1) / (character.mass * push[:, None])
-    p = _inside_support(character, com[:, :2] - lever[:, None] * acceleration[:, :2] - tip, points, lifted, margin)
+    p = _inside_support(com[:, :2] - lever[:, None] * acceleration[:, :2] - tip, points, raised, margin)
+    for _ in range(PRESSURE_ROUNDS):
+        p = _inside_support(_averaged(p, PRESSURE_TIME), points, raised, margin)
     k = lever / STEP**2
     bands = np.zeros((3, n))
     bands[1], bands[0, 1:], bands[2, :-1] = 1.0 + 2.0 * k, -k[:-1], -k[1:]
@@ -165,12 +223,11 @@ def _standing_path(
     return out
 
 
-def _inside_support(character: Character, wanted: Array, points: Array, lifted: Flags, margin: float) -> Array:
+def _inside_support(wanted: Array, points: Array, raised: Flags, margin: float) -> Array:
     """Returns the places (n, 2) nearest to the wanted ones that are inside the support of their time."""
-    foot_of = np.array([i for i, foot in enumerate(character.feet) for _ in foot.points])
     out = np.empty_like(wanted)
     for i in range(len(wanted)):
-        stand = ~lifted[i][foot_of]
+        stand = ~raised[i]
         edges = hull_edges(np.ascontiguousarray(points[i][stand if stand.any() else slice(None)][:, :2]))
         out[i] = nearest_inside(edges, wanted[i, 0], wanted[i, 1], margin * deepest(edges)[2])
     return out

@@ -30,9 +30,9 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.control.crouch import crouched
-from counterpoise.control.feet import Grounds, foot_heights, grounds_of_feet, names_of_feet, points_of_feet
-from counterpoise.control.reference import ReferenceSample, check_reference, next_speed, pose_sample
-from counterpoise.control.rehearsal import RehearsedReference, rehearse
+from counterpoise.control.feet import Grounds, foot_heights, grounds_of_feet, names_of_feet
+from counterpoise.control.reference import ContactPattern, ReferenceSample, check_reference, next_speed, pose_sample
+from counterpoise.control.rehearsal import LEAST_PUSH, RehearsedReference, rehearse
 from counterpoise.control.stand_objectives import StandAim, stand_levels
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import com_above_feet, limp_torque, lowest, standing_body
@@ -64,6 +64,7 @@ class StandMemory:
     danger: float = 0.0  # 0 calm, 1 full
     offset: Array | None = None  # (3,) [m] of the planted feet from the reference's, followed slowly
     rehearsal: RehearsedReference | None = None
+    torque: Array | None = None  # (nv,) [N m]
     fallen: bool = False
 
 
@@ -122,7 +123,7 @@ class Stand:
             return character.state(None if isinstance(self.reference, Motion) else self.reference)
         first = memory.rehearsal.at(memory.clock)
         s = character.snapshot(character.state(first.q, first.v))
-        planted = ~points_of_feet(character, first.lifted)
+        planted = ~(first.contact.raised | first.contact.loose)
         J = np.vstack([s.contact_jacobian[planted].reshape(-1, character.nv), s.com_jacobian])
         wanted = np.concatenate([np.zeros(3 * int(planted.sum())), first.com_velocity])
         change = np.linalg.lstsq(J, wanted - J @ first.v, rcond=1e-6)[0]
@@ -135,7 +136,7 @@ class Stand:
         if memory.fallen or self._has_fallen(snapshot, reference):
             return self._limp(snapshot, memory)
         held = None if memory.solver.footing is None else memory.solver.footing.held
-        support, offset = measured_support(snapshot, held, reference.lifted, grounds, reference.points)
+        support, offset = measured_support(snapshot, held, reference.contact, grounds, reference.points)
         aim = self._aim(snapshot, reference, support, self._followed(offset, support, snapshot, memory))
         urgency, near = (_urgency(snapshot, aim, share) for share in (1.0, t.danger_spin))
         fade = self._fading(snapshot, memory)
@@ -147,10 +148,11 @@ class Stand:
         )  # fmt: skip
         solution = solve_whole_body(snapshot, levels, self._footing(reference), self._strength(), memory.solver)
         error = tracking_error(snapshot, reference.q)
-        speed = self._next_speed(snapshot.time, clock, alarm, error, memory)
-        after = StandMemory(solution.memory, snapshot.time, clock, speed, alarm, danger, aim.offset, rehearsal)
+        speed = self._next_speed(snapshot.time, clock, alarm, error, reference, memory)
+        torque = self._smoothed(solution.torque, alarm, snapshot, memory)
+        after = StandMemory(solution.memory, snapshot.time, clock, speed, alarm, danger, aim.offset, rehearsal, torque)
         notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
-        return Action(solution.torque, after, notes)
+        return Action(torque, after, notes)
 
     # -- the reference -----------------------------------------------------------------------------------------------
 
@@ -191,13 +193,18 @@ class Stand:
         steps = round((standing - asked) / (CROUCH_STEP * standing))
         return None if steps <= 0 else crouched(character, standing * (1.0 - CROUCH_STEP * steps))
 
-    def _next_speed(self, time: float, clock: float, alarm: float, error: float, memory: StandMemory) -> float:
+    def _next_speed(
+        self, time: float, clock: float, alarm: float, error: float, reference: ReferenceSample, memory: StandMemory
+    ) -> float:
         """Returns the speed of the reference's clock: slower in trouble, a little faster while behind."""
         if not (isinstance(self.reference, Motion) and self.playback):
             return 1.0
         t, dt = self.tuning, max(time - memory.time, 0.0)
         behind = time - (clock - self.reference.start)
-        trouble = max(t.slow_down * alarm, smooth_step(error / t.error_slow))
+        steady = (
+            not reference.contact.raised.any()
+        )  # while a foot is in the air, a slower clock would tip the body over
+        trouble = max(t.slow_down * alarm * steady, smooth_step(error / t.error_slow))
         return next_speed(memory.speed, trouble, behind, t.catch_up, t.pace_time, dt)
 
     # -- the goals ---------------------------------------------------------------------------------------------------
@@ -211,8 +218,13 @@ class Stand:
         return carried + (offset - carried) * (1.0 - math.exp(-dt / max(self.tuning.follow_time, 1e-6)))
 
     def _aim(self, snapshot: Snapshot, reference: ReferenceSample, support: Support, offset: Array) -> StandAim:
-        """Returns the reference's CoM and momentum, moved with the feet and kept over the support."""
-        com = support.inside(reference.com + offset, self.tuning.margin * support.depth)
+        """Returns the reference's CoM and momentum, moved with the feet. A pose's CoM is kept over the support.
+
+        A motion's need not be over it: it was rehearsed so that its centre of pressure is.
+        """
+        margin = self.tuning.margin * support.depth
+        pivot = support.inside(_pressure(snapshot.character, reference) + offset, margin)
+        com = reference.com + offset if isinstance(self.reference, Motion) else pivot.copy()
         velocity, acceleration = reference.com_velocity, reference.com_acceleration
         if self.height is not None:
             standing, step, now = standing_body(snapshot.character).height, HEIGHT_STEP, snapshot.time
@@ -223,7 +235,7 @@ class Stand:
             velocity[2], acceleration[2] = change / (2.0 * step), 0.0
         return StandAim(
             com, velocity + support.velocity, acceleration + support.acceleration, reference.momentum,
-            reference.momentum_rate, support, offset,
+            reference.momentum_rate, pivot, support, offset,
         )  # fmt: skip
 
     def _asked_height(self, time: float, least: float, most: float) -> float:
@@ -239,8 +251,16 @@ class Stand:
 
     def _footing(self, reference: ReferenceSample) -> Footing:
         if self.ground is not None:
-            return Footing(surface=self.ground, lifted=reference.lifted, friction=self.friction)
-        return _level_footing(reference.lifted, self.friction)
+            used = reference.contact
+            return Footing(surface=self.ground, raised=used.raised, loose=used.loose, friction=self.friction)
+        return _level_footing(reference.contact, self.friction)
+
+    def _smoothed(self, torque: Array, alarm: float, snapshot: Snapshot, memory: StandMemory) -> Array:
+        """Returns the torques, which follow those of the program to 1/e in `torque_time`; at full alarm, at once."""
+        dt, time = snapshot.time - memory.time, self.tuning.torque_time * (1.0 - alarm)
+        if memory.torque is None or dt <= 0.0 or time < 1e-6:
+            return torque
+        return memory.torque + (torque - memory.torque) * (1.0 - math.exp(-dt / time))
 
     def _strength(self) -> WholeBodyTuning:
         """Returns the solver's tuning: a limp character has no strength, one with compliance 0.5 has all of it."""
@@ -277,16 +297,26 @@ def _pose_sample(character: Character, pose: bytes, lift_height: float, grounds:
 
 
 @lru_cache(maxsize=64)
-def _level_footing(lifted: tuple[str, ...], friction: float) -> Footing:
-    return Footing(lifted=lifted, friction=friction)
+def _level_footing(contact: ContactPattern, friction: float) -> Footing:
+    return Footing(raised=contact.raised, loose=contact.loose, friction=friction)
+
+
+def _pressure(character: Character, reference: ReferenceSample) -> Array:
+    """Returns the centre of pressure (x, y) that a reference has, and the height of its CoM, (3,) [m]."""
+    com, a, H = reference.com, reference.com_acceleration, reference.momentum_rate
+    push = max(standing_body(character).gravity + float(a[2]), LEAST_PUSH)
+    height = float(com[2]) - lowest(reference.points)
+    x = float(com[0]) - (height * float(a[0]) + float(H[1]) / character.mass) / push
+    y = float(com[1]) - (height * float(a[1]) - float(H[0]) / character.mass) / push
+    return np.array([x, y, com[2]])
 
 
 def _urgency(snapshot: Snapshot, aim: StandAim, angular_share: float) -> float:
-    """Returns how far the capture point has come from the CoM's goal towards the edge of the support: 1 on the edge."""
+    """Returns how far the capture point has come from where it should be towards the edge of the support: 1 on it."""
     character = snapshot.character
     body = standing_body(character)
     return capture_share(
-        aim.support.edges, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, body.omega,
+        aim.support.edges, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, aim.pivot, body.omega,
         character.mass, body.gravity * character.mass, angular_share,
     )  # fmt: skip
 
@@ -306,4 +336,4 @@ def _mean_error(layout: Ints, root: int, nv: int, q: Array, wanted: Array) -> fl
     return float(np.sqrt(total / max(nv - root, 1)))
 
 
-_FULL_STRENGTH = WholeBodyTuning(rank=NEARLY_DEPENDENT)
+_FULL_STRENGTH = WholeBodyTuning(rank=NEARLY_DEPENDENT, force_weight=300.0)

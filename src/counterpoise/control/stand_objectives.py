@@ -33,11 +33,12 @@ ROOT_WEIGHT = 1e-3  # of the root's orientation, against 1 of every joint
 class StandAim:
     """Where the CoM and the angular momentum should be now."""
 
-    com: Array  # (3,) [m], moved with the feet and kept over the support
+    com: Array  # (3,) [m], moved with the feet
     velocity: Array  # (3,)
     acceleration: Array  # (3,)
     momentum: Array  # (3,) angular
     momentum_rate: Array  # (3,)
+    pivot: Array  # (3,) [m] the centre of pressure that the reference has, kept over the support
     support: Support
     offset: Array  # (3,) [m] of the planted feet from the reference's
 
@@ -84,7 +85,7 @@ def stand_levels(
         own.stops,
         own.clear.aimed(reference=_low_reference(snapshot, reference, t.low_part), moved=aim.offset),
     )
-    if reference.lifted:
+    if reference.snapshot is not None and reference.contact.raised.any():
         weight = t.swing_weight * min(firmness, 1.0)
         objectives = (*objectives, SwingFeet(reference, aim.offset, aim.support, t.swing_stiffness, weight))
     return (own.contact,), (*objectives, *extra)

@@ -31,7 +31,7 @@ class StandTuning:
     stiffness: float = 200.0  # [1/s^2] k_p of the joints when calm
     slack: float = 0.5  # share of it at full alarm
     free_limbs: float = 0.2  # share of it for arms: light limbs that end in a hand
-    contact_stiffness: float = 1600.0  # [1/s^2] of planted feet
+    contact_stiffness: float = 900.0  # [1/s^2] of planted feet
     stop_weight: float = 30.0  # of joint limits
     clear_weight: float = 300.0  # of keeping all parts but the feet off the ground, with lengths in CoM heights
     clear_margin: float = 0.02  # [standing CoM heights] how far off the ground
@@ -43,10 +43,11 @@ class StandTuning:
     danger_full: float = 1.1  # and at which the danger is full
     danger_spin: float = 0.5  # share of the angular momentum that counts for the danger
     calm_time: float = 0.4  # [s] in which alarm and danger fall to 1/e
-    margin: float = 0.1  # of the support's depth that the CoM's goal keeps from its edge
+    margin: float = 0.35  # of the support's depth that the CoM's goal keeps from its edge
     follow_time: float = 0.3  # [s] in which the reference is moved to where the feet really are, to 1/e
     lookahead: float = 0.08  # [s] before the reference lifts a foot, the foot stops bearing
-    smooth_time: float = 0.01  # [s] standard deviation of the window that smooths a motion; 0: no smoothing
+    smooth_time: float = 0.025  # [s] standard deviation of the window that smooths a motion; 0: no smoothing
+    torque_time: float = 0.003  # [s] in which torques follow those of the program, to 1/e; 0: at once
     lift_height: float = 0.005  # [m] a foot of a reference motion this far off its ground is lifted
     slow_down: float = 0.5  # share of the reference's speed that is lost at full alarm
     catch_up: float = 0.25  # share of the reference's speed that is added at most, while behind it

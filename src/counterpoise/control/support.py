@@ -13,7 +13,8 @@ import numpy as np
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.feet import Grounds, ground_motion, points_of_feet
+from counterpoise.control.feet import Grounds, ground_motion
+from counterpoise.control.reference import ContactPattern
 from counterpoise.kernels import kernel
 from counterpoise.objectives import Stance
 from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside, share_of_way
@@ -85,16 +86,15 @@ def planted_support(stance: Stance) -> Support | None:
 
 
 def measured_support(
-    snapshot: Snapshot, held: Flags | None, lifted: tuple[str, ...], grounds: Grounds, reference: Array
+    snapshot: Snapshot, held: Flags | None, contact: ContactPattern, grounds: Grounds, reference: Array
 ) -> tuple[Support, Array]:
     """Returns the support where the points of a snapshot are, and its distance from the reference's, (3,).
 
-    The points are those that were held at the last tick (None: all) and whose feet are not lifted; where there are
-    none, all points of feet that are not lifted. `reference` (p, 3) is where the reference has its points.
+    The points are those that were held at the last tick (None: all) or are loose, and are not raised; where there are
+    none, all that are not raised. `reference` (p, 3) is where the reference has its points.
     """
     places = snapshot.contact_position
-    up = points_of_feet(snapshot.character, lifted)
-    bearing = _standing_points(~up if held is None else held, up)
+    bearing = _standing_points(~contact.raised if held is None else held, contact.loose, contact.raised)
     support = support_of(places, bearing)
     if any(map(callable, grounds)):
         velocity, acceleration = ground_motion(grounds, snapshot.time, support.centre)
@@ -119,15 +119,15 @@ def _gather(places: Array, bearing: Flags, points: Array, centre: Array) -> tupl
 
 
 @kernel
-def _standing_points(held: Flags, lifted: Flags) -> Flags:
-    """Returns (p,): points that are held and not lifted; where there are none, those that are not lifted."""
+def _standing_points(held: Flags, loose: Flags, raised: Flags) -> Flags:
+    """Returns (p,): points that are held or loose, and not raised; where there are none, those that are not raised."""
     out, count = np.empty(len(held), np.bool_), 0
     for i in range(len(held)):
-        out[i] = held[i] and not lifted[i]
+        out[i] = (held[i] or loose[i]) and not raised[i]
         count += out[i]
     if count == 0:
         for i in range(len(held)):
-            out[i] = not lifted[i]
+            out[i] = not raised[i]
     return out
 
 
@@ -147,18 +147,19 @@ def mean_offset(places: Array, reference: Array, bearing: Flags) -> Array:
 
 @kernel
 def capture_share(
-    edges: Array, com: Array, momentum: Array, goal: Array, goal_velocity: Array, goal_momentum: Array, omega: float,
-    mass: float, weight: float, angular_share: float,
+    edges: Array, com: Array, momentum: Array, goal: Array, goal_velocity: Array, goal_momentum: Array, pivot: Array,
+    omega: float, mass: float, weight: float, angular_share: float,
 ) -> float:  # fmt: skip
-    """Returns how far the capture point is on the way from the CoM's goal to the edge of the support: 1 on the edge.
+    """Returns how far the error of the capture point reaches from `pivot` towards the edge of the support: 1 on it.
 
-    The capture point is c + (c' - c'_r)/omega. Angular momentum H = momentum[:3] beyond the reference's tips the body
-    over as well: a share of it counts as x + omega (H_y - H_ry) / m g and y - omega (H_x - H_rx) / m g.
+    `pivot` is the centre of pressure that the reference has: at rest the CoM's goal. The error of the capture point is
+    c - c_r + (c' - c'_r)/omega. Angular momentum H = momentum[:3] beyond the reference's tips the body over as well: a
+    share of it counts as x + omega (H_y - H_ry) / m g and y - omega (H_x - H_rx) / m g.
     """
     tip = angular_share * omega / weight
-    x = com[0] + (momentum[3] / mass - goal_velocity[0]) / omega + tip * (momentum[1] - goal_momentum[1])
-    y = com[1] + (momentum[4] / mass - goal_velocity[1]) / omega - tip * (momentum[0] - goal_momentum[0])
-    return share_of_way(edges, goal[0], goal[1], x, y)
+    x = com[0] - goal[0] + (momentum[3] / mass - goal_velocity[0]) / omega + tip * (momentum[1] - goal_momentum[1])
+    y = com[1] - goal[1] + (momentum[4] / mass - goal_velocity[1]) / omega - tip * (momentum[0] - goal_momentum[0])
+    return share_of_way(edges, pivot[0], pivot[1], pivot[0] + x, pivot[1] + y)
 
 
 # -- the ground's force ----------------------------------------------------------------------------------------------

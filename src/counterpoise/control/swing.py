@@ -1,4 +1,4 @@
-"""SwingFeet: feet in the air follow those of the reference."""
+"""SwingFeet: feet in the air, and raised heels, follow those of the reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.feet import points_of_feet
 from counterpoise.control.reference import ReferenceSample
 from counterpoise.control.support import Support
 from counterpoise.objectives import Objective, Rows
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SwingFeet(Objective):
-    """Lifted feet follow the reference's, point by point, so that they come down where the reference puts them.
+    """Raised points of feet follow the reference's, so that they come down where the reference puts them.
 
-    J a = k (p_r - p) + 2 sqrt(k) (v_r - v) + a_r - drift at every contact point of a lifted foot. The reference is
+    J a = k (p_r - p) + 2 sqrt(k) (v_r - v) + a_r - drift at every raised contact point. The reference is
     moved by `offset` and carried by the ground under the other feet.
     """
 
@@ -33,8 +32,8 @@ class SwingFeet(Objective):
     name: str = "swing feet"
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
-        """Returns three rows for each point of each lifted foot."""
-        at, goal, k = points_of_feet(snapshot.character, self.reference.lifted), self.reference.snapshot, self.stiffness
+        """Returns three rows for each raised point."""
+        at, goal, k = self.reference.contact.raised, self.reference.snapshot, self.stiffness
         assert goal is not None
         wanted = k * (goal.contact_position[at] + self.offset - snapshot.contact_position[at])
         rate = goal.contact_velocity[at] + self.support.velocity - snapshot.contact_velocity[at]

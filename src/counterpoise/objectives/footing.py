@@ -4,6 +4,8 @@ Every contact point of the character always has its multipliers, so that sizes a
 `reach` of its surface may push, until it is farther than `leave` away (hysteresis). The upper bound of its force rises
 over `rise` seconds after touch-down and falls over `fall` seconds when its foot shall leave the ground. A planted foot
 is held by all its points, also by those that have come off the ground: otherwise a raised heel would never come back.
+Points can be let go one by one: `raised` points neither push nor are held (a heel that rises), `loose` ones push
+without being held (the ball of the foot while the heel rises and the toes stay).
 
 The force at a point is a sum of edges of its friction cone, f = sum_e v_e lambda_e with 0 <= lambda_e <= limit (Abe,
 Liu and Popovic 2007). So unilateral contact and friction are bounds: G = J^T V.
@@ -42,6 +44,8 @@ class Footing:
     lose: float = 0.02  # [s] the same when contact is lost
     strength: float = 1.0  # [body weights] largest force along one edge of a cone
     slip: float = 0.03  # [m] a held point that has slid farther than this is planted where it is
+    raised: Flags | None = None  # (p,) points that shall leave the ground, besides those of lifted feet
+    loose: Flags | None = None  # (p,) points that may push and are not held
     bilateral: bool = False  # True: forces in any direction, as if nailed down (de Lasa 2011, section 3.3.3)
 
     def __post_init__(self) -> None:
@@ -108,9 +112,10 @@ def take_stance(snapshot: Snapshot, footing: Footing, memory: FootingMemory | No
     character = snapshot.character
     feet = foot_table(character)
     p = len(feet.foot_of)
-    lifted = np.zeros(len(character.feet), np.bool_)
-    for name in footing.lifted:
-        lifted[feet.index(name, character)] = True
+    raised = _points(footing.raised, p, "raised")
+    if footing.lifted:
+        raised = raised | np.isin(feet.foot_of, [feet.index(name, character) for name in footing.lifted])
+    loose = _points(footing.loose, p, "loose")
     first = memory is None or len(memory.share) != p
     if first:
         memory = FootingMemory(snapshot.time, np.zeros(p, bool), np.zeros(p, bool), np.zeros(p), np.zeros((p, 3)))
@@ -121,13 +126,22 @@ def take_stance(snapshot: Snapshot, footing: Footing, memory: FootingMemory | No
     basis, G, limit = np.empty((p, 3, edges)), np.empty((character.nv, edges * p)), np.empty(edges * p)
     fill_stance(
         snapshot.contact_position, snapshot.contact_jacobian, feet.foot_of,
-        surface_rows(footing, character, snapshot.time), lifted, memory.touching, memory.held, memory.share,
+        surface_rows(footing, character, snapshot.time), raised, loose, memory.touching, memory.held, memory.share,
         memory.planted, snapshot.time - memory.time, first, footing.reach, footing.leave, footing.rise, footing.fall,
         footing.lose, footing.slip, footing.friction, footing.strength * feet.force_unit, footing.bilateral,
         touching, held, share, planted, height, goal, goal_v, goal_a, basis, G, limit,
     )  # fmt: skip
     after = FootingMemory(snapshot.time, touching, held, share, planted)
     return Stance(footing, after, G, basis, limit, height, goal, goal_v, goal_a)
+
+
+def _points(flags: Flags | None, p: int, what: str) -> Flags:
+    """Returns flags of the contact points, (p,); none is set where none are given."""
+    if flags is None:
+        return np.zeros(p, np.bool_)
+    if len(flags) != p:
+        raise BadValue(f"Footing.{what} has one flag for each of the {p} contact points; got {len(flags)}")
+    return flags
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,29 +16,29 @@ NO_LIMIT = 1e30  # [N] upper bound of a force without a limit
 
 @kernel
 def fill_stance(
-    position: Array, jacobian: Array, foot_of: Ints, surfaces: Array, lifted: Flags, was_touching: Flags,
+    position: Array, jacobian: Array, foot_of: Ints, surfaces: Array, raised: Flags, loose: Flags, was_touching: Flags,
     was_held: Flags, was_share: Array, was_planted: Array, dt: float, first: bool, reach: float, leave: float,
     rise: float, fall: float, lose: float, slip: float, friction: float, strength: float, bilateral: bool,
     touching: Flags, held: Flags, share: Array, planted: Array, height: Array, goal: Array, goal_v: Array,
     goal_a: Array, basis: Array, G: Array, limit: Array,
 ) -> None:  # fmt: skip
     """Fills the arrays of a Stance and of its memory: all arguments from `touching` on."""
-    p, feet = len(position), len(lifted)
+    p, feet = len(position), len(surfaces)
     local = np.empty((p, 3))
     down = np.zeros(feet, np.bool_)  # a point of the foot touches
-    pushing = np.zeros(feet, np.bool_)  # a point of the foot may push
+    leaving = np.zeros(feet, np.bool_)  # a raised point of the foot still pushes
     for i in range(p):
         foot = foot_of[i]
         _to_surface(surfaces[foot], position[i], local[i])
         height[i] = local[i, 2]
         touching[i] = bilateral or height[i] < (leave if was_touching[i] else reach)
-        wanted = 1.0 if touching[i] and not lifted[foot] else 0.0
+        wanted = 1.0 if touching[i] and not raised[i] else 0.0
         share[i] = wanted if first else _ramp(was_share[i], wanted, dt, rise, fall if touching[i] else lose)
         down[foot] |= touching[i]
-        pushing[foot] |= share[i] > 0.0
+        leaving[foot] |= raised[i] and share[i] > 0.0
     for i in range(p):
         foot = foot_of[i]
-        held[i] = down[foot] and (pushing[foot] or not lifted[foot])
+        held[i] = down[foot] and not loose[i] and (leaving[foot] or not raised[i])
         _plant(local[i], was_planted[i], held[i] and was_held[i] and not first, slip, planted[i])
         _carry(surfaces[foot], planted[i], goal[i], goal_v[i], goal_a[i])
         if bilateral:

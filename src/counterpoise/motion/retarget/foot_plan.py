@@ -45,12 +45,13 @@ class FootPlan:
 
 def plan_feet(
     soles: Sequence[Sole], flags: Sequence[tuple[Flags, Flags]], times: Array, cuts: Ints, places: Array, turns: Array,
-    leg: float,
+    leg: float, clearance: float = SWING_CLEARANCE,
 ) -> FootPlan:  # fmt: skip
     """Returns the paths of all contact points and the shift of the hips.
 
     `flags` are the contacts (heel, ball) of each sole, by frame. `places` and `turns` (n, bodies, ...) are the target's
-    frames in the first fit, `leg` is the length of its legs [m].
+    frames in the first fit, `leg` is the length of its legs [m]. A foot in the air is lifted `clearance` [m] above the
+    ground, for legs of 0.9 m.
     """
     n = len(times)
     dt = float(np.median(np.diff(times))) if n > 1 else 1.0
@@ -63,7 +64,7 @@ def plan_feet(
     delta, anchors = _anchors(paths, shapes, stances, times, cuts, dt, leg)
     out_places, out_stands, firm = [], [], []
     for sole, (heel, ball), path, shape, mine, found in zip(soles, flags, paths, shapes, stances, anchors, strict=True):
-        out_places.append(_sole_path(path, shape, mine, found, delta, times, cuts, dt, leg))
+        out_places.append(_sole_path(path, shape, mine, found, delta, times, cuts, dt, clearance * leg / 0.9))
         carries = sole.toes if sole.toes.any() else sole.ball  # these stand when the heel is up
         stands = (heel[:, None] & sole.heel) | ((heel & ball)[:, None] & sole.ball) | (ball[:, None] & carries)
         out_stands.append(stands)
@@ -104,7 +105,7 @@ def _anchors(
 
 def _sole_path(
     path: Array, shape: Array, stances: Sequence[tuple[int, int]], anchors: Sequence[Array], delta: Array, times: Array,
-    cuts: Ints, dt: float, leg: float,
+    cuts: Ints, dt: float, clearance: float,
 ) -> Array:  # fmt: skip
     """Returns the path (n, p, 3) of a sole's points: at their anchor in stance, smooth and above the ground between."""
     n = len(times)
@@ -121,7 +122,7 @@ def _sole_path(
     wanted = path + filled
     since = seconds_to_within(stance, times, cuts)
     low = wanted[:, :, 2].min(axis=1)
-    soft = SWING_CLEARANCE * (leg / 0.9) * ease(since / CLEARANCE_TIME, "smooth")
+    soft = clearance * ease(since / CLEARANCE_TIME, "smooth")
     lift = np.where(stance, 0.0, 0.5 * (low + np.sqrt(low * low + soft * soft)) - low)
     wanted[:, :, 2] += lift[:, None]
     return wanted

@@ -26,7 +26,7 @@ from counterpoise.character.shapes import spheres_of
 from counterpoise.motion.contacts import ContactWindow, flags_of, foot_markers, leg_length
 from counterpoise.motion.curves import ease
 from counterpoise.motion.retarget.fit import fit_frames
-from counterpoise.motion.retarget.foot_plan import FootPlan, plan_feet
+from counterpoise.motion.retarget.foot_plan import SWING_CLEARANCE, FootPlan, plan_feet
 from counterpoise.motion.retarget.soles import Sole, led_feet
 
 STANCE_WEIGHT, SWING_WEIGHT = 400.0, 25.0  # [1/m] of sole points that stand, and that swing
@@ -64,9 +64,13 @@ class GroundPlan:
 
 
 def plan_ground(
-    character: Character, times: Array, poses: Array, contacts: Sequence[ContactWindow], floor: float
-) -> GroundPlan:
-    """Returns where every planted point belongs, on a ground at height `floor` [m]."""
+    character: Character, times: Array, poses: Array, contacts: Sequence[ContactWindow], floor: float,
+    clearance: float = SWING_CLEARANCE,
+) -> GroundPlan:  # fmt: skip
+    """Returns where every planted point belongs, on a ground at height `floor` [m], and how feet go between.
+
+    Feet in the air are lifted `clearance` [m] above the ground, for legs of 0.9 m.
+    """
     at = anatomy_of(character)
     places, turns = body_frames(character, poses)
     places = places - np.array([0.0, 0.0, floor])
@@ -75,7 +79,7 @@ def plan_ground(
     feet = led_feet(at, markers, flags)
     soles = tuple(sole for sole, _ in feet)
     cuts = np.array([0, len(times)], np.int64)
-    footing = plan_feet(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at))
+    footing = plan_feet(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at), clearance)
     shapes = spheres_of(character)
     bodies = np.concatenate([*(s.bodies for s in soles), shapes.bodies]).astype(np.int64)
     count = footing.places.shape[1]
