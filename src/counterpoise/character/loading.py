@@ -20,6 +20,7 @@ from counterpoise.character.actuators import Actuator, add_rotors, joint_strengt
 from counterpoise.character.character import Character
 from counterpoise.character.feet import guess_feet, guess_hands
 from counterpoise.character.finish import finish
+from counterpoise.character.floor import set_on_floor
 from counterpoise.character.joints import read_joints, root_width
 from counterpoise.character.keyframes import ZERO_POSE, copy_keyframes, home_pose
 from counterpoise.character.meshes import keep_assets_inside
@@ -156,7 +157,7 @@ def character_from_spec(
         "parameters": {},
         "stance": home.tolist(),
     }
-    return finish(spec, roles)
+    return set_on_floor(finish(spec, roles))
 
 
 def _keep_one_figure(spec: mujoco.MjSpec, root: str | None) -> Any:
