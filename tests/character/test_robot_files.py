@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
+from PIL import Image
 
+from counterpoise import measure
 from counterpoise.character import Character
 from counterpoise.character.loading import load_character
 from counterpoise.control import HoldPose
-from counterpoise.simulate import simulate
+from counterpoise.control.stand import Stand
+from counterpoise.simulate import Recording, simulate
 
 BOX = '<geom type="box" pos="0.05 0 -0.04" size="0.12 0.05 0.02" mass="1"/>'
 CORNERS = np.array([[x, y, z] for x in (-0.07, 0.17) for y in (-0.05, 0.05) for z in (-0.06, -0.02)])
@@ -163,3 +168,52 @@ def test_a_foot_that_hangs_at_an_angle_in_the_file_stands_on_its_whole_sole(tilt
     points = np.array([p.position for p in body.feet[0].points])
     assert len(points) == 4 and points[:, 2] == pytest.approx(np.full(4, -0.06), abs=1e-6)
     assert np.abs(body.snapshot().contact_position[:, 2]).max() < 1e-3
+
+
+# -- meshes -----------------------------------------------------------------------------------------------------------
+def inline_mesh() -> str:
+    vertices = " ".join(f"{x:g}" for x in CORNERS.ravel())
+    return f'<asset><mesh name="sole" vertex="{vertices}"/></asset>'
+
+
+def write_stl(path: Path) -> None:
+    """A binary STL of the box, in millimetres."""
+    data = b"\0" * 80 + struct.pack("<I", len(FACES))
+    for face in FACES:
+        data += struct.pack("<12fH", 0, 0, 0, *(1000.0 * CORNERS[face]).ravel(), 0)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+
+
+MESH = '<geom type="mesh" mesh="sole" mass="1"/>'
+
+
+def test_a_mesh_foot_stands_as_its_copy_without_meshes(tmp_path: Path):
+    plain, meshed = load(tmp_path, robot()), load(tmp_path, robot(MESH, asset=inline_mesh()))
+    assert meshed.mass == pytest.approx(plain.mass)
+    assert meshed.snapshot().contact_position == pytest.approx(plain.snapshot().contact_position, abs=1e-3)
+    ends = []
+    for body in (plain, meshed):
+        recording = simulate(body, Stand(), 3.0)
+        assert not measure.fell(recording).fell
+        assert np.abs(recording.velocities()[500:]).max() < 0.2
+        ends.append(recording.positions()[-1])
+    assert ends[1] == pytest.approx(ends[0], abs=0.01)
+
+
+def test_a_recording_of_a_body_with_a_mesh_folder_is_saved_and_loaded_again(tmp_path: Path):
+    write_stl(tmp_path / "assets" / "sole.stl")
+    Image.new("RGB", (2, 2)).save(tmp_path / "assets" / "skin.png")
+    asset = """<asset><mesh name="sole" file="sole.stl" scale="0.001 0.001 0.001"/>
+      <texture name="skin" type="2d" file="skin.png"/><material name="skin" texture="skin" rgba="1 0 0 1"/></asset>"""
+    visual = '<geom type="mesh" mesh="sole" contype="0" conaffinity="0" mass="0" group="2" material="skin"/>'
+    body = load(tmp_path, robot(MESH + visual, asset=asset, top='meshdir="assets" texturedir="assets"'))
+    for file in (tmp_path / "assets").iterdir():
+        file.unlink()
+    recording = simulate(body, Stand(), 0.2)
+    recording.save(tmp_path / "run.npz")
+    again = Recording.load(tmp_path / "run.npz")
+    assert again.character.to_mjcf() == body.to_mjcf() and again.character.model.nmesh == 1
+    assert mujoco.MjModel.from_xml_string(body.to_mjcf()).nmesh == 1
+    plain = load(tmp_path, robot())
+    assert body.snapshot().contact_position == pytest.approx(plain.snapshot().contact_position, abs=1e-3)

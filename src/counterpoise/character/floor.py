@@ -13,6 +13,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.feet import guess_feet
 from counterpoise.character.finish import finish
+from counterpoise.character.meshes import steady_feet
 from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.roles import Foot, roles_to_json
 from counterpoise.character.shapes import solids_of, world_reach
@@ -31,6 +32,9 @@ def set_on_floor(character: Character) -> Character:
         if feet is None:
             break
         character = _again(character, feet=roles_to_json(replace(character.roles, feet=feet))["feet"], neutral=None)
+    spec = character.spec()
+    if steady_feet(character, spec):
+        character = _again(character, spec)
     return _raised(character)
 
 
@@ -66,8 +70,8 @@ def _posed(character: Character) -> mujoco.MjData:
     return data
 
 
-def _again(character: Character, **changed: Any) -> Character:
+def _again(character: Character, spec: mujoco.MjSpec | None = None, **changed: Any) -> Character:
     """Returns the body finished once more with other roles; one that is None is found anew."""
-    spec = character.spec()
+    spec = spec or character.spec()
     stored = json.loads(next(text.data for text in spec.texts if text.name == TEXT_NAME))
     return finish(spec, {key: value for key, value in {**stored, **changed}.items() if value is not None})
