@@ -84,7 +84,9 @@ def test_motors_move_the_file_as_our_torques_do(tmp_path: Path):
     again = Character.from_mjcf(body.to_mjcf())
     assert again.roles.actuators == body.roles.actuators and len(again.roles.actuators) == 6
     torque = np.ones(body.nv)
-    assert body.renamed("shoulder", "glenoid").actuator_controls(torque) == pytest.approx(body.actuator_controls(torque))
+    assert body.renamed("shoulder", "glenoid").actuator_controls(torque) == pytest.approx(
+        body.actuator_controls(torque)
+    )
 
 
 def test_servos_need_the_state_and_then_give_the_torque(tmp_path: Path):
