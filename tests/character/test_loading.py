@@ -319,3 +319,10 @@ def test_a_body_without_feet_says_so_where_feet_are_needed(tmp_path: Path):
         who.need_feet("standing")
     character("human").need_feet("standing")
     simulate(who, HoldPose(), 0.1)  # holding a pose needs none
+
+
+def test_joints_of_two_sides_never_share_a_name(tmp_path: Path):
+    body = load_character(write(tmp_path, biped(("", "_left"), ("", "_right"))))
+    assert len(set(body.joint_names)) == len(body.joint_names)
+    assert "ankle_roll_left" in body.joint_names
+    assert "l_ankle" in load_character(write(tmp_path, biped(("l_", ""), ("r_", "")))).joint_names  # a universal

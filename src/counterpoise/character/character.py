@@ -220,6 +220,17 @@ class Character:
             pose[self.quaternions] = turns / lengths[:, None]
         return pose
 
+    # -- actuators ----------------------------------------------------------------------------------------------
+    def actuator_controls(self, torque: ArrayLike, state: State | None = None) -> Array:
+        """The controls (nu,) of the actuators in the body's file that give joint torques (nv,), for `data.ctrl`.
+
+        A motor needs the torque alone; a servo also the state, at every step. Controls keep to their ranges. Torques of
+        joints without actuators are left out. Other actuators (muscles, tendons) raise BadValue.
+        """
+        from counterpoise.character.actuators import actuator_controls
+
+        return actuator_controls(self, torque, state)
+
     # -- states -------------------------------------------------------------------------------------------------
     def state(self, q: ArrayLike | None = None, v: ArrayLike | None = None, time: float = 0.0) -> State:
         """A state of this body; by default the neutral pose, at rest."""

@@ -160,7 +160,10 @@ def _quaternion(rotation_vector: Array) -> Array:
 
 
 def _exclude_overlaps(spec: mujoco.MjSpec, model: mujoco.MjModel, neutral: Array) -> None:
-    """Switches off collisions of near relatives whose shapes overlap in the zero or the neutral pose."""
+    """Switches off collisions of shapes that overlap in the neutral pose, and of near relatives also in the zero pose.
+
+    Shapes that overlap at the start of a simulation would push the body over.
+    """
     already = {tuple(sorted((e.bodyname1, e.bodyname2))) for e in spec.excludes}
     data = mujoco.MjData(model)
     found: set[tuple[str, str]] = set()
@@ -169,7 +172,8 @@ def _exclude_overlaps(spec: mujoco.MjSpec, model: mujoco.MjModel, neutral: Array
         mujoco.mj_fwdPosition(model, data)
         for contact in data.contact:
             b1, b2 = (int(model.geom_bodyid[g]) for g in contact.geom)
-            if b1 and b2 and contact.dist < OVERLAP and _joints_between(model, b1, b2) <= NEAR_RELATIVES:
+            near = _joints_between(model, b1, b2) <= NEAR_RELATIVES
+            if b1 and b2 and (contact.dist < OVERLAP if near else contact.dist < 0.0 and pose is neutral):
                 first, second = sorted((model.body(b1).name, model.body(b2).name))
                 found.add((first, second))
     for first, second in sorted(found - already):

@@ -90,7 +90,10 @@ def _is_universal(model: mujoco.MjModel, index: int) -> bool:
         return False
     crossing = abs(float(np.dot(model.jnt_axis[index], model.jnt_axis[index + 1]))) < 0.1
     meeting = bool(np.allclose(model.jnt_pos[index], model.jnt_pos[index + 1], atol=1e-6))
-    stem = _shared_stem((joint_name(model, index), joint_name(model, index + 1)))
+    names = (joint_name(model, index), joint_name(model, index + 1))
+    if any(all(name.lower().endswith(f"_{side}") for name in names) for side in ("left", "right", "l", "r")):
+        return False  # ankle_pitch_left, ankle_roll_left: their stem would also be that of the right ankle
+    stem = _shared_stem(names)
     return crossing and meeting and stem.lower() not in ("", "l", "r", "left", "right", "joint")
 
 

@@ -7,6 +7,7 @@ character, so that the files are not needed again.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,17 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
+from counterpoise.character.actuators import Actuator, add_rotors, joint_strengths, read_actuators
 from counterpoise.character.character import Character
+from counterpoise.character.feet import guess_feet, guess_hands
 from counterpoise.character.finish import finish
+from counterpoise.character.floor import set_on_floor
+from counterpoise.character.joints import read_joints, root_width
+from counterpoise.character.keyframes import ZERO_POSE, copy_keyframes, home_pose
+from counterpoise.character.meshes import keep_assets_inside
 from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.physics import DEFAULT_TORQUE_LIMIT, make_contact, set_physics
-from counterpoise.character.roles import Roles, guess_feet, guess_hands, roles_to_json
+from counterpoise.character.roles import Roles, roles_to_json
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.files import one_line
 
@@ -107,18 +114,24 @@ def character_from_spec(
     floating: bool = False,
 ) -> Character:
     """Makes a Character of a specification: keeps one figure, removes the world around it, finds its roles."""
-    top = _keep_one_figure(spec, root)
     _name_everything(spec)
+    source = _compiled(spec)  # with its actuators and keyframes
+    top = _keep_one_figure(spec, root)
     if floating and not top.joints:
-        top.add_freejoint(name="root")
+        top.add_freejoint(name=_fresh("root", {joint.name for joint in spec.joints}))
+    add_rotors(spec, source)
     _strip_world(spec)
     _shared_physics(spec)
     model = _compiled(spec)
     if model.nv == 0:
         raise BadValue("this body has no joints: there is nothing to move")
-    _inline_meshes(spec, model)
+    keep_assets_inside(spec, model)
     _write_inertias(spec, model)
+    copy_keyframes(spec, source, model)
+    model = _compiled(spec)
+    home, posed = home_pose(model)
     data = mujoco.MjData(model)
+    data.qpos[:] = home
     mujoco.mj_kinematics(model, data)
     names = [model.body(b).name for b in range(1, model.nbody)]
     for body in [*(feet or ()), *(hands or ())]:
@@ -132,16 +145,19 @@ def character_from_spec(
     top_name = model.body(1).name
     if root is None:
         guessed.append(f"root as the top of the tree: {top_name}")
+    if posed != ZERO_POSE:
+        guessed.append(f"stance from {posed}")
+    actuators = read_actuators(source)
     roles = {
         "format": 1,
         "name": name,
-        **roles_to_json(Roles(top_name, tuple(found), found_hands, tuple(guessed))),
-        "torque": _torques(model),
+        **roles_to_json(Roles(top_name, tuple(found), found_hands, tuple(guessed), actuators)),
+        "torque": _torques(source, model, actuators, name),
         "balls": {},
         "parameters": {},
+        "stance": home.tolist(),
     }
-    nominal = _keyframe(model)
-    return finish(spec, roles, nominal)
+    return set_on_floor(finish(spec, roles))
 
 
 def _keep_one_figure(spec: mujoco.MjSpec, root: str | None) -> Any:
@@ -170,7 +186,7 @@ def _strip_world(spec: mujoco.MjSpec) -> None:
     """Removes what belongs to a simulated world and not to the body: ground, lights, motors, sensors."""
     for geom in list(spec.worldbody.geoms):
         spec.delete(geom)
-    for kind in ("lights", "cameras", "actuators", "sensors", "equalities", "hfields"):
+    for kind in ("lights", "cameras", "keys", "actuators", "sensors", "equalities", "hfields"):
         for one in list(getattr(spec, kind)):
             spec.delete(one)
 
@@ -213,23 +229,6 @@ def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
         raise BadValue(f"MuJoCo cannot build this body: {one_line(error)}") from None
 
 
-def _inline_meshes(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
-    """Puts mesh vertices into the specification itself, so that no file is needed again."""
-    for mesh in spec.meshes:
-        if not mesh.file:
-            continue
-        i = model.mesh(mesh.name).id
-        v0, nv = int(model.mesh_vertadr[i]), int(model.mesh_vertnum[i])
-        f0, nf = int(model.mesh_faceadr[i]), int(model.mesh_facenum[i])
-        turn = np.zeros(9)
-        mujoco.mju_quat2Mat(turn, model.mesh_quat[i])
-        places = model.mesh_vert[v0 : v0 + nv] @ turn.reshape(3, 3).T + model.mesh_pos[i]
-        mesh.file = ""
-        mesh.scale = [1.0, 1.0, 1.0]
-        mesh.uservert = places.astype(np.float32).reshape(-1)
-        mesh.userface = model.mesh_face[f0 : f0 + nf].astype(np.int32).reshape(-1)
-
-
 def _write_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
     """Writes masses that came from shapes into the specification, so that they stay when shapes change."""
     for body in spec.bodies:
@@ -242,29 +241,18 @@ def _write_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:
             body.inertia, body.fullinertia = compiled.inertia, [np.nan] * 6
 
 
-def _torques(model: mujoco.MjModel) -> dict[str, float]:
-    """Torque limits [N m] by joint: from the file's force ranges, else DEFAULT_TORQUE_LIMIT."""
-    out: dict[str, float] = {}
-    for j in range(model.njnt):
-        limited = bool(model.jnt_actfrclimited[j])
-        top = float(np.abs(model.jnt_actfrcrange[j]).max()) if limited else DEFAULT_TORQUE_LIMIT
-        out[model.joint(j).name] = top if top > 0.0 else DEFAULT_TORQUE_LIMIT
-    return out
-
-
-def _keyframe(model: mujoco.MjModel) -> dict[str, Any]:
-    """The first keyframe of the file as the wanted stance, by joint; empty where it has none."""
-    if model.nkey == 0:
-        return {}
-    q = np.array(model.key_qpos[0])
-    out: dict[str, Any] = {}
-    for j in range(model.njnt):
-        name, at = model.joint(j).name, int(model.jnt_qposadr[j])
-        kind = int(model.jnt_type[j])
-        if kind in (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)):
-            out[name] = float(q[at])
-        elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
-            turn = np.zeros(3)
-            mujoco.mju_quat2Vel(turn, q[at : at + 4], 1.0)
-            out[name] = turn
-    return out
+def _torques(
+    source: mujoco.MjModel, model: mujoco.MjModel, actuators: Sequence[Actuator], name: str
+) -> dict[str, list[float]]:
+    """Returns torque limits [N m] by joint, as the file gives them; warns of joints that have DEFAULT_TORQUE_LIMIT."""
+    joints = read_joints(model)
+    driven = [j for j in joints if j.dofs.start >= root_width(joints)]
+    limits, unknown = joint_strengths(source, actuators, driven)
+    if unknown:
+        shown = ", ".join(unknown[:4]) + (", ..." if len(unknown) > 4 else "")
+        warnings.warn(
+            f"{name!r} gives no torque limit for {len(unknown)} of {len(driven)} joints ({shown}); they get "
+            f"{DEFAULT_TORQUE_LIMIT:g} N m",
+            stacklevel=4,  # where load_character was called
+        )
+    return limits

@@ -23,15 +23,31 @@ ROOT_PLACE_WEIGHT = 0.01  # [1/m, 1/rad] of the root where the stance has it
 DAMPING = 1e-6
 LONGEST_STEP = 0.3  # [rad, m]
 ITERATIONS = 80
+FLAT = 1e-3  # [m] contact points whose heights differ by less are on the ground
+PROBE = 1e-4  # [rad, m] how far a step is followed to see which joints their limits stop
 CONVERGED = 1e-10  # [rad, m] a shorter step ends the search
 
 
 def standing_pose(character: Character) -> Array:
-    """The standing pose (nq,) nearest to `character.neutral`; that pose itself without feet or a floating root."""
+    """The standing pose (nq,) nearest to `character.neutral`; that pose itself without feet or a floating root.
+
+    Clipping alone can end early: a step that counts on a joint at its limit is cut short again and again. If the soles
+    are not on the ground then, the search is repeated with such joints held.
+    """
     stance = character.neutral
     if not character.feet or not character.floating:
         return stance.copy()
     root_free = character.joints[0].kind == "free"
+    q = _search(character, root_free, hold_stopped=False)
+    if _unevenness(character, q) > FLAT:
+        other = _search(character, root_free, hold_stopped=True)
+        q = min((q, other), key=lambda pose: _unevenness(character, pose))
+    return _centred(character, q, root_free)
+
+
+def _search(character: Character, root_free: bool, hold_stopped: bool) -> Array:
+    """Damped Gauss-Newton from the stance; with `hold_stopped` no step uses a joint that its limit would stop."""
+    stance = character.neutral
     weight = np.full(character.nv, POSTURE_WEIGHT)
     weight[character.root_dofs] = ROOT_PLACE_WEIGHT
     if root_free:
@@ -41,12 +57,37 @@ def standing_pose(character: Character) -> Array:
         J, r = _standing_rows(take_kinematics(character, q), planar=not root_free)
         J = np.vstack([J, np.diag(weight)])
         r = np.concatenate([r, weight * character.difference(stance, q)])
-        step = -np.linalg.solve(J.T @ J + DAMPING * np.eye(character.nv), J.T @ r)
+        A, b = J.T @ J + DAMPING * np.eye(character.nv), J.T @ r
+        step = np.asarray(-np.linalg.solve(A, b), np.float64)
+        if hold_stopped:
+            step = _with_stopped_held(character, q, A, b, step)
         size = float(np.abs(step).max())
         q = character.limits.clamp(character.integrate(q, min(1.0, LONGEST_STEP / max(size, 1e-12)) * step))
         if size < CONVERGED:
             break
-    return _centred(character, q, root_free)
+    return q
+
+
+def _with_stopped_held(character: Character, q: Array, A: Array, b: Array, step: Array) -> Array:
+    """The step of the dofs that are free to take it: those whose limits would cut it off at once are held."""
+    held = np.zeros(character.nv, bool)
+    for _ in range(character.nv):
+        probe = step * min(1.0, PROBE / max(float(np.abs(step).max()), 1e-12))
+        there = character.integrate(q, probe)
+        lost = np.abs(character.difference(there, character.limits.clamp(there))) > 0.5 * np.abs(probe)
+        lost &= (np.abs(probe) > 1e-9 * PROBE) & ~held
+        if not lost.any():
+            break
+        held |= lost
+        free = ~held
+        step = np.zeros(character.nv)
+        step[free] = -np.linalg.solve(A[np.ix_(free, free)], b[free])
+    return step
+
+
+def _unevenness(character: Character, q: Array) -> float:
+    """The difference in height [m] of the highest and the lowest contact point."""
+    return float(np.ptp(take_contact_places(character, q)[:, 2]))
 
 
 def _standing_rows(at: Snapshot, planar: bool) -> tuple[Array, Array]:

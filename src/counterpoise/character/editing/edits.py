@@ -34,9 +34,10 @@ from counterpoise.character.editing.checks import (
 from counterpoise.character.editing.draft import Draft
 from counterpoise.character.editing.parts import NewSegment, Place
 from counterpoise.character.editing.text import numbers, put
+from counterpoise.character.feet import guess_feet
 from counterpoise.character.figure import Figure
 from counterpoise.character.finish import finish
-from counterpoise.character.roles import guess_feet, roles_to_json
+from counterpoise.character.roles import roles_to_json
 from counterpoise.errors import BadValue, MissingRole, unknown_name
 from counterpoise.spatial import to_matrix
 

@@ -104,6 +104,8 @@ def rename_joint(draft: Draft, old: str, new: str) -> None:
     draft.stance = {names.get(n, n): q for n, q in draft.stance.items()}
     for key in ("torque", "balls"):
         draft.roles[key] = {names.get(n, n): v for n, v in draft.roles[key].items()}
+    for actuator in draft.roles.get("actuators", ()):
+        actuator["joint"] = names.get(actuator["joint"], actuator["joint"])
 
 
 # ------------------------------------------------------------------------------------------------------------- mirror

@@ -20,10 +20,11 @@ from numpy.typing import ArrayLike
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
+from counterpoise.character.feet import guess_feet
 from counterpoise.character.figure import LEFT_TINT, MIDDLE_TINT, RIGHT_TINT
 from counterpoise.character.finish import finish
 from counterpoise.character.physics import CONTACT_SOLIMP, CONTACT_SOLREF, new_spec
-from counterpoise.character.roles import ContactPoint, Foot, Roles, Side, guess_feet, roles_to_json
+from counterpoise.character.roles import ContactPoint, Foot, Roles, Side, roles_to_json
 from counterpoise.character.skeletal.flesh import Flesh, FleshShape, flesh_of
 from counterpoise.character.skeletal.parts import read_parts
 from counterpoise.character.skeletal.tree import End, JointTree, sides_in, straightened, tree_of
