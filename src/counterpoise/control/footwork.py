@@ -34,7 +34,8 @@ SHORTEST_RISE = 0.08  # [s] of a heel or ball, and between two of them
 SHORTEST_STANCE = 0.06  # [s] a foot that stands for a shorter time does not stand
 SHORTEST_SWING = 0.15  # [s] a foot that goes while the other waits takes at least this long
 OVERLAP = 0.25  # [s] for which both feet stand when the weight goes from one to the other
-LONGEST_SHUFFLE = 0.4  # [s] for which both feet may go at once, if they are low, and are sent one after the other
+LONGEST_SHUFFLE = 0.4  # [s] for which both feet may go at once, if they are low, and are sent one after the other ...
+TURN_TIME = 0.6  # [s] ... and, if they slide for longer, of each turn
 SHUFFLE_HEIGHT = 0.03  # [m] a foot lower than this shuffles; a higher one flies
 CLEARANCE = 0.02  # [m] of feet in the air, for legs of 0.9 m
 EXACT = 1e-3  # [m] feet nearer to their places than this are not fitted anew
@@ -150,7 +151,8 @@ def _drop_short(flags: Flags, shortest: float) -> None:
 def _keep_a_foot(heel: Flags, ball: Flags, low: Array) -> None:
     """Changes when heels and balls stand, in place, so that low feet do not all go at once.
 
-    The foot that stands again first goes first; the others wait for it where they are, and go then.
+    The foot that stands again first goes first; the others wait for it where they are, and go then. Where all of them
+    slide for long, they go by turns.
     """
     shortest = round(SHORTEST_SWING / STEP)
     in_air: Flags = ~np.asarray((heel | ball).any(axis=1))
@@ -159,6 +161,12 @@ def _keep_a_foot(heel: Flags, ball: Flags, low: Array) -> None:
             continue
         if last == len(heel) or first == 0:  # the clip begins or ends here: all feet stand where they are
             heel[first:last] = ball[first:last] = True
+            continue
+        if last - first > round(LONGEST_SHUFFLE / STEP):
+            for turn, start in enumerate(range(first, last, round(TURN_TIME / STEP))):
+                stay = np.arange(heel.shape[1]) != turn % heel.shape[1]
+                rows = slice(start, min(start + round(TURN_TIME / STEP), last))
+                heel[rows, stay] = ball[rows, stay] = True
             continue
         stood = np.flatnonzero(heel[first - 1] | ball[first - 1]).tolist()
         stands_next = np.flatnonzero(heel[last] | ball[last]).tolist()
@@ -177,8 +185,8 @@ def _lowest(soles: Sequence[Sole], points: Array) -> Array:
 
 
 def _flies(low: Array, first: int, last: int) -> bool:
-    """Returns whether the feet are too high, or off the ground for too long, for a shuffle."""
-    return last - first > round(LONGEST_SHUFFLE / STEP) or bool(low[first:last].min(axis=1).max() > SHUFFLE_HEIGHT)
+    """Returns whether every foot gets too high for a shuffle."""
+    return bool(low[first:last].min(axis=1).max() > SHUFFLE_HEIGHT)
 
 
 def _keep_the_last(heel: Flags, ball: Flags, low: Array) -> None:
@@ -200,10 +208,11 @@ def _overlap(heel: Flags, ball: Flags) -> None:
         if not landing.any() or (stood & (heel[now] | ball[now]) & (heel[later] | ball[later])).any():
             continue
         for i in np.flatnonzero(stood).tolist():
-            heel[now : now + least, i] |= heel[now - 1, i]
-            ball[now : now + least, i] |= ball[now - 1, i]
             end = now + least
-            if end < n and not (heel[end, i] or ball[end, i]):
+            goes = not (heel[now : end + 1, i] | ball[now : end + 1, i]).all()
+            heel[now:end, i] |= heel[now - 1, i]
+            ball[now:end, i] |= ball[now - 1, i]
+            if goes:
                 heel[end : end + shortest, i] = ball[end : end + shortest, i] = False
 
 

@@ -31,6 +31,7 @@ from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.control.crouch import crouched
 from counterpoise.control.feet import Grounds, foot_heights, grounds_of_feet, names_of_feet
+from counterpoise.control.liveliness import enliven
 from counterpoise.control.reference import ContactPattern, ReferenceSample, check_reference, next_speed, pose_sample
 from counterpoise.control.rehearsal import LEAST_PUSH, RehearsedReference, rehearse
 from counterpoise.control.stand_objectives import StandAim, stand_levels
@@ -76,7 +77,9 @@ class Stand:
     0, stiff, to 1, limp. `height` asks for another height of the CoM [m], a number or a function of time. `extra` are
     further objectives, with weights relative to 1 of every joint: a hand that is dragged, a head held upright. `ground`
     is what the feet stand on if it is not level and fixed, for all feet or by foot. `friction` is that of the cones in
-    which forces are planned. All of it may change between ticks (`dataclasses.replace`); the memory stays valid.
+    which forces are planned. `liveliness` adds breathing, slow sway and a wandering gaze, by `seed`.
+
+    All of it may change between ticks (`dataclasses.replace`); the memory stays valid.
     """
 
     reference: ArrayLike | Motion | None = None
@@ -87,6 +90,8 @@ class Stand:
     friction: float = PLANNED_FRICTION
     rate: float = 500.0  # [Hz]
     playback: bool = True  # the reference's clock slows down in trouble and catches up later
+    liveliness: float = 0.0  # of breathing, sway and gaze: 0 none, 1 a person's
+    seed: int = 0  # of liveliness
     tuning: StandTuning = field(default_factory=StandTuning)
 
     def __post_init__(self) -> None:
@@ -94,6 +99,8 @@ class Stand:
             raise BadValue(f"compliance goes from 0 (stiff) to 1 (limp); got {self.compliance!r}")
         if not (self.rate > 0.0 and self.friction >= 0.0):
             raise BadValue(f"rate must be positive and friction not negative; got {self.rate!r}, {self.friction!r}")
+        if not 0.0 <= self.liveliness <= 3.0:
+            raise BadValue(f"liveliness goes from 0 (a statue) over 1 (a person) to 3; got {self.liveliness!r}")
         if isinstance(self.height, (int, float)) and not 0.0 < self.height < np.inf:
             raise BadValue(f"height is that of the centre of mass [m], positive; got {self.height!r}")
         for one in self.extra:
@@ -133,6 +140,8 @@ class Stand:
         t, grounds = self.tuning, grounds_of_feet(snapshot.character, self.ground)
         clock, rehearsal = self._advance(snapshot, memory)
         reference = self._sample(snapshot, memory, clock, rehearsal, grounds)
+        if self.liveliness > 0.0:
+            reference = enliven(snapshot.character, reference, snapshot.time, self.liveliness, self.seed)
         if memory.fallen or self._has_fallen(snapshot, reference):
             return self._limp(snapshot, memory)
         held = None if memory.solver.footing is None else memory.solver.footing.held
