@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,6 +76,9 @@ def simulate(
     reference: Reference = None,
     compliance: Annotated[float, typer.Option(help="Of stand: 0 stiff to 1 limp.")] = _COMPLIANCE,
     height: Height = None,
+    liveliness: Annotated[
+        float, typer.Option(help="Of stand: breathing, sway and gaze; 0 none, 1 a person's, by --seed.")
+    ] = 0.0,
     stiffness: Annotated[float, typer.Option(help="Joint stiffness of hold [torque limits per rad].")] = 5.0,
     friction: Annotated[float, typer.Option(help="Friction of the ground.")] = GROUND_FRICTION,
     tilt: Annotated[str, typer.Option(metavar="ROLL,PITCH", help="Tilt of the ground [deg].")] = "0,0",
@@ -102,7 +106,9 @@ def simulate(
         print(f"guessed: {guess}", file=sys.stderr)
     world = World(friction=friction, tilt=tilt_from(tilt), platform=platform_from(platform), timestep=timestep)
     pushes = [push_from(text) for text in push or ()]
-    controller, start = _controlled(behaviour, character, world, reference, compliance, height, stiffness)
+    controller, start = _controlled(
+        behaviour, character, world, reference, compliance, height, stiffness, liveliness, seed
+    )
     length = _length(controller, behaviour) if seconds is None else seconds
     pushes += _random_pushes(character, random_push, length, seed)
     with bar(as_json) as report:
@@ -121,16 +127,21 @@ def simulate(
 
 def _controlled(
     behaviour: str, character: Character, world: World, reference: str | None, compliance: float,
-    height: float | None, stiffness: float,
+    height: float | None, stiffness: float, liveliness: float, seed: int,
 ) -> tuple[Controller, State]:  # fmt: skip
     """The controller of a behaviour, and the state it starts from."""
     from counterpoise.simulate.start import standing_start
 
     start = standing_start(character, world)
     if behaviour == "stand":
-        stand = _stand(character, reference, compliance, height, world)
+        stand = replace(_stand(character, reference, compliance, height, world), liveliness=liveliness, seed=seed)
         return stand, stand.ready(character) if reference is not None else start
-    for option, used in {"--compliance": compliance != _COMPLIANCE, "--height": height is not None}.items():
+    given = {
+        "--compliance": compliance != _COMPLIANCE,
+        "--height": height is not None,
+        "--liveliness": liveliness != 0.0,
+    }
+    for option, used in given.items():
         if used:
             raise BadValue(f"{option} is for 'stand'; {behaviour!r} does not use it")
     return controller_from(behaviour, character, reference, stiffness), start
