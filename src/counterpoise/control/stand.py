@@ -31,6 +31,7 @@ from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.control.crouch import crouched
 from counterpoise.control.feet import Grounds, foot_heights, grounds_of_feet, names_of_feet
+from counterpoise.control.felt_ground import FeltGround, feel_ground, planted_anew
 from counterpoise.control.liveliness import enliven
 from counterpoise.control.reference import ContactPattern, ReferenceSample, check_reference, next_speed, pose_sample
 from counterpoise.control.rehearsal import LEAST_PUSH, RehearsedReference, rehearse
@@ -50,6 +51,7 @@ from counterpoise.objectives.footing import Ground
 
 NEARLY_DEPENDENT = 1e-4  # contact rows nearer to dependence than this are dropped: feet without hip yaw need it
 CROUCH_STEP = 0.005  # [standing CoM heights] between the crouches that are used
+FULL_GRIP = 0.99  # share of the expected friction above which the ground is not slippery
 HEIGHT_STEP = 1e-3  # [s] of the difference that gives the rate of a requested height
 
 
@@ -66,6 +68,7 @@ class StandMemory:
     offset: Array | None = None  # (3,) [m] of the planted feet from the reference's, followed slowly
     rehearsal: RehearsedReference | None = None
     torque: Array | None = None  # (nv,) [N m]
+    felt: FeltGround | None = None  # where nobody says what the feet stand on
     fallen: bool = False
 
 
@@ -75,9 +78,11 @@ class Stand:
 
     `reference` is a pose, a Motion (feet that it lifts are lifted) or None for the neutral pose. `compliance` goes from
     0, stiff, to 1, limp. `height` asks for another height of the CoM [m], a number or a function of time. `extra` are
-    further objectives, with weights relative to 1 of every joint: a hand that is dragged, a head held upright. `ground`
-    is what the feet stand on if it is not level and fixed, for all feet or by foot. `friction` is that of the cones in
-    which forces are planned. `liveliness` adds breathing, slow sway and a wandering gaze, by `seed`.
+    further objectives, with weights relative to 1 of every joint: a hand that is dragged, a head held upright.
+
+    `ground` is what the feet stand on, for all feet or by foot. Without it the feet feel slopes and slippery ground by
+    themselves, as long as the ground does not move. `friction` is that of the cones in which forces are planned, where
+    nothing slides. `liveliness` adds breathing, slow sway and a wandering gaze, by `seed`.
 
     All of it may change between ticks (`dataclasses.replace`); the memory stays valid.
     """
@@ -144,6 +149,7 @@ class Stand:
             reference = enliven(snapshot.character, reference, snapshot.time, self.liveliness, self.seed)
         if memory.fallen or self._has_fallen(snapshot, reference):
             return self._limp(snapshot, memory)
+        memory = self._felt(snapshot, reference, memory)
         held = None if memory.solver.footing is None else memory.solver.footing.held
         support, offset = measured_support(snapshot, held, reference.contact, grounds, reference.points)
         aim = self._aim(snapshot, reference, support, self._followed(offset, support, snapshot, memory))
@@ -155,11 +161,15 @@ class Stand:
             snapshot, reference, aim, t, alarm, danger, 2.0 * (1.0 - self.compliance), self.friction,
             self.height is not None, self.extra,
         )  # fmt: skip
-        solution = solve_whole_body(snapshot, levels, self._footing(reference), self._strength(), memory.solver)
+        solution = solve_whole_body(
+            snapshot, levels, self._footing(reference, memory.felt), self._strength(), memory.solver
+        )
         error = tracking_error(snapshot, reference.q)
         speed = self._next_speed(snapshot.time, clock, alarm, error, reference, memory)
         torque = self._smoothed(solution.torque, alarm, snapshot, memory)
-        after = StandMemory(solution.memory, snapshot.time, clock, speed, alarm, danger, aim.offset, rehearsal, torque)
+        after = StandMemory(
+            solution.memory, snapshot.time, clock, speed, alarm, danger, aim.offset, rehearsal, torque, memory.felt
+        )
         notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
         return Action(torque, after, notes)
 
@@ -258,9 +268,23 @@ class Stand:
 
     # -- the program -------------------------------------------------------------------------------------------------
 
-    def _footing(self, reference: ReferenceSample) -> Footing:
+    def _felt(self, snapshot: Snapshot, reference: ReferenceSample, memory: StandMemory) -> StandMemory:
+        """Returns the memory with the ground as it is felt now, where none was given."""
         if self.ground is not None:
-            used = reference.contact
+            return memory
+        seconds = max(snapshot.time - memory.time, 0.0)
+        felt, new = feel_ground(snapshot, memory.felt, reference.contact.raised, seconds)
+        solver = memory.solver
+        if solver.footing is not None and new.any():
+            solver = replace(solver, footing=planted_anew(snapshot.character, solver.footing, new))
+        return replace(memory, felt=felt, solver=solver)
+
+    def _footing(self, reference: ReferenceSample, felt: FeltGround | None) -> Footing:
+        used = reference.contact
+        if felt is not None and not (felt.level and felt.grip > FULL_GRIP):
+            friction = self.friction * felt.grip
+            return Footing(surface=felt.surfaces, raised=used.raised, loose=used.loose, friction=friction)
+        if self.ground is not None:
             return Footing(surface=self.ground, raised=used.raised, loose=used.loose, friction=self.friction)
         return _level_footing(reference.contact, self.friction)
 

@@ -105,7 +105,7 @@ class World:
 
     def height_at(self, x: float, y: float) -> float:
         """Height of the (tilted) ground under a place [m]."""
-        n = _ground_normal(self.tilt)
+        n = ground_normal(self.tilt)
         return float(-(n[0] * x + n[1] * y) / n[2])
 
 
@@ -186,14 +186,14 @@ def _prefixes(figures: Sequence[Character]) -> list[str]:
     return out
 
 
-def _ground_normal(tilt: tuple[float, float]) -> Array:
+def ground_normal(tilt: tuple[float, float]) -> Array:
     roll, pitch = np.radians(tilt)
     return np.array([np.sin(pitch) * np.cos(roll), -np.sin(roll), np.cos(pitch) * np.cos(roll)])
 
 
 def _add_ground(spec: mujoco.MjSpec, world: World) -> None:
     drop = -1.0 if world.platform is not None else 0.0  # below a platform there is a floor to fall onto
-    normal = _ground_normal(world.tilt)
+    normal = ground_normal(world.tilt)
     axis = np.cross([0.0, 0.0, 1.0], normal)
     quat = np.concatenate(([1.0 + normal[2]], axis))
     ground = spec.worldbody.add_geom(

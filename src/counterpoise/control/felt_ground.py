@@ -1,0 +1,154 @@
+"""Ground that is felt: where nobody says what the feet stand on, a foot at rest tells by the plane of its sole.
+
+Every foot begins on level ground at z = 0. A foot that bears and is at rest for a moment, flat on something else, has
+found another ground: the plane of its own sole. At the first tick a foot at rest near z = 0 counts as lying on its
+ground at once. A foot that slides flat on its ground feels that it is slippery: forces are planned in narrower cones
+from then on, which widen again slowly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.kernels import kernel
+from counterpoise.objectives import LEVEL, FootingMemory, Surface
+from counterpoise.objectives.footing import foot_table
+
+REST_SPEED = 0.03  # [m/s] of every point of a foot at rest
+REST_TIME = 0.03  # [s] for which it must rest
+LEAST_TURN = float(np.radians(1.5))  # [rad] a sole nearer to its ground than this, and than ...
+LEAST_SHIFT = 0.008  # [m] ... this at every point, is on it
+FIRST_HEIGHT = 0.15  # [m] from z = 0 of a foot that counts as lying on its ground when the simulation begins
+SLIDE_SPEED = 0.05  # [m/s] of every point of a foot that slides
+GRIP_LOSS = 0.02  # [s] of sliding in which the grip falls to 1/e
+GRIP_RETURN = 2.0  # [s] in which its logarithm falls to 1/e afterwards
+LEAST_GRIP = 0.1  # share of the friction that is always expected
+STEEPEST = 0.7  # least z of a normal: no foot stands on steeper ground
+LEAST_WIDTH = 0.02  # [m] of a sole, in every direction, that tells a plane
+
+
+@dataclass(frozen=True, eq=False)
+class FeltGround:
+    """The ground under each foot, as felt so far."""
+
+    surfaces: Mapping[str, Surface]  # under each foot, by its name
+    rows: Array  # (feet, 24) the same, for kernels
+    rested: Array  # (feet,) [s] for which each foot has been at rest
+    grip: float = 1.0  # share of the friction that is expected
+
+    @property
+    def level(self) -> bool:
+        return all(surface is LEVEL for surface in self.surfaces.values())
+
+
+@kept_with_character
+def level_ground(character: Character) -> FeltGround:
+    """Returns level ground under every foot."""
+    names = [foot.name for foot in character.feet]
+    return FeltGround(dict.fromkeys(names, LEVEL), np.tile(LEVEL.state_row(), (len(names), 1)), np.zeros(len(names)))
+
+
+def feel_ground(
+    snapshot: Snapshot, known: FeltGround | None, raised: Flags, seconds: float
+) -> tuple[FeltGround, Flags]:
+    """Returns the ground after a tick of `seconds`, and the feet, (feet,), whose ground is new.
+
+    Points of feet that are `raised`, (p,), feel nothing.
+    """
+    character = snapshot.character
+    before = known or level_ground(character)
+    rested, new = np.empty(len(before.rested)), np.zeros(len(before.rested), np.bool_)
+    slides = _find_new(
+        snapshot.contact_position, snapshot.contact_jacobian, snapshot.v, foot_table(character).foot_of,
+        _own_points(character), raised, before.rows, before.rested, seconds, known is None, rested, new,
+    )  # fmt: skip
+    if slides:
+        grip = max(before.grip * math.exp(-seconds / GRIP_LOSS), LEAST_GRIP)
+    else:
+        grip = before.grip ** math.exp(-seconds / GRIP_RETURN)
+    if not new.any():
+        return FeltGround(before.surfaces, before.rows, rested, grip), new
+    surfaces, rows = dict(before.surfaces), before.rows.copy()
+    for foot in np.flatnonzero(new).tolist():
+        mine = foot_table(character).foot_of == foot
+        found = _plane(snapshot.contact_position[mine & _own_points(character)], snapshot.contact_position[mine])
+        new[foot] = found is not None
+        if found is not None:
+            surfaces[character.feet[foot].name], rows[foot] = found, found.state_row()
+    return FeltGround(surfaces, rows, rested, grip), new
+
+
+def planted_anew(character: Character, memory: FootingMemory, feet: Flags) -> FootingMemory:
+    """Returns the memory of a footing in which these feet, (feet,), are planted where they are at the next tick."""
+    return replace(memory, held=memory.held & ~feet[foot_table(character).foot_of])
+
+
+def _plane(points: Array, all_points: Array) -> Surface | None:
+    """Returns the plane through points (n, 3) of a foot; None where they do not tell one that can be stood on.
+
+    All points of the foot must lie on it: toes that bend show that the foot stands on them alone.
+    """
+    centre = points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(points - centre)
+    normal = axes[2] if axes[2, 2] > 0.0 else -axes[2]
+    if sizes[1] < LEAST_WIDTH or normal[2] < STEEPEST:
+        return None
+    if np.abs((all_points - centre) @ normal).max() > LEAST_SHIFT:
+        return None
+    if normal[2] > np.cos(LEAST_TURN) and np.abs(points[:, 2]).max() < LEAST_SHIFT:
+        return LEVEL
+    return Surface.tilted(normal, centre)
+
+
+@kept_with_character
+def _own_points(character: Character) -> Flags:
+    """Returns (p,): points on the foot itself, not on toes that bend; all points of a foot with fewer than three."""
+    out: list[bool] = []
+    for foot in character.feet:
+        own = [point.body == foot.body for point in foot.points]
+        out += own if sum(own) >= 3 else [True] * len(own)
+    return np.array(out, bool)
+
+
+@kernel
+def _find_new(
+    position: Array, jacobian: Array, v: Array, foot_of: Ints, own: Flags, raised: Flags, rows: Array, was: Array,
+    seconds: float, first: bool, rested: Array, new: Flags,
+) -> bool:  # fmt: skip
+    """Fills the time each foot has been at rest, and whether its sole then lies on another plane than is known.
+
+    Returns whether a foot slides: all of its points along its ground, faster than SLIDE_SPEED.
+    """
+    p, nv, any_slides = len(position), len(v), False
+    for foot in range(len(rested)):
+        at_rest, count, farthest, near, slides = True, 0, 0.0, True, True
+        for i in range(p):
+            if foot_of[i] != foot or not own[i]:
+                continue
+            count += 1
+            speed = 0.0
+            for k in range(3):
+                u = 0.0
+                for j in range(nv):
+                    u += jacobian[i, k, j] * v[j]
+                speed += u * u
+            slides = slides and not raised[i] and speed > SLIDE_SPEED * SLIDE_SPEED
+            at_rest = at_rest and not raised[i] and speed < REST_SPEED * REST_SPEED
+            r = rows[foot]
+            x, y, z = position[i, 0] - r[0], position[i, 1] - r[1], position[i, 2] - r[2]
+            height = r[5] * x + r[8] * y + r[11] * z
+            farthest = max(farthest, abs(height))
+            near = near and abs(position[i, 2]) < FIRST_HEIGHT
+        rested[foot] = was[foot] + seconds if at_rest else 0.0
+        off = farthest > LEAST_SHIFT
+        any_slides = any_slides or (slides and count > 0 and not off)
+        new[foot] = count >= 3 and at_rest and off and (rested[foot] >= REST_TIME or (first and near))
+    return any_slides

@@ -1,0 +1,93 @@
+"""Slopes and slippery ground that nobody tells the controller of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.control.felt_ground import feel_ground, level_ground
+from counterpoise.measure import ankle_limit
+from counterpoise.objectives import Surface
+from counterpoise.simulate.start import standing_start
+
+NONE_RAISED = np.zeros(12, bool)
+
+
+def pushed(human: cp.Character, rho: float, direction: float) -> cp.Push:
+    force = rho * ankle_limit(human, "thorax", direction).impulse / 0.1
+    x, y = np.cos(np.radians(direction)), np.sin(np.radians(direction))
+    return cp.Push("thorax", (force * x, force * y, 0.0), 0.5, 0.1)
+
+
+@pytest.mark.parametrize("name", ["human", "ostrich", "child"])
+@pytest.mark.parametrize("tilt", [(15.0, 0.0), (0.0, -15.0), (8.0, 8.0)])
+def test_a_figure_starts_with_its_soles_on_the_slope(name: str, tilt: tuple[float, float]):
+    character, world = cp.character(name), cp.World(tilt=tilt)
+    state = standing_start(character, world)
+    points = character.snapshot(state).contact_position
+    assert max(abs(world.height_at(x, y) - z) for x, y, z in points) < 1e-4
+    assert character.limits.worst(state.q)[1] <= 1e-6
+    rec = cp.simulate(character, cp.HoldPose(state.q), 0.05, world=world)
+    assert np.abs(rec.qvel[:, :6]).max() < 0.5  # nothing overlaps: nothing is thrown apart
+
+
+@pytest.mark.parametrize("tilt, direction", [((15.0, 0.0), 270.0), ((0.0, 15.0), 180.0), ((-10.0, 10.0), 45.0)])
+def test_slopes_are_felt(human: cp.Character, tilt: tuple[float, float], direction: float):
+    rec = cp.simulate(human, cp.Stand(), 2.0, world=cp.World(tilt=tilt), disturbances=[pushed(human, 1.0, direction)])
+    assert not cp.measure.fell(rec)
+    first, last = (human.snapshot(rec.state(k)).contact_position for k in (0, -1))
+    assert np.abs(last - first).max() < 0.01
+
+
+def test_slippery_ground_is_felt(human: cp.Character):
+    rec = cp.simulate(human, cp.Stand(), 2.5, world=cp.World(friction=0.2), disturbances=[pushed(human, 1.0, 90.0)])
+    assert not cp.measure.fell(rec)
+    feet = np.array([human.snapshot(rec.state(k)).contact_position for k in range(0, len(rec.time), 50)])
+    assert np.abs(feet - feet[0]).max() < 0.05 and np.abs(feet[-1] - feet[-5]).max() < 1e-3
+
+
+def test_level_ground_is_what_it_was(human: cp.Character):
+    push = [pushed(human, 1.1, 45.0)]
+    felt = cp.simulate(human, cp.Stand(), 1.0, disturbances=push)
+    known = cp.simulate(human, cp.Stand(ground=Surface()), 1.0, disturbances=push)
+    assert felt.qpos.tobytes() == known.qpos.tobytes()
+
+
+def test_a_foot_at_rest_tells_the_plane_of_its_sole(human: cp.Character):
+    world = cp.World(tilt=(6.0, -9.0))
+    snapshot = human.snapshot(standing_start(human, world))
+    felt, new = feel_ground(snapshot, None, NONE_RAISED, 0.0)
+    assert new.all() and not felt.level and felt.grip == 1.0
+    for surface in felt.surfaces.values():
+        x, y, z = surface.origin
+        assert z == pytest.approx(world.height_at(x, y), abs=1e-5)
+        slope = -np.asarray(surface.normal)[:2] / surface.normal[2]
+        assert slope == pytest.approx([world.height_at(1.0, 0.0), world.height_at(0.0, 1.0)], abs=1e-4)
+    again, new = feel_ground(snapshot, felt, NONE_RAISED, 0.002)
+    assert not new.any() and again.surfaces is felt.surfaces
+
+
+def test_a_foot_that_moves_flies_or_is_raised_feels_nothing(human: cp.Character):
+    slope = standing_start(human, cp.World(tilt=(0.0, 15.0)))
+    known = level_ground(human)
+    for state, raised in (
+        (human.state(slope.q, np.full(human.nv, 0.1)), NONE_RAISED),
+        (slope, ~NONE_RAISED),
+        (slope, NONE_RAISED),  # only for a moment
+    ):
+        felt, new = feel_ground(human.snapshot(state), known, raised, 0.01)
+        assert felt.level and not new.any()
+    high = slope.q.copy()
+    high[2] += 0.5
+    felt, new = feel_ground(human.snapshot(human.state(high)), None, NONE_RAISED, 0.0)
+    assert felt.level and not new.any()
+
+
+def test_the_grip_is_lost_while_a_foot_slides_and_comes_back(human: cp.Character):
+    v = np.zeros(human.nv)
+    v[0] = 0.3
+    felt, _ = feel_ground(human.snapshot(human.state(None, v)), level_ground(human), NONE_RAISED, 0.02)
+    assert felt.grip == pytest.approx(np.exp(-1.0))
+    later, _ = feel_ground(human.snapshot(), felt, NONE_RAISED, 2.0)
+    assert felt.grip < later.grip < 1.0
