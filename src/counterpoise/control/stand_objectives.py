@@ -25,6 +25,7 @@ from counterpoise.objectives.clearance import corners_off_feet
 
 CALM_STEPS = 16  # joint gains are rounded to this many steps between slack and stiff, so that objectives are reused
 LEAST_FIRMNESS = 1e-3  # of a limp character, so that its joints have some stiffness
+ASKED_HEIGHT_LIMIT = 0.5  # [g] of the acceleration towards a height that is asked for: it may be out of reach
 LEAST_COM_LIMIT = 1e-3  # [g] of the acceleration asked of the CoM on ground without friction
 ROOT_WEIGHT = 1e-3  # of the root's orientation, against 1 of every joint
 
@@ -102,12 +103,13 @@ def stand_objectives(
     k = firm * calm
     stiffness = {"": k, **dict.fromkeys(limbs.others, firm), **dict.fromkeys(limbs.arms, k * t.free_limbs)}
     height_weight = t.asked_height_weight if height_asked else t.height_weight
+    height_limit = ASKED_HEIGHT_LIMIT if height_asked else 1.0
     com_limit = max(t.com_limit * friction, LEAST_COM_LIMIT) * body.gravity
     return StandObjectives(
         Contact(stiffness=t.contact_stiffness),
         Setpoint(_COM, _ZERO, limit=com_limit, axes="xy", weight=hold, name="balance"),
         Setpoint(
-            _COM, _ZERO, stiffness=t.height_stiffness * body.omega**2, limit=body.gravity, axes="z",
+            _COM, _ZERO, stiffness=t.height_stiffness * body.omega**2, limit=height_limit * body.gravity, axes="z",
             weight=height_weight * hold, name="height",
         ),
         Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight * hold),
