@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeBodyAnswer, WholeBodyProblem
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
-from counterpoise.objectives.writing import BlockFull, needs_correction, sizes_of_rows, write_rows
+from counterpoise.objectives.base import most_rows, write_all
+from counterpoise.objectives.writing import BlockFull, Record, needs_correction, sizes_of_rows, write_rows
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
 
 Held = dict[str, Flags]  # one-sided rows treated as equalities, by objective
@@ -51,9 +53,10 @@ class Written:
 
     names: list[str]
     betas: list[float]  # roots of their weights
-    spans: list[int]  # first row of each, and the end
+    spans: Ints  # first row of each, and the end
     starts: list[int]  # first row of each strict level, and of the last level
     postures: list[tuple[str, DiagonalRows]]  # of the last level, which have no rows in the block
+    end: int  # the row after all
 
 
 @dataclass(slots=True)
@@ -79,7 +82,7 @@ class _Attempts:
         weight, pull = np.empty(nv), np.zeros(nv)
         weight.fill(LEAST_POSTURE_WEIGHT)
         written = _write(problem, self.one_sided, held, A, b, weight, pull)
-        first, end = written.starts[-1], written.spans[-1]
+        first, end = written.starts[-1], written.end
         solution = solve_body(
             BodyProblem(
                 s.M, s.h, root, problem.G, problem.force_high, problem.torque_low[root:], problem.torque_high[root:],
@@ -97,7 +100,7 @@ class _Attempts:
         """Returns the answer of the last attempt, with its residuals."""
         a, written = attempt.solution.acceleration, attempt.written
         sizes = np.empty(len(written.names))
-        sizes_of_rows(self.A, self.b, np.array(written.spans), np.array(written.betas), a, sizes)
+        sizes_of_rows(self.A, self.b, written.spans, np.array(written.betas), a, sizes)
         residuals = dict(zip(written.names, sizes.tolist(), strict=True))
         for name, posture in written.postures:
             residuals[name] = posture.size(a)
@@ -179,33 +182,75 @@ def _write(
     problem: WholeBodyProblem, one_sided: OneSided, held: Held, A: Array, b: Array, weight: Array, pull: Array
 ) -> Written:
     """Writes every objective into the block, level after level; postures of the last level into weight and pull."""
-    s, stance, last = problem.snapshot, problem.stance, len(problem.levels) - 1
-    out, at = Written([], [], [0], [0], []), 0
+    writer, last = _Writer(problem, A, b), len(problem.levels) - 1
+    starts, postures = [0], []
     for number, level in enumerate(problem.levels):
         for objective in level:
             if objective.weight == 0.0 or objective.at_most:
                 continue
             if number == last and objective.posture:
                 assert isinstance(objective, TrackPose)
-                out.postures.append((objective.name, objective.add(s, weight, pull, objective.weight)))
+                postures.append((objective.name, objective.add(problem.snapshot, weight, pull, objective.weight)))
                 continue
-            beta = 1.0 if objective.weight == 1.0 else math.sqrt(objective.weight)
-            at += objective.write(s, stance, A, b, at, beta)
-            out.names.append(objective.name)
-            out.betas.append(beta)
-            out.spans.append(at)
+            writer.add(objective, 1.0 if objective.weight == 1.0 else math.sqrt(objective.weight))
         for where, objective, rows in one_sided:
             if where == number and objective.name in held:
                 over = held[objective.name]
-                if at + len(rows) > len(b):
-                    raise BlockFull
-                at += write_rows(A, b, at, math.sqrt(objective.weight), rows.A[over], rows.b[over])
-                out.names.append(objective.name)
-                out.betas.append(math.sqrt(objective.weight))
-                out.spans.append(at)
+                writer.add_rows(objective.name, math.sqrt(objective.weight), rows.A[over], rows.b[over])
         if number < last:
-            out.starts.append(at)
-    return out
+            starts.append(len(writer.names))
+    end = writer.finish()
+    spans = writer.spans[: len(writer.names) + 1]
+    return Written(writer.names, writer.betas, spans, [int(spans[i]) for i in starts], postures, end)
+
+
+class _Writer:
+    """Writes objectives one after the other into a block of rows: all records that follow each other in one call."""
+
+    def __init__(self, problem: WholeBodyProblem, A: Array, b: Array) -> None:
+        self.snapshot, self.stance, self.A, self.b = problem.snapshot, problem.stance, A, b
+        self.names: list[str] = []
+        self.betas: list[float] = []
+        self.spans = np.zeros(sum(map(len, problem.levels)) + 1, np.int64)  # first row of each, and the end
+        self._records: list[Record] = []  # that are not written yet
+        self._at = 0  # the next row
+
+    def add(self, objective: Objective, beta: float) -> None:
+        record = objective.record(self.snapshot, self.stance, beta)
+        if record is not None:
+            self._records.append(record)
+            self.names.append(objective.name)
+            self.betas.append(beta)
+            return
+        at = self.finish()
+        self._wrote(objective.name, beta, objective.write(self.snapshot, self.stance, self.A, self.b, at, beta))
+
+    def add_rows(self, name: str, beta: float, rows: Array, targets: Array) -> None:
+        at = self.finish()
+        if at + len(targets) > len(self.b):
+            raise BlockFull
+        self._wrote(name, beta, write_rows(self.A, self.b, at, beta, rows, targets))
+
+    def finish(self) -> int:
+        """Writes the records that are not written yet. Returns the next row."""
+        records = self._records
+        if records:
+            if self._at + most_rows(records, self.snapshot) > len(self.b):
+                raise BlockFull
+            count = len(records)
+            first = len(self.names) - count + 1
+            numbers = np.array(list(chain.from_iterable(records)))
+            self._at = write_all(
+                numbers, count, self.snapshot, self.stance, self.A, self.b, self._at, self.spans[first:]
+            )
+            self._records = []
+        return self._at
+
+    def _wrote(self, name: str, beta: float, count: int) -> None:
+        self._at += count
+        self.names.append(name)
+        self.betas.append(beta)
+        self.spans[len(self.names)] = self._at
 
 
 _NO_ROWS = np.zeros(0, bool)

@@ -8,17 +8,18 @@ Objectives are frozen values: a controller makes new ones when its goals change 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-from counterpoise.objectives.writing import BlockFull, write_rows
+from counterpoise.objectives.writing import HELD_POINTS, BlockFull, Record, write_records, write_rows
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -121,10 +122,17 @@ class Objective(ABC):
 
         Only for rows on accelerations.
         """
+        record = self.record(snapshot, stance, beta)
+        if record is not None:
+            return write_record(record, snapshot, stance, A, b, at)
         rows = self.rows(snapshot, stance)
         if at + len(rows) > len(b):
             raise BlockFull
         return write_rows(A, b, at, beta, rows.A, rows.b) if len(rows) else 0
+
+    def record(self, snapshot: Snapshot, stance: Stance | None, beta: float) -> Record | None:
+        """Returns the rows, times `beta`, as a record of `writing`; None: they are written from `rows`."""
+        return None
 
     def weighing(self: O, weight: float) -> O:
         """Returns the same objective with another weight."""
@@ -138,6 +146,34 @@ class Objective(ABC):
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **references)
         return other
+
+
+def write_record(record: Record, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int) -> int:
+    """Writes the rows of one record into the block (A, b) from row `at` on. Returns their number."""
+    if at + most_rows((record,), snapshot) > len(b):
+        raise BlockFull
+    return write_all(np.array(record), 1, snapshot, stance, A, b, at, np.empty(1, np.int64)) - at
+
+
+def write_all(
+    records: Array, count: int, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, ends: Ints
+) -> int:
+    """Writes the rows of records, one after the other. Fills the row after each; returns the row after all."""
+    s = snapshot
+    if stance is None:
+        held, goal, goal_v, goal_a = _NO_POINTS, _NO_PLACES, _NO_PLACES, _NO_PLACES
+    else:
+        held, goal = stance.memory.held, stance.goal
+        goal_v, goal_a = stance.goal_velocity, stance.goal_acceleration
+    return write_records(
+        records, count, A, b, at, ends, s.contact_jacobian, s.contact_position, s.contact_velocity, s.contact_drift,
+        held, goal, goal_v, goal_a, s.com, s.momentum, s.momentum_matrix, s.momentum_drift,
+    )  # fmt: skip
+
+
+def most_rows(records: Sequence[Record], snapshot: Snapshot) -> int:
+    """Returns the largest number of rows that records can have."""
+    return 3 * sum([len(snapshot.contact_position) if record[0] == HELD_POINTS else 1 for record in records])
 
 
 def faded(objective: O, share: float) -> O:
@@ -180,3 +216,6 @@ def capped(wanted: Array, limit: float | None) -> Array:
         return wanted
     size = float(np.sqrt(wanted @ wanted))
     return wanted if size <= limit else wanted * (limit / size)
+
+
+_NO_POINTS, _NO_PLACES = np.zeros(0, np.bool_), np.zeros((0, 3))

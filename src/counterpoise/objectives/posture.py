@@ -52,7 +52,7 @@ class TrackPose(Objective):
 
     def __post_init__(self) -> None:
         check_weight(self)
-        _ = self._hashed  # found now, so that `aimed` copies it
+        _ = self._key  # found now, so that `aimed` copies it
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping), ("weights", self.weights)):
             values = list(given.values()) if isinstance(given, Mapping) else [0.0 if given is None else given]
             if not all(0.0 <= float(v) < np.inf for v in values):
@@ -103,11 +103,11 @@ class TrackPose(Objective):
 
     def gains(self, character: Character) -> tuple[Array, Array, Array]:
         """Returns k_p, k_v and the weights of every row, (nv,) each."""
-        return posture_gains(character, *self._hashed, self.root_weight, self.name)
+        return posture_gains(character, self._key, self.root_weight, self.name)
 
     @cached_property
-    def _hashed(self) -> tuple[Hashed, Hashed, Hashed]:
-        return hashed(self.stiffness), hashed(self.damping), hashed(self.weights)
+    def _key(self) -> GainsKey:
+        return GainsKey(hashed(self.stiffness), hashed(self.damping), hashed(self.weights))
 
     def _check(self, character: Character) -> None:
         name = character.name
@@ -125,11 +125,29 @@ class TrackPose(Objective):
                 raise BadValue(f"a reference's {what} of {name!r} has {character.nv} numbers; got {np.shape(rate)}")
 
 
+class GainsKey:
+    """The gains of a posture as the key of a table. Its hash is computed once: there may be dozens of joints."""
+
+    def __init__(self, stiffness: Hashed, damping: Hashed, weights: Hashed) -> None:
+        self.parts = stiffness, damping, weights
+        self._hash = hash(self.parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GainsKey) and self.parts == other.parts
+
+    def __reduce__(self) -> Any:
+        return GainsKey, self.parts  # hashes of names differ from process to process
+
+
 @kept_with_character
 def posture_gains(
-    character: Character, stiffness: Hashed, damping: Hashed, weights: Hashed, root_weight: float, name: str
+    character: Character, gains: GainsKey, root_weight: float, name: str
 ) -> tuple[Array, Array, Array]:
     """Returns k_p, k_v and the weights of every row of a posture, (nv,) each."""
+    stiffness, damping, weights = gains.parts
     k_p = per_dof(character, unhashed(stiffness), name)
     k_v = 2.0 * np.sqrt(k_p) if damping is None else per_dof(character, unhashed(damping), name)
     weight = per_dof(character, unhashed(weights), name)
