@@ -19,6 +19,7 @@ from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeB
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
 from counterpoise.objectives.base import most_rows, write_all
 from counterpoise.objectives.writing import BlockFull, Record, needs_correction, sizes_of_rows, write_rows
+from counterpoise.quick import quick
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
 
 Held = dict[str, Flags]  # one-sided rows treated as equalities, by objective
@@ -84,10 +85,12 @@ class _Attempts:
         written = _write(problem, self.one_sided, held, A, b, weight, pull)
         first, end = written.starts[-1], written.end
         solution = solve_body(
-            BodyProblem(
-                s.M, s.h, root, problem.G, problem.force_high, problem.torque_low[root:], problem.torque_high[root:],
-                A[:first], b[:first], np.array(written.starts, np.int64), weight, pull / weight, A[first:end],
-                b[first:end], problem.tuning.force_weight, problem.weight,
+            quick(
+                BodyProblem, M=s.M, h=s.h, root=root, G=problem.G, force_limit=problem.force_high,
+                torque_low=problem.torque_low[root:], torque_high=problem.torque_high[root:], level_rows=A[:first],
+                level_targets=b[:first], level_starts=np.array(written.starts, np.int64), weight=weight,
+                posture=pull / weight, extra_rows=A[first:end], extra_targets=b[first:end],
+                force_weight=problem.tuning.force_weight, force_unit=problem.weight,
             ),
             self.warm,
             rank=problem.tuning.rank,

@@ -24,6 +24,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.objectives import DiagonalRows, Objective, Rows, Stance
 from counterpoise.objectives.footing import force_unit
+from counterpoise.quick import quick
 
 Levels = Sequence[Objective | Sequence[Objective]]
 Path = Literal["auto", "fast", "general"]
@@ -140,7 +141,10 @@ def assemble_problem(
         G, high = stance.G, stance.force_limit
         low = -high if stance.footing.bilateral else np.zeros(len(high))
     torque_low, torque_high = torque_bounds(character, tuning.torque_limits, tuning.torque_share)
-    return WholeBodyProblem(snapshot, stance, levels, G, low, high, torque_low, torque_high, tuning)
+    return quick(
+        WholeBodyProblem, snapshot=snapshot, stance=stance, levels=levels, G=G, force_low=low, force_high=high,
+        torque_low=torque_low, torque_high=torque_high, tuning=tuning,
+    )  # fmt: skip
 
 
 @kept_with_character

@@ -19,6 +19,7 @@ from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight, numbers
 from counterpoise.objectives.footing import surface_rows
 from counterpoise.objectives.surface import LEVEL
+from counterpoise.quick import quick
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -71,7 +72,7 @@ class Clearance(Objective):
             ref.body_position, ref.body_rotation, np.asarray(self.moved, float), self.reference is not None,
             self.deceleration, self.settle, self.margin,
         )  # fmt: skip
-        return Rows(A, b, at_most=True)
+        return quick(Rows, A=A, b=b, on="acceleration", at_most=True)
 
 
 @kept_with_character

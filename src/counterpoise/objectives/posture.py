@@ -19,6 +19,7 @@ from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives.base import DiagonalRows, Objective, check_weight, numbers
 from counterpoise.objectives.writing import add_posture
+from counterpoise.quick import quick
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -86,7 +87,7 @@ class TrackPose(Objective):
         q, v, a = self.sample(character, snapshot.time)
         target = np.empty(len(k_p))
         add_posture(weight, pull, alpha, character.layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
-        return DiagonalRows(target, own)
+        return quick(DiagonalRows, target=target, weight=own, on="acceleration", at_most=False)
 
     def sample(self, character: Character, time: float) -> tuple[Array, Array, Array]:
         """Returns the reference's q, v, a at a time of the simulation."""

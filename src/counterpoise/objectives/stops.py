@@ -14,6 +14,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight
+from counterpoise.quick import quick
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -62,7 +63,7 @@ class JointStops(Objective):
             limits.ball_offsets, limits.ball_faces, limits.ball_twist, self.deceleration, self.settle, self.margin,
             np.inf if self.top_speed is None else self.top_speed,
         )  # fmt: skip
-        return Rows(A, b, at_most=True)
+        return quick(Rows, A=A, b=b, on="acceleration", at_most=True)
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import SnapshotReader
-from counterpoise.character.state import State
+from counterpoise.character.state import State, state_of
 from counterpoise.control.basic import Controller
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
@@ -184,7 +184,7 @@ class Run:
         """Asks the controllers whose tick is due; between its ticks a controller's torque is held."""
         for driver, (q, v) in zip(self.drivers, self._places, strict=True):
             if driver.is_due(k):
-                driver.tick(k, State(self.qpos[q], self.qvel[v], now), self._reader)
+                driver.tick(k, state_of(self.qpos[q], self.qvel[v], now), self._reader)
             self.applied[v] = driver.torque
 
     def _drive_platform(self, now: float) -> None:

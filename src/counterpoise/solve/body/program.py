@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 from counterpoise.kernels import compile_notice
+from counterpoise.quick import quick
 from counterpoise.solve.body import kernels as core
 from counterpoise.solve.body import workspace as names
 from counterpoise.solve.body.layout import scratch_size
@@ -255,7 +256,9 @@ def solve_body(
     _ready.set()
     if stat[names.STATUS] == names.NOT_FINITE:
         raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")
-    return BodySolution((n, k, p), values, stat, BodyMemory(held, point))
+    return quick(
+        BodySolution, sizes=(n, k, p), values=values, stat=stat, memory=quick(BodyMemory, held=held, point=point)
+    )
 
 
 _local = threading.local()
