@@ -53,7 +53,7 @@ class Written:
     """Where the objectives are in a block of rows."""
 
     names: list[str]
-    betas: list[float]  # roots of their weights
+    betas: Array  # roots of their weights
     spans: Ints  # first row of each, and the end
     starts: list[int]  # first row of each strict level, and of the last level
     postures: list[tuple[str, DiagonalRows]]  # of the last level, which have no rows in the block
@@ -103,7 +103,7 @@ class _Attempts:
         """Returns the answer of the last attempt, with its residuals."""
         a, written = attempt.solution.acceleration, attempt.written
         sizes = np.empty(len(written.names))
-        sizes_of_rows(self.A, self.b, written.spans, np.array(written.betas), a, sizes)
+        sizes_of_rows(self.A, self.b, written.spans, written.betas, a, sizes)
         residuals = dict(zip(written.names, sizes.tolist(), strict=True))
         for name, posture in written.postures:
             residuals[name] = posture.size(a)
@@ -204,17 +204,20 @@ def _write(
             starts.append(len(writer.names))
     end = writer.finish()
     spans = writer.spans[: len(writer.names) + 1]
-    return Written(writer.names, writer.betas, spans, [int(spans[i]) for i in starts], postures, end)
+    return Written(writer.names, writer.betas[: len(writer.names)], spans, [int(spans[i]) for i in starts], postures, end)
 
 
 class _Writer:
     """Writes objectives one after the other into a block of rows: all records that follow each other in one call."""
 
+    __slots__ = ("A", "_at", "_records", "b", "betas", "names", "snapshot", "spans", "stance")
+
     def __init__(self, problem: WholeBodyProblem, A: Array, b: Array) -> None:
         self.snapshot, self.stance, self.A, self.b = problem.snapshot, problem.stance, A, b
+        most = sum(map(len, problem.levels))
         self.names: list[str] = []
-        self.betas: list[float] = []
-        self.spans = np.zeros(sum(map(len, problem.levels)) + 1, np.int64)  # first row of each, and the end
+        self.betas = np.empty(most)  # roots of their weights
+        self.spans = np.zeros(most + 1, np.int64)  # first row of each, and the end
         self._records: list[Record] = []  # that are not written yet
         self._at = 0  # the next row
 
@@ -223,7 +226,6 @@ class _Writer:
         if record is not None:
             self._records.append(record)
             self.names.append(objective.name)
-            self.betas.append(beta)
             return
         at = self.finish()
         self._wrote(objective.name, beta, objective.write(self.snapshot, self.stance, self.A, self.b, at, beta))
@@ -240,19 +242,18 @@ class _Writer:
         if records:
             if self._at + most_rows(records, self.snapshot) > len(self.b):
                 raise BlockFull
-            count = len(records)
-            first = len(self.names) - count + 1
-            numbers = np.array(list(chain.from_iterable(records)))
+            first = len(self.names) - len(records)
             self._at = write_all(
-                numbers, count, self.snapshot, self.stance, self.A, self.b, self._at, self.spans[first:]
-            )
+                np.array(list(chain.from_iterable(records))), len(records), self.snapshot, self.stance, self.A, self.b,
+                self._at, self.spans[first + 1 :], self.betas[first:],
+            )  # fmt: skip
             self._records = []
         return self._at
 
     def _wrote(self, name: str, beta: float, count: int) -> None:
         self._at += count
+        self.betas[len(self.names)] = beta
         self.names.append(name)
-        self.betas.append(beta)
         self.spans[len(self.names)] = self._at
 
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives.writing import HELD_POINTS, BlockFull, Record, write_records, write_rows
@@ -152,28 +153,32 @@ def write_record(record: Record, snapshot: Snapshot, stance: Stance | None, A: A
     """Writes the rows of one record into the block (A, b) from row `at` on. Returns their number."""
     if at + most_rows((record,), snapshot) > len(b):
         raise BlockFull
-    return write_all(np.array(record), 1, snapshot, stance, A, b, at, np.empty(1, np.int64)) - at
+    return write_all(np.array(record), 1, snapshot, stance, A, b, at, np.empty(1, np.int64), np.empty(1)) - at
 
 
 def write_all(
-    records: Array, count: int, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, ends: Ints
-) -> int:
-    """Writes the rows of records, one after the other. Fills the row after each; returns the row after all."""
-    s = snapshot
+    records: Array, count: int, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, ends: Ints,
+    betas: Array,
+) -> int:  # fmt: skip
+    """Writes the rows of records, one after the other. Returns the row after all.
+
+    Fills the row after each record and its beta.
+    """
     if stance is None:
-        held, goal, goal_v, goal_a = _NO_POINTS, _NO_PLACES, _NO_PLACES, _NO_PLACES
+        points = len(snapshot.character.contact_points)
+        held, goal = np.zeros(points, np.bool_), np.empty((points, 3))
+        goal_v = goal_a = goal
     else:
         held, goal = stance.memory.held, stance.goal
         goal_v, goal_a = stance.goal_velocity, stance.goal_acceleration
-    return write_records(
-        records, count, A, b, at, ends, s.contact_jacobian, s.contact_position, s.contact_velocity, s.contact_drift,
-        held, goal, goal_v, goal_a, s.com, s.momentum, s.momentum_matrix, s.momentum_drift,
-    )  # fmt: skip
+    nbody = len(tables_of(snapshot.character).parent)
+    return write_records(records, count, A, b, at, ends, betas, snapshot.flat, nbody, held, goal, goal_v, goal_a)
 
 
 def most_rows(records: Sequence[Record], snapshot: Snapshot) -> int:
     """Returns the largest number of rows that records can have."""
-    return 3 * sum([len(snapshot.contact_position) if record[0] == HELD_POINTS else 1 for record in records])
+    points = len(snapshot.character.contact_points)
+    return 3 * sum([points if record[0] == HELD_POINTS else 1 for record in records])
 
 
 def faded(objective: O, share: float) -> O:
@@ -217,5 +222,3 @@ def capped(wanted: Array, limit: float | None) -> Array:
     size = float(np.sqrt(wanted @ wanted))
     return wanted if size <= limit else wanted * (limit / size)
 
-
-_NO_POINTS, _NO_PLACES = np.zeros(0, np.bool_), np.zeros((0, 3))

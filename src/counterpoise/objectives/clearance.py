@@ -117,7 +117,7 @@ def _clearance_rows(
     n, nv = len(body), len(motion)
     bend, near = d * settle, NEAR * d
     point, other = np.empty(3), np.empty(3)
-    A, b = np.zeros((n, nv)), np.empty(n)
+    which, arm, normal, right = np.empty(n, np.int64), np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
     count = 0
     for i in range(n):
         k = body[i]
@@ -158,14 +158,20 @@ def _clearance_rows(
         own -= n0 * (s[18] + s[22] * g2 - s[23] * g1 + s[16] * h2 - s[17] * h1)
         own -= n1 * (s[19] + s[23] * g0 - s[21] * g2 + s[17] * h0 - s[15] * h2)
         own -= n2 * (s[20] + s[21] * g1 - s[22] * g0 + s[15] * h1 - s[16] * h0)
+        which[count], right[count] = k, bound + own
+        arm[count, 0], arm[count, 1], arm[count, 2] = r0, r1, r2
+        normal[count, 0], normal[count, 1], normal[count, 2] = n0, n1, n2
+        count += 1
+    A = np.zeros((count, nv))
+    for row in range(count):
+        r0, r1, r2 = arm[row, 0], arm[row, 1], arm[row, 2]
+        n0, n1, n2 = normal[row, 0], normal[row, 1], normal[row, 2]
         for j in range(nv):
-            if ancestors[k, j] != 0.0:
+            if ancestors[which[row], j] != 0.0:
                 c = motion[j]
-                A[count, j] = -(
+                A[row, j] = -(
                     n0 * (c[3] + c[1] * r2 - c[2] * r1)
                     + n1 * (c[4] + c[2] * r0 - c[0] * r2)
                     + n2 * (c[5] + c[0] * r1 - c[1] * r0)
                 )
-        b[count] = bound + own
-        count += 1
-    return A[:count], b[:count]
+    return A, right[:count]

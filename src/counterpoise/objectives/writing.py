@@ -14,6 +14,7 @@ import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.manifold import batch_difference
+from counterpoise.character.snapshot_layout import snapshot_parts
 from counterpoise.kernels import kernel
 
 Record = tuple[float, ...]
@@ -86,28 +87,32 @@ def write_vector(
 
 @kernel
 def write_records(
-    records: Array, count: int, A: Array, b: Array, at: int, ends: Ints, jacobian: Array, position: Array,
-    velocity: Array, drift: Array, held: Flags, goal: Array, goal_v: Array, goal_a: Array, com: Array, momentum: Array,
-    momentum_matrix: Array, momentum_drift: Array,
+    records: Array, count: int, A: Array, b: Array, at: int, ends: Ints, betas: Array, snapshot: Array, nbody: int,
+    held: Flags, goal: Array, goal_v: Array, goal_a: Array,
 ) -> int:  # fmt: skip
-    """Writes the rows of `count` records from row `at` on and fills the row after each. Returns the row after all."""
+    """Writes the rows of `count` records from row `at` on. Returns the row after all.
+
+    Fills the row after each record and its beta.
+    """
+    s = snapshot_parts(snapshot, A.shape[1], nbody, len(held))
     here, row = 0, at
     for i in range(count):
         r = records[here:]
         if r[0] == HELD_POINTS:
             row += write_contacts(
-                A, b, row, r[1], jacobian, held, goal, goal_v, goal_a, position, velocity, drift, r[2], r[3]
-            )
+                A, b, row, r[1], s.contact_jacobian, held, goal, goal_v, goal_a, s.contact_position,
+                s.contact_velocity, s.contact_drift, r[2], r[3],
+            )  # fmt: skip
             here += HELD_POINTS_SIZE
         else:
             first = int(r[2])
-            part = momentum[first : first + 3]
+            part = s.momentum[first : first + 3]
             row += write_vector(
-                A, b, row, r[1], momentum_matrix[first : first + 3], r[4], com if r[3] != 0.0 else part, part,
-                momentum_drift[first : first + 3], r[5:8], r[8:11], r[11:14], r[14:17], r[17], r[18], r[19],
+                A, b, row, r[1], s.momentum_matrix[first : first + 3], r[4], s.com if r[3] != 0.0 else part, part,
+                s.momentum_drift[first : first + 3], r[5:8], r[8:11], r[11:14], r[14:17], r[17], r[18], r[19],
             )  # fmt: skip
             here += THREE_AXES_SIZE
-        ends[i] = row
+        ends[i], betas[i] = row, r[1]
     return row
 
 
