@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeBodyAnswer, WholeBodyProblem
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
 from counterpoise.objectives.base import most_rows, write_all
-from counterpoise.objectives.writing import BlockFull, Record, needs_correction, sizes_of_rows, write_rows
+from counterpoise.objectives.writing import BlockFull, needs_correction, sizes_of_rows, write_rows
 from counterpoise.quick import quick
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
 
@@ -210,7 +209,7 @@ def _write(
 class _Writer:
     """Writes objectives one after the other into a block of rows: all records that follow each other in one call."""
 
-    __slots__ = ("A", "_at", "_records", "b", "betas", "names", "snapshot", "spans", "stance")
+    __slots__ = ("A", "_at", "_count", "_numbers", "_rows", "b", "betas", "names", "snapshot", "spans", "stance")
 
     def __init__(self, problem: WholeBodyProblem, A: Array, b: Array) -> None:
         self.snapshot, self.stance, self.A, self.b = problem.snapshot, problem.stance, A, b
@@ -218,13 +217,16 @@ class _Writer:
         self.names: list[str] = []
         self.betas = np.empty(most)  # roots of their weights
         self.spans = np.zeros(most + 1, np.int64)  # first row of each, and the end
-        self._records: list[Record] = []  # that are not written yet
+        self._numbers: list[float] = []  # of the records that are not written yet
+        self._count = self._rows = 0  # how many they are, and the most rows that they can have
         self._at = 0  # the next row
 
     def add(self, objective: Objective, beta: float) -> None:
         record = objective.record(self.snapshot, self.stance, beta)
         if record is not None:
-            self._records.append(record)
+            self._numbers += record
+            self._count += 1
+            self._rows += most_rows(record, self.snapshot)
             self.names.append(objective.name)
             return
         at = self.finish()
@@ -238,16 +240,15 @@ class _Writer:
 
     def finish(self) -> int:
         """Writes the records that are not written yet. Returns the next row."""
-        records = self._records
-        if records:
-            if self._at + most_rows(records, self.snapshot) > len(self.b):
+        if self._count:
+            if self._at + self._rows > len(self.b):
                 raise BlockFull
-            first = len(self.names) - len(records)
+            first = len(self.names) - self._count
             self._at = write_all(
-                np.array(list(chain.from_iterable(records))), len(records), self.snapshot, self.stance, self.A, self.b,
-                self._at, self.spans[first + 1 :], self.betas[first:],
+                np.array(self._numbers), self._count, self.snapshot, self.stance, self.A, self.b, self._at,
+                self.spans[first + 1 :], self.betas[first:],
             )  # fmt: skip
-            self._records = []
+            self._numbers, self._count, self._rows = [], 0, 0
         return self._at
 
     def _wrote(self, name: str, beta: float, count: int) -> None:

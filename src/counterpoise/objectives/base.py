@@ -8,7 +8,6 @@ Objectives are frozen values: a controller makes new ones when its goals change 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -151,7 +150,7 @@ class Objective(ABC):
 
 def write_record(record: Record, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int) -> int:
     """Writes the rows of one record into the block (A, b) from row `at` on. Returns their number."""
-    if at + most_rows((record,), snapshot) > len(b):
+    if at + most_rows(record, snapshot) > len(b):
         raise BlockFull
     return write_all(np.array(record), 1, snapshot, stance, A, b, at, np.empty(1, np.int64), np.empty(1)) - at
 
@@ -175,10 +174,9 @@ def write_all(
     return write_records(records, count, A, b, at, ends, betas, snapshot.flat, nbody, held, goal, goal_v, goal_a)
 
 
-def most_rows(records: Sequence[Record], snapshot: Snapshot) -> int:
-    """Returns the largest number of rows that records can have."""
-    points = len(snapshot.character.contact_points)
-    return 3 * sum([points if record[0] == HELD_POINTS else 1 for record in records])
+def most_rows(record: Record, snapshot: Snapshot) -> int:
+    """Returns the largest number of rows that a record can have."""
+    return 3 * len(snapshot.character.contact_points) if record[0] == HELD_POINTS else 3
 
 
 def faded(objective: O, share: float) -> O:

@@ -117,13 +117,18 @@ class TrackPose(Objective):
             if given is not character and given.joint_names != character.joint_names:
                 raise BadValue(f"this motion is for {given.name!r}, whose joints differ from {name!r}'s")
             return
-        if self.reference is not None and np.shape(self.reference) != (character.nq,):
+        if self.reference is not None and _count(self.reference) != (character.nq,):
             raise BadValue(
                 f"a reference pose of {name!r} has {character.nq} numbers; got shape {np.shape(self.reference)}"
             )
         for what, rate in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if rate is not None and np.shape(rate) != (character.nv,):
+            if rate is not None and _count(rate) != (character.nv,):
                 raise BadValue(f"a reference's {what} of {name!r} has {character.nv} numbers; got {np.shape(rate)}")
+
+
+def _count(given: ArrayLike) -> tuple[int, ...]:
+    """Returns the shape of numbers."""
+    return given.shape if type(given) is np.ndarray else np.shape(given)
 
 
 class GainsKey:
