@@ -17,6 +17,7 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeBodyAnswer, WholeBodyProblem
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
 from counterpoise.objectives.base import most_rows, write_all
+from counterpoise.objectives.tick_rows import TickRows, write_tick
 from counterpoise.objectives.writing import BlockFull, needs_correction, sizes_of_rows, write_rows
 from counterpoise.quick import quick
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
@@ -70,8 +71,10 @@ class Attempt:
 class _Attempts:
     """Solves a problem with one set of held rows after another, each from the last one's working set."""
 
-    def __init__(self, problem: WholeBodyProblem, one_sided: OneSided, A: Array, b: Array, warm: Any) -> None:
-        self.problem, self.one_sided, self.A, self.b, self.warm = problem, one_sided, A, b, warm
+    def __init__(
+        self, problem: WholeBodyProblem, rows: TickRows | None, one_sided: OneSided, A: Array, b: Array, warm: Any
+    ) -> None:
+        self.problem, self.rows, self.one_sided, self.A, self.b, self.warm = problem, rows, one_sided, A, b, warm
         self.steps, self.solves = 0, 0
         self.last: Attempt | None = None
 
@@ -79,16 +82,19 @@ class _Attempts:
         """Solves with these one-sided rows as equalities."""
         problem, A, b = self.problem, self.A, self.b
         nv, root, s = len(problem.torque_high), problem.root, problem.snapshot
-        weight, pull = np.empty(nv), np.zeros(nv)
-        weight.fill(LEAST_POSTURE_WEIGHT)
-        written = _write(problem, self.one_sided, held, A, b, weight, pull)
+        if self.rows is None:
+            weight, pull = np.full(nv, LEAST_POSTURE_WEIGHT), np.zeros(nv)
+            written = _write(problem, self.one_sided, held, A, b, weight, pull)
+            target = pull / weight
+        else:
+            written, weight, target = _with_held(self.rows, held, A, b), self.rows.weight, self.rows.target
         first, end = written.starts[-1], written.end
         solution = solve_body(
             quick(
                 BodyProblem, M=s.M, h=s.h, root=root, G=problem.G, force_limit=problem.force_high,
                 torque_low=problem.torque_low[root:], torque_high=problem.torque_high[root:], level_rows=A[:first],
                 level_targets=b[:first], level_starts=np.array(written.starts, np.int64), weight=weight,
-                posture=pull / weight, extra_rows=A[first:end], extra_targets=b[first:end],
+                posture=target, extra_rows=A[first:end], extra_targets=b[first:end],
                 force_weight=problem.tuning.force_weight, force_unit=problem.weight,
             ),
             self.warm,
@@ -118,13 +124,18 @@ class _Attempts:
 
 def _solve_in(problem: WholeBodyProblem, warm: FastWarm | None, A: Array, b: Array) -> WholeBodyAnswer:
     """Solves with the rows written into the block (A, b); raises BlockFull where it is too small."""
-    one_sided = [
-        (number, objective, objective.rows(problem.snapshot, problem.stance))
-        for number, level in enumerate(problem.levels)
-        for objective in level
-        if objective.at_most and objective.weight > 0.0
-    ]
-    attempts = _Attempts(problem, one_sided, A, b, warm.memory if warm is not None else None)
+    written = write_tick(problem.levels, problem.snapshot, problem.stance, A, b, LEAST_POSTURE_WEIGHT)
+    if written is None:
+        one_sided = [
+            (number, objective, objective.rows(problem.snapshot, problem.stance))
+            for number, level in enumerate(problem.levels)
+            for objective in level
+            if objective.at_most and objective.weight > 0.0
+        ]
+    else:
+        last = len(problem.levels) - 1
+        one_sided = [(last, objective, rows) for objective, rows in written.one_sided]
+    attempts = _Attempts(problem, written, one_sided, A, b, warm.memory if warm is not None else None)
     held: Held = {}
     if one_sided and warm is not None and len(warm.acceleration) == len(problem.torque_high):
         held = _corrected(one_sided, warm.acceleration, held) or held  # rows that the last tick's answer exceeds now
@@ -178,6 +189,20 @@ def _corrected(one_sided: OneSided, a: Array, held: Held) -> Held | None:
 
 def _key(held: Held) -> bytes:
     return b"".join(held[name].tobytes() for name in sorted(held))
+
+
+def _with_held(rows: TickRows, held: Held, A: Array, b: Array) -> Written:
+    """Returns the rows of a tick with the one-sided rows that are held, which are written after all others."""
+    end, names, betas, spans = rows.end, rows.names, rows.betas, rows.spans
+    for objective, own in rows.one_sided:
+        over = held.get(objective.name)
+        if over is not None:
+            beta = math.sqrt(objective.weight)
+            if end + len(own) > len(b):
+                raise BlockFull
+            end += write_rows(A, b, end, beta, own.A[over], own.b[over])
+            names, betas, spans = [*names, objective.name], np.append(betas, beta), np.append(spans, end)
+    return Written(names, betas, spans, rows.starts, [rows.posture], end)
 
 
 def _write(

@@ -24,7 +24,7 @@ from counterpoise.quick import quick
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
-_GROUND = LEVEL.state_row()[None]
+LEVEL_GROUND = LEVEL.state_row()[None]
 NEAR = 10.0  # decelerations: rows with a looser bound are left out
 
 
@@ -63,9 +63,9 @@ class Clearance(Objective):
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         character = snapshot.character
         corners = corners_off_feet(character)
-        ground = _GROUND if stance is None else surface_rows(stance.footing, character, snapshot.time)
+        ground = LEVEL_GROUND if stance is None else surface_rows(stance.footing, character, snapshot.time)
         ref = snapshot if self.reference is None else self.reference
-        A, b = _clearance_rows(
+        A, b = clearance_rows(
             corners.body, corners.place, corners.axes, corners.radius, ground,
             snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, snapshot.body_drift, snapshot.com,
             snapshot.motion_vectors, tables_of(character).ancestors,
@@ -108,7 +108,7 @@ def _lowest(
 
 
 @kernel
-def _clearance_rows(
+def clearance_rows(
     body: Ints, centre: Array, axes: Array, radius: Array, ground: Array, position: Array, rotation: Array,
     velocity: Array, drift: Array, com: Array, motion: Array, ancestors: Array, ref_position: Array,
     ref_rotation: Array, moved: Array, with_reference: bool, d: float, settle: float, margin: float,

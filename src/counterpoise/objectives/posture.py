@@ -71,7 +71,7 @@ class TrackPose(Objective):
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> DiagonalRows:
         character = snapshot.character
-        self._check(character)
+        self.check(character)
         k_p, k_v, weight = self.gains(character)
         q, v, a = self.sample(character, snapshot.time)
         wanted = k_p * character.difference(snapshot.q, q)
@@ -82,7 +82,7 @@ class TrackPose(Objective):
     def add(self, snapshot: Snapshot, weight: Array, pull: Array, alpha: float) -> DiagonalRows:
         """Adds the rows, times `alpha`, to a level's weights and weighted targets, (nv,) each. Returns the rows."""
         character = snapshot.character
-        self._check(character)
+        self.check(character)
         k_p, k_v, own = self.gains(character)
         q, v, a = self.sample(character, snapshot.time)
         target = np.empty(len(k_p))
@@ -110,7 +110,8 @@ class TrackPose(Objective):
     def _key(self) -> GainsKey:
         return GainsKey(hashed(self.stiffness), hashed(self.damping), hashed(self.weights))
 
-    def _check(self, character: Character) -> None:
+    def check(self, character: Character) -> None:
+        """Raises BadValue where the reference does not fit the character."""
         name = character.name
         if isinstance(self.reference, Motion):
             given = self.reference.character

@@ -57,7 +57,7 @@ class JointStops(Objective):
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         limits, root = snapshot.character.limits, snapshot.character.root_dofs.stop
-        A, b = _stop_rows(
+        A, b = stop_rows(
             snapshot.q, snapshot.v, root, limits.range_qpos, limits.range_dof, limits.range_low,
             limits.range_high, limits.ball_q, limits.ball_v, limits.ball_axis, limits.ball_rest, limits.ball_normals,
             limits.ball_offsets, limits.ball_faces, limits.ball_twist, self.deceleration, self.settle, self.margin,
@@ -88,7 +88,7 @@ def _unit_ball(pose: Array, at: int, q: Array) -> None:
 
 
 @kernel
-def _stop_rows(
+def stop_rows(
     pose: Array, v: Array, root: int, range_q: Ints, range_v: Ints, low: Array, high: Array, ball_q: Ints, ball_v: Ints,
     axis: Array, rest: Array, normals: Array, offsets: Array, face_start: Ints, twist: Array, d: float, settle: float,
     margin: float, top_speed: float,
