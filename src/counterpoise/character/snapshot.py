@@ -36,6 +36,8 @@ from counterpoise.errors import BadValue
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
 
+USUAL = "M", "h", "com", "momentum", "body_position", "contact_position"  # parts that most controllers read
+
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
@@ -73,7 +75,10 @@ class Snapshot:
         return self.state.time
 
     def __getattr__(self, name: str) -> Array:
-        """Cuts a part from the array `flat` when it is first asked for: a control tick reads only a few of them."""
+        """Cuts a part from the array `flat` when it is first asked for: a control tick reads only a few of them.
+
+        Of a snapshot that was made from its parts, it makes `flat`.
+        """
         known = self.__dict__
         layout = snapshot_layout(known["character"]) if "character" in known else {}
         if name == "flat" and "M" in known:
@@ -178,7 +183,9 @@ class SnapshotReader:
     def __init__(self, character: Character, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         t, m, d = tables_of(character), model, data
         self.character, self.bias = character, d.qfrc_bias
-        self._size = snapshot_layout(character)["contact_jacobian"].stop
+        layout = snapshot_layout(character)
+        self._size = layout["contact_jacobian"].stop
+        self._usual = [(name, slice(layout[name].start, layout[name].stop), layout[name].shape) for name in USUAL]
         self._arrays = (
             d.xpos, d.xmat, d.xipos, d.subtree_com, d.cdof, d.cdof_dot, d.cvel, d.cinert, d.crb, d.M, d.qfrc_bias,
             d.qfrc_passive, d.qvel, m.M_rowadr, m.M_rownnz, m.M_colind, t.parent, t.dof_body, t.dof_start, t.dof_count,
@@ -192,6 +199,8 @@ class SnapshotReader:
         found = object.__new__(Snapshot)  # one is made every control tick: this is quicker than the constructor
         fields = found.__dict__
         fields["character"], fields["state"], fields["flat"] = self.character, state, flat
+        for name, place, shape in self._usual:
+            fields[name] = flat[place].reshape(shape)
         return found
 
 

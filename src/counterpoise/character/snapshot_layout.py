@@ -1,9 +1,9 @@
 """The numbers of a Snapshot in one array: one allocation a tick, and one argument for the kernels that read them.
 
-    M (nv, nv) | h (nv) | com (3) | momentum (6) | momentum_drift (6) | momentum_matrix (6, nv) | motion_vectors (nv, 6)
-    | body_position (nbody, 3) | body_rotation (nbody, 3, 3) | body_com (nbody, 3) | body_velocity (nbody, 6)
-    | body_drift (nbody, 6) | contact_position (p, 3) | contact_velocity (p, 3) | contact_drift (p, 3)
-    | contact_jacobian (p, 3, nv)
+M (nv, nv) | h (nv) | com (3) | momentum (6) | momentum_drift (6) | momentum_matrix (6, nv) | motion_vectors (nv, 6)
+| body_position (nbody, 3) | body_rotation (nbody, 3, 3) | body_com (nbody, 3) | body_velocity (nbody, 6)
+| body_drift (nbody, 6) | contact_position (p, 3) | contact_velocity (p, 3) | contact_drift (p, 3)
+| contact_jacobian (p, 3, nv)
 """
 
 from __future__ import annotations

@@ -28,5 +28,6 @@ class State:
 def state_of(q: Array, v: Array, time: float) -> State:
     """The same as `State(q, v, time)`, made quickly from arrays of numbers."""
     own_q, own_v = q.copy(), v.copy()
-    own_q.flags.writeable = own_v.flags.writeable = False
+    own_q.setflags(write=False)
+    own_v.setflags(write=False)
     return quick(State, q=own_q, v=own_v, time=time)

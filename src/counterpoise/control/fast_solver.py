@@ -228,7 +228,9 @@ def _write(
             starts.append(len(writer.names))
     end = writer.finish()
     spans = writer.spans[: len(writer.names) + 1]
-    return Written(writer.names, writer.betas[: len(writer.names)], spans, [int(spans[i]) for i in starts], postures, end)
+    return Written(
+        writer.names, writer.betas[: len(writer.names)], spans, [int(spans[i]) for i in starts], postures, end
+    )
 
 
 class _Writer:

@@ -144,7 +144,7 @@ class Objective(ABC):
         The gains of Setpoint and Momentum may change as well, those of TrackPose may not.
         """
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, **references)
+        object.__setattr__(other, "__dict__", self.__dict__ | references)
         return other
 
 
@@ -219,4 +219,3 @@ def capped(wanted: Array, limit: float | None) -> Array:
         return wanted
     size = float(np.sqrt(wanted @ wanted))
     return wanted if size <= limit else wanted * (limit / size)
-

@@ -132,9 +132,7 @@ def take_stance(snapshot: Snapshot, footing: Footing, memory: FootingMemory | No
         footing.lose, footing.slip, footing.friction, footing.strength * feet.force_unit, footing.bilateral,
         touching, held, share, planted, height, goal, goal_v, goal_a, basis, G, limit,
     )  # fmt: skip
-    after = quick(
-        FootingMemory, time=snapshot.time, touching=touching, held=held, share=share, planted=planted
-    )
+    after = quick(FootingMemory, time=snapshot.time, touching=touching, held=held, share=share, planted=planted)
     return quick(
         Stance, footing=footing, memory=after, G=G, basis=basis, force_limit=limit, height=height, goal=goal,
         goal_velocity=goal_v, goal_acceleration=goal_a,

@@ -69,8 +69,8 @@ class Momentum(Objective):
         unit = momentum_scale(snapshot.character, self.kind)
         x, y, z = self._three(self.rate)
         return (
-            THREE_AXES, beta, 0.0 if self.kind == "angular" else 3.0, 0.0, unit, *self._three(self.value), 0.0, 0.0, 0.0,
-            x / unit, y / unit, z / unit, *self._counted, self.gain / unit, 0.0,
+            THREE_AXES, beta, 0.0 if self.kind == "angular" else 3.0, 0.0, unit, *self._three(self.value),
+            0.0, 0.0, 0.0, x / unit, y / unit, z / unit, *self._counted, self.gain / unit, 0.0,
             math.inf if self.limit is None else self.limit / unit,
         )  # fmt: skip
 
@@ -81,9 +81,9 @@ class Momentum(Objective):
     def _three(self, given: ArrayLike) -> list[float]:
         """Returns numbers given for the axes that count as three; zero on the others."""
         array: Array = given if type(given) is np.ndarray else np.asarray(given, float)
-        if self.axes is not None or array.shape != (3,):
-            array = on_axes(array, indices(self.axes) or [0, 1, 2])
-        return array.tolist()
+        if self.axes is None and array.shape == (3,):
+            return array.tolist()
+        return on_axes(array, indices(self.axes) or [0, 1, 2])
 
 
 def momentum_scale(character: Character, kind: str) -> float:

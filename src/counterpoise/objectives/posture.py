@@ -150,9 +150,7 @@ class GainsKey:
 
 
 @kept_with_character
-def posture_gains(
-    character: Character, gains: GainsKey, root_weight: float, name: str
-) -> tuple[Array, Array, Array]:
+def posture_gains(character: Character, gains: GainsKey, root_weight: float, name: str) -> tuple[Array, Array, Array]:
     """Returns k_p, k_v and the weights of every row of a posture, (nv,) each."""
     stiffness, damping, weights = gains.parts
     k_p = per_dof(character, unhashed(stiffness), name)

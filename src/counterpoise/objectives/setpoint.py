@@ -76,7 +76,8 @@ class Setpoint(Objective):
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
         return (
             THREE_AXES, beta, 3.0, 1.0, snapshot.character.mass, *self._three(value), *self._three(velocity),
-            *self._three(acceleration), *self._counted, self.stiffness, k_v, math.inf if self.limit is None else self.limit,
+            *self._three(acceleration), *self._counted, self.stiffness, k_v,
+            math.inf if self.limit is None else self.limit,
         )  # fmt: skip
 
     @cached_property
@@ -90,7 +91,7 @@ class Setpoint(Objective):
             axes = indices(self.axes) or [0, 1, 2]
             if array.size not in (1, len(axes)):
                 raise BadValue(f"the reference of {self.name!r} has {array.size} numbers for {len(axes)} axes")
-            array = on_axes(array, axes)
+            return on_axes(array, axes)
         return array.tolist()
 
 
@@ -167,10 +168,11 @@ def counted(axes: Axes) -> list[float]:
     return [float(chosen is None or k in chosen) for k in range(3)]
 
 
-def on_axes(given: Array, axes: list[int]) -> Array:
-    """Returns numbers given for some of three axes as three; zero on the others."""
-    full = np.zeros(3)
-    full[axes] = given
+def on_axes(given: Array, axes: list[int]) -> list[float]:
+    """Returns numbers given for some of three axes, or one for all of them, as three; zero on the others."""
+    full = [0.0, 0.0, 0.0]
+    for axis, number in zip(axes, given.tolist() if given.ndim else [float(given)] * len(axes), strict=True):
+        full[axis] = number
     return full
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.snapshot_layout import snapshot_parts
 from counterpoise.character.tables import tables_of
@@ -86,17 +89,13 @@ def write_tick(
     k_p, k_v, own = posture.gains(character)
     posture.check(character)
     q, v, a = posture.sample(character, snapshot.time)
-    limits, corners = character.limits, corners_off_feet(character)
     ref = snapshot if clear is None or clear.reference is None else clear.reference
+    state = snapshot.state
     stop_A, stop_b, clear_A, clear_b, end = _write_all(
         np.array(found.numbers), found.count, A, b, spans[1:], betas, snapshot.flat, held, goal, goal_v, goal_a,
-        snapshot.q, snapshot.v,
-        character.layout, q, v, a, k_p, k_v, own, posture.weight, least_weight, weight, target, own_target,
-        stops is not None, _stop_numbers(stops), character.root_dofs.stop, limits.range_qpos, limits.range_dof,
-        limits.range_low, limits.range_high, limits.ball_q, limits.ball_v, limits.ball_axis, limits.ball_rest,
-        limits.ball_normals, limits.ball_offsets, limits.ball_faces, limits.ball_twist,
-        clear is not None, _clear_numbers(clear), ref.flat, corners.body, corners.place, corners.axes, corners.radius,
-        ground, tables_of(character).ancestors,
+        state.q, state.v, q, v, a, k_p, k_v, own, posture.weight, least_weight, weight, target, own_target,
+        stops is not None, _stop_numbers(stops), clear is not None, _clear_numbers(clear), ref.flat, ground,
+        *_tables(character),
     )  # fmt: skip
     names = found.names
     for objective in found.others:
@@ -113,6 +112,18 @@ def write_tick(
     rows = quick(DiagonalRows, target=own_target, weight=own, on="acceleration", at_most=False)
     starts = [int(spans[i]) for i in found.starts]
     return TickRows(names, betas, spans, starts, end, weight, target, (posture.name, rows), one_sided)
+
+
+@kept_with_character
+def _tables(character: Character) -> tuple[Any, ...]:
+    """Returns what `_write_all` needs to know about a character."""
+    limits, corners = character.limits, corners_off_feet(character)
+    return (
+        character.layout, character.root_dofs.stop, limits.range_qpos, limits.range_dof, limits.range_low,
+        limits.range_high, limits.ball_q, limits.ball_v, limits.ball_axis, limits.ball_rest, limits.ball_normals,
+        limits.ball_offsets, limits.ball_faces, limits.ball_twist, corners.body, corners.place, corners.axes,
+        corners.radius, tables_of(character).ancestors,
+    )  # fmt: skip
 
 
 def _sort(levels: Levels, snapshot: Snapshot, stance: Stance | None) -> _Sorted | None:
@@ -174,12 +185,13 @@ def _clear_numbers(clear: Clearance | None) -> tuple[float, float, float, bool, 
 @kernel
 def _write_all(
     records: Array, count: int, A: Array, b: Array, ends: Ints, betas: Array, flat: Array, held: Flags, goal: Array,
-    goal_v: Array, goal_a: Array, q: Array, v: Array, layout: Ints, q_ref: Array, v_ref: Array, a_ref: Array,
-    k_p: Array, k_v: Array, own: Array, alpha: float, least: float, weight: Array, target: Array, own_target: Array,
-    with_stops: bool, stop: tuple[float, float, float, float], root: int, range_q: Ints, range_v: Ints, low: Array,
-    high: Array, ball_q: Ints, ball_v: Ints, axis: Array, rest: Array, normals: Array, offsets: Array,
-    face_start: Ints, twist: Array, with_clear: bool, clear: tuple[float, float, float, bool, float, float, float],
-    ref_flat: Array, body: Ints, centre: Array, axes: Array, radius: Array, ground: Array, ancestors: Array,
+    goal_v: Array, goal_a: Array, q: Array, v: Array, q_ref: Array, v_ref: Array, a_ref: Array, k_p: Array, k_v: Array,
+    own: Array, alpha: float, least: float, weight: Array, target: Array, own_target: Array, with_stops: bool,
+    stop: tuple[float, float, float, float], with_clear: bool,
+    clear: tuple[float, float, float, bool, float, float, float], ref_flat: Array, ground: Array,
+    layout: Ints, root: int, range_q: Ints, range_v: Ints, low: Array, high: Array, ball_q: Ints, ball_v: Ints,
+    axis: Array, rest: Array, normals: Array, offsets: Array, face_start: Ints, twist: Array, body: Ints, centre: Array,
+    axes: Array, radius: Array, ancestors: Array,
 ) -> tuple[Array, Array, Array, Array, int]:  # fmt: skip
     """Writes records and posture. Returns A and b of the stops, those of the clearance, and the row after all."""
     nbody, nv = ancestors.shape

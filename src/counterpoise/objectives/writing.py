@@ -62,9 +62,9 @@ def write_vector(
     A: Array, b: Array, at: int, beta: float, J: Array, unit: float, value: Array, rate: Array, drift: Array,
     wanted: Array, wanted_v: Array, wanted_a: Array, picked: Array, k_p: float, k_v: float, limit: float,
 ) -> int:  # fmt: skip
-    """Writes the rows of the axes with `picked` not 0, y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r''. Returns their number.
+    """Writes the rows y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'' of the picked axes. Returns their number.
 
-    The right-hand side is shortened to length `limit`. J, rate and drift are divided by `unit`: a momentum divided by
+    An axis is picked where `picked` is not 0. The right-hand side is shortened to length `limit`. J, rate and drift are divided by `unit`: a momentum divided by
     the mass is a velocity.
     """
     n = J.shape[1]

@@ -175,10 +175,7 @@ class Run:
 
     def _is_due(self, k: int) -> bool:
         """Returns whether a controller has a tick before this step."""
-        for driver in self.drivers:
-            if driver.is_due(k):
-                return True
-        return False
+        return any([driver.is_due(k) for driver in self.drivers])
 
     def _control(self, k: int, now: float) -> None:
         """Asks the controllers whose tick is due; between its ticks a controller's torque is held."""
