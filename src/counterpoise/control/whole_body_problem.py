@@ -158,7 +158,8 @@ def torque_bounds(character: Character, limited: bool, share: float) -> tuple[Ar
 
 def _is_objective(one: object) -> TypeGuard[Objective]:
     """Returns whether this is an objective. `isinstance` of an abstract class takes ten times as long."""
-    return _is_kind_of_objective(type(one))
+    kind: Any = type(one)
+    return _is_kind_of_objective(kind)
 
 
 @cache

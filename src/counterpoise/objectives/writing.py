@@ -64,8 +64,8 @@ def write_vector(
 ) -> int:  # fmt: skip
     """Writes the rows y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'' of the picked axes. Returns their number.
 
-    An axis is picked where `picked` is not 0. The right-hand side is shortened to length `limit`. J, rate and drift are divided by `unit`: a momentum divided by
-    the mass is a velocity.
+    An axis is picked where `picked` is not 0. The right-hand side is shortened to length `limit`. J, rate and drift are
+    divided by `unit`: a momentum divided by the mass is a velocity.
     """
     n = J.shape[1]
     pull = np.zeros(3)
