@@ -8,7 +8,7 @@ import pytest
 import counterpoise as cp
 from counterpoise.control import WholeBodyTuning, fast_solver, solve_whole_body
 from counterpoise.features import ComPosition, PointPosition
-from counterpoise.objectives import Footing
+from counterpoise.objectives import Clearance, Footing
 from counterpoise.objectives.tick_rows import write_tick
 
 FAST = WholeBodyTuning(path="fast")
@@ -23,7 +23,7 @@ def levels_of(character: cp.Character, reference: cp.Snapshot | None, extra: lis
         cp.Momentum("angular", value=(0.3,), rate=(0.1,), axes="z", weight=7.0, name="turning"),
         cp.TrackPose(stiffness=150.0, root_weight=1e-3),
         cp.JointStops(weight=3.0),
-        cp.Clearance(reference=reference, moved=(0.01, 0.0, 0.02), margin=0.1, weight=5.0),
+        Clearance(reference=reference, moved=(0.01, 0.0, 0.02), margin=0.1, weight=5.0),
     ]
     return (cp.Contact(),), (*usual, *extra)
 

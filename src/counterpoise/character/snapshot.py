@@ -28,7 +28,7 @@ from counterpoise.character.snapshot_kernels import (
     point_jacobian,
     read_parts,
 )
-from counterpoise.character.snapshot_layout import Place, layout_snapshot
+from counterpoise.character.snapshot_layout import PartPlace, layout_snapshot
 from counterpoise.character.state import State
 from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
@@ -74,22 +74,33 @@ class Snapshot:
     def time(self) -> float:
         return self.state.time
 
-    def __getattr__(self, name: str) -> Array:
-        """Cuts a part from the array `flat` when it is first asked for: a control tick reads only a few of them.
+    if TYPE_CHECKING:
 
-        Of a snapshot that was made from its parts, it makes `flat`.
-        """
-        known = self.__dict__
-        layout = snapshot_layout(known["character"]) if "character" in known else {}
-        if name == "flat" and "M" in known:
-            made = np.concatenate([getattr(self, part).reshape(-1) for part in layout])
-        elif name in layout and "flat" in known:
-            place = layout[name]
-            made = known["flat"][place.start : place.stop].reshape(place.shape)
-        else:
-            raise AttributeError(f"a Snapshot has no {name!r}")
-        known[name] = made
-        return made
+        @property
+        def flat(self) -> Array:
+            """All parts in one array, in the order of `snapshot_layout`."""
+
+    else:
+
+        def __getattr__(self, name: str) -> Array:
+            """Cuts a part from the array `flat` when it is first asked for: a control tick reads only a few of them.
+
+            Of a snapshot that was made from its parts, it makes `flat`.
+            """
+            known = self.__dict__
+            layout = snapshot_layout(known["character"]) if "character" in known else {}
+            if name == "flat" and "M" in known:
+                made = np.zeros(layout["contact_jacobian"].stop)
+                for part, place in layout.items():
+                    if known[part].shape == place.shape:  # M and h may be empty
+                        made[place.start : place.stop] = known[part].reshape(-1)
+            elif name in layout and "flat" in known:
+                place = layout[name]
+                made = known["flat"][place.start : place.stop].reshape(place.shape)
+            else:
+                raise AttributeError(f"a Snapshot has no {name!r}")
+            known[name] = made
+            return made
 
     # -- centre of mass -------------------------------------------------------------------------------------------
     @cached_property
@@ -210,7 +221,7 @@ def _own_reader(character: Character) -> SnapshotReader:
 
 
 @kept_with_character
-def snapshot_layout(character: Character) -> dict[str, Place]:
+def snapshot_layout(character: Character) -> dict[str, PartPlace]:
     """The places of the parts of the character's snapshots in their array."""
     return layout_snapshot(character.nv, int(character.model.nbody), len(character.contact_points))
 

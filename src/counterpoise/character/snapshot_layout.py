@@ -38,7 +38,7 @@ class SnapshotParts(NamedTuple):
     contact_jacobian: Array
 
 
-class Place(NamedTuple):
+class PartPlace(NamedTuple):
     """Where a part is in the array, and its shape."""
 
     start: int
@@ -46,17 +46,17 @@ class Place(NamedTuple):
     shape: Shape
 
 
-def layout_snapshot(nv: int, nbody: int, points: int) -> dict[str, Place]:
+def layout_snapshot(nv: int, nbody: int, points: int) -> dict[str, PartPlace]:
     """Returns the place of every part by its name, in order."""
     shapes: tuple[Shape, ...] = (
         (nv, nv), (nv,), (3,), (6,), (6,), (6, nv), (nv, 6),
         (nbody, 3), (nbody, 3, 3), (nbody, 3), (nbody, 6), (nbody, 6),
         (points, 3), (points, 3), (points, 3), (points, 3, nv),
     )  # fmt: skip
-    out: dict[str, Place] = {}
+    out: dict[str, PartPlace] = {}
     start = 0
     for name, shape in zip(SnapshotParts._fields, shapes, strict=True):
-        out[name] = Place(start, start + prod(shape), shape)
+        out[name] = PartPlace(start, start + prod(shape), shape)
         start += prod(shape)
     return out
 

@@ -115,7 +115,7 @@ class RunLog:
             row = 0
         if row == 0:
             self.block.warm_start[:] = data.qacc_warmstart
-        self._begun = row
+        self.row, self._begun = -1, row  # nothing is written yet
 
     def write_row(self, qpos: Array, qvel: Array, torque: Array) -> None:
         """Writes the state before the step and the torques of the step into the row that was begun."""
