@@ -170,7 +170,7 @@ class Run:
                 mujoco.mj_step2(model, data)
         if not is_sound(self.qpos, self.qvel):
             return False
-        log.read_contacts(data)
+        self._read_contacts()
         return True
 
     def _is_due(self, k: int) -> bool:
@@ -225,6 +225,9 @@ class Run:
         body = self.stage.places[one.figure].bodies.start + self.stage.figures[one.figure].body_id(one.body) - 1
         pose = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
         return _BoundDisturbance(one, body, pose, self.external[body])
+
+    def _read_contacts(self) -> None:
+        self.log.read_contacts(self.data)
 
     def recording(self, first: int, warm_start: Array | None) -> Recording:
         """The recording from step `first` on, before which `qacc_warmstart` was `warm_start`."""
