@@ -66,11 +66,11 @@ class Character:
         )
 
     # -- sizes --------------------------------------------------------------------------------------------------
-    @property
+    @cached_property
     def nq(self) -> int:
         return int(self.model.nq)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         return int(self.model.nv)
 

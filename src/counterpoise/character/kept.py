@@ -24,13 +24,11 @@ def kept_with_character(
 
     @wraps(make)
     def kept(character: Character, *arguments: Any, **named: Any) -> Any:
-        results: dict[Hashable, T] | None = character.kept.get(make)
-        if results is None:
-            results = character.kept[make] = {}
         key = (arguments, tuple(named.items())) if named else arguments
         try:
-            return results[key]
+            return character.kept[make][key]
         except KeyError:
+            results: dict[Hashable, T] = character.kept.setdefault(make, {})
             if len(results) >= MOST_RESULTS:
                 results.clear()
             result = results[key] = make(character, *arguments, **named)

@@ -20,13 +20,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
-from counterpoise.character.snapshot_kernels import arrays_to_derive, derive, place_points, point_jacobian
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.snapshot_kernels import (
+    arrays_to_derive,
+    derive,
+    place_points,
+    point_jacobian,
+    read_parts,
+)
+from counterpoise.character.snapshot_layout import PartPlace, layout_snapshot
 from counterpoise.character.state import State
 from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
+
+USUAL = "M", "h", "com", "momentum", "body_position", "contact_position"  # parts that most controllers read
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +73,34 @@ class Snapshot:
     @property
     def time(self) -> float:
         return self.state.time
+
+    if TYPE_CHECKING:
+
+        @property
+        def flat(self) -> Array:
+            """All parts in one array, in the order of `snapshot_layout`."""
+
+    else:
+
+        def __getattr__(self, name: str) -> Array:
+            """Cuts a part from the array `flat` when it is first asked for: a control tick reads only a few of them.
+
+            Of a snapshot that was made from its parts, it makes `flat`.
+            """
+            known = self.__dict__
+            layout = snapshot_layout(known["character"]) if "character" in known else {}
+            if name == "flat" and "M" in known:
+                made = np.zeros(layout["contact_jacobian"].stop)
+                for part, place in layout.items():
+                    if known[part].shape == place.shape:  # M and h may be empty
+                        made[place.start : place.stop] = known[part].reshape(-1)
+            elif name in layout and "flat" in known:
+                place = layout[name]
+                made = known["flat"][place.start : place.stop].reshape(place.shape)
+            else:
+                raise AttributeError(f"a Snapshot has no {name!r}")
+            known[name] = made
+            return made
 
     # -- centre of mass -------------------------------------------------------------------------------------------
     @cached_property
@@ -135,8 +173,7 @@ class Snapshot:
 
 def take_snapshot(character: Character, state: State) -> Snapshot:
     """The snapshot of a state. It is computed in the character's own MjData; no simulation is touched."""
-    m, t = character.model, tables_of(character)
-    d = t.data
+    m, d, reader = character.model, tables_of(character).data, _own_reader(character)
     d.qpos[:] = state.q
     d.qvel[:] = state.v
     mujoco.mj_kinematics(m, d)
@@ -144,32 +181,49 @@ def take_snapshot(character: Character, state: State) -> Snapshot:
     mujoco.mj_crb(m, d)
     mujoco.mj_comVel(m, d)
     mujoco.mj_passive(m, d)
-    h = np.empty(m.nv)
-    mujoco.mj_rne(m, d, 0, h)
-    h -= d.qfrc_passive
-    M = np.empty((m.nv, m.nv))
-    mujoco.mj_fullM(m, d, M)
-    com, place, cdof, twist = d.subtree_com[0].copy(), d.xpos.copy(), d.cdof.copy(), d.cvel.copy()
-    derived = arrays_to_derive(m.nbody, m.nv, len(t.point_body))
-    derive(
-        cdof, d.cdof_dot, twist, d.cinert, d.crb, place, d.xmat, d.qvel, com,
-        t.parent, t.dof_body, t.dof_start, t.dof_count, t.ancestors, t.point_body, t.point_place, *derived.values(),
-    )  # fmt: skip
-    found = object.__new__(Snapshot)  # one is made every control tick: this is quicker than the constructor
-    found.__dict__.update(
-        derived,
-        character=character,
-        state=state,
-        body_position=place,
-        body_rotation=d.xmat.reshape(-1, 3, 3).copy(),
-        body_com=d.xipos.copy(),
-        body_velocity=twist,
-        M=M,
-        h=h,
-        com=com,
-        motion_vectors=cdof,
-    )
-    return found
+    mujoco.mj_rne(m, d, 0, reader.bias)
+    return reader.read(state)
+
+
+class SnapshotReader:
+    """Reads snapshots of a character from a MjData of its own model, or of one in which it is alone.
+
+    MuJoCo must have computed positions, velocities and bias forces of the state, as `mj_step1` does.
+    """
+
+    def __init__(self, character: Character, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        t, m, d = tables_of(character), model, data
+        self.character, self.bias = character, d.qfrc_bias
+        layout = snapshot_layout(character)
+        self._size = layout["contact_jacobian"].stop
+        self._usual = [(name, slice(layout[name].start, layout[name].stop), layout[name].shape) for name in USUAL]
+        self._arrays = (
+            d.xpos, d.xmat, d.xipos, d.subtree_com, d.cdof, d.cdof_dot, d.cvel, d.cinert, d.crb, d.M, d.qfrc_bias,
+            d.qfrc_passive, d.qvel, m.M_rowadr, m.M_rownnz, m.M_colind, t.parent, t.dof_body, t.dof_start, t.dof_count,
+            t.ancestors, t.point_body, t.point_place,
+        )  # fmt: skip
+
+    def read(self, state: State) -> Snapshot:
+        """Returns the snapshot of the state that MuJoCo is in."""
+        flat = np.empty(self._size)
+        read_parts(*self._arrays, flat)
+        found = object.__new__(Snapshot)  # one is made every control tick: this is quicker than the constructor
+        fields = found.__dict__
+        fields["character"], fields["state"], fields["flat"] = self.character, state, flat
+        for name, place, shape in self._usual:
+            fields[name] = flat[place].reshape(shape)
+        return found
+
+
+@kept_with_character
+def _own_reader(character: Character) -> SnapshotReader:
+    return SnapshotReader(character, character.model, tables_of(character).data)
+
+
+@kept_with_character
+def snapshot_layout(character: Character) -> dict[str, PartPlace]:
+    """The places of the parts of the character's snapshots in their array."""
+    return layout_snapshot(character.nv, int(character.model.nbody), len(character.contact_points))
 
 
 def take_contact_places(character: Character, q: Array) -> Array:

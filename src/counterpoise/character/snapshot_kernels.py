@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Ints
+from counterpoise.character.snapshot_layout import snapshot_parts
 from counterpoise.kernels import kernel
+
+Int32s = NDArray[np.int32]
 
 
 def arrays_to_derive(nbody: int, nv: int, points: int) -> dict[str, Array]:
@@ -126,3 +130,37 @@ def derive(
                 jac[i, 0, j] = s[3] + s[1] * r2 - s[2] * r1
                 jac[i, 1, j] = s[4] + s[2] * r0 - s[0] * r2
                 jac[i, 2, j] = s[5] + s[0] * r1 - s[1] * r0
+
+
+@kernel
+def read_parts(
+    xpos: Array, xmat: Array, xipos: Array, subtree_com: Array, cdof: Array, cdof_dot: Array, cvel: Array,
+    cinert: Array, crb: Array, mass: Array, bias: Array, passive: Array, qvel: Array, row_start: Int32s,
+    row_size: Int32s, column: Int32s, parent: Ints, dof_body: Ints, dof_start: Ints, dof_count: Ints,
+    ancestors: Array, point_body: Ints, point_place: Array, flat: Array,
+) -> None:  # fmt: skip
+    """Fills all parts of a snapshot from what MuJoCo has computed. `mass` holds the rows of M without their zeros."""
+    nv, nbody, points = len(qvel), len(parent), len(point_body)
+    s = snapshot_parts(flat, nv, nbody, points)
+    s.M[:] = 0.0
+    for i in range(nv):
+        for a in range(row_start[i], row_start[i] + row_size[i]):
+            j = column[a]
+            s.M[i, j] = mass[a]
+            s.M[j, i] = mass[a]
+        s.h[i] = bias[i] - passive[i]
+    s.com[:] = subtree_com[0]
+    s.motion_vectors[:] = cdof
+    s.body_position[:] = xpos
+    s.body_rotation[:] = xmat
+    s.body_com[:] = xipos
+    s.body_velocity[:] = cvel
+    s.momentum[:] = 0.0
+    s.momentum_drift[:] = 0.0
+    s.body_drift[0, :] = 0.0
+    s.contact_jacobian[:] = 0.0
+    derive(
+        cdof, cdof_dot, cvel, cinert, crb, xpos, xmat, qvel, s.com, parent, dof_body, dof_start, dof_count, ancestors,
+        point_body, point_place, s.body_drift, s.momentum_matrix, s.momentum, s.momentum_drift, s.contact_position,
+        s.contact_velocity, s.contact_jacobian, s.contact_drift,
+    )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.quick import quick
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,3 +23,11 @@ class State:
             values = np.array(getattr(self, name), float)
             values.flags.writeable = False
             object.__setattr__(self, name, values)
+
+
+def state_of(q: Array, v: Array, time: float) -> State:
+    """The same as `State(q, v, time)`, made quickly from arrays of numbers."""
+    own_q, own_v = q.copy(), v.copy()
+    own_q.setflags(write=False)
+    own_v.setflags(write=False)
+    return quick(State, q=own_q, v=own_v, time=time)

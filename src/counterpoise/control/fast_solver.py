@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeBodyAnswer, WholeBodyProblem
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
+from counterpoise.objectives.base import most_rows, write_all
+from counterpoise.objectives.tick_rows import TickRows, write_tick
 from counterpoise.objectives.writing import BlockFull, needs_correction, sizes_of_rows, write_rows
+from counterpoise.quick import quick
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
 
 Held = dict[str, Flags]  # one-sided rows treated as equalities, by objective
@@ -50,10 +53,11 @@ class Written:
     """Where the objectives are in a block of rows."""
 
     names: list[str]
-    betas: list[float]  # roots of their weights
-    spans: list[int]  # first row of each, and the end
+    betas: Array  # roots of their weights
+    spans: Ints  # first row of each, and the end
     starts: list[int]  # first row of each strict level, and of the last level
     postures: list[tuple[str, DiagonalRows]]  # of the last level, which have no rows in the block
+    end: int  # the row after all
 
 
 @dataclass(slots=True)
@@ -67,8 +71,10 @@ class Attempt:
 class _Attempts:
     """Solves a problem with one set of held rows after another, each from the last one's working set."""
 
-    def __init__(self, problem: WholeBodyProblem, one_sided: OneSided, A: Array, b: Array, warm: Any) -> None:
-        self.problem, self.one_sided, self.A, self.b, self.warm = problem, one_sided, A, b, warm
+    def __init__(
+        self, problem: WholeBodyProblem, rows: TickRows | None, one_sided: OneSided, A: Array, b: Array, warm: Any
+    ) -> None:
+        self.problem, self.rows, self.one_sided, self.A, self.b, self.warm = problem, rows, one_sided, A, b, warm
         self.steps, self.solves = 0, 0
         self.last: Attempt | None = None
 
@@ -76,15 +82,20 @@ class _Attempts:
         """Solves with these one-sided rows as equalities."""
         problem, A, b = self.problem, self.A, self.b
         nv, root, s = len(problem.torque_high), problem.root, problem.snapshot
-        weight, pull = np.empty(nv), np.zeros(nv)
-        weight.fill(LEAST_POSTURE_WEIGHT)
-        written = _write(problem, self.one_sided, held, A, b, weight, pull)
-        first, end = written.starts[-1], written.spans[-1]
+        if self.rows is None:
+            weight, pull = np.full(nv, LEAST_POSTURE_WEIGHT), np.zeros(nv)
+            written = _write(problem, self.one_sided, held, A, b, weight, pull)
+            target = pull / weight
+        else:
+            written, weight, target = _with_held(self.rows, held, A, b), self.rows.weight, self.rows.target
+        first, end = written.starts[-1], written.end
         solution = solve_body(
-            BodyProblem(
-                s.M, s.h, root, problem.G, problem.force_high, problem.torque_low[root:], problem.torque_high[root:],
-                A[:first], b[:first], np.array(written.starts, np.int64), weight, pull / weight, A[first:end],
-                b[first:end], problem.tuning.force_weight, problem.weight,
+            quick(
+                BodyProblem, M=s.M, h=s.h, root=root, G=problem.G, force_limit=problem.force_high,
+                torque_low=problem.torque_low[root:], torque_high=problem.torque_high[root:], level_rows=A[:first],
+                level_targets=b[:first], level_starts=np.array(written.starts, np.int64), weight=weight,
+                posture=target, extra_rows=A[first:end], extra_targets=b[first:end],
+                force_weight=problem.tuning.force_weight, force_unit=problem.weight,
             ),
             self.warm,
             rank=problem.tuning.rank,
@@ -97,7 +108,7 @@ class _Attempts:
         """Returns the answer of the last attempt, with its residuals."""
         a, written = attempt.solution.acceleration, attempt.written
         sizes = np.empty(len(written.names))
-        sizes_of_rows(self.A, self.b, np.array(written.spans), np.array(written.betas), a, sizes)
+        sizes_of_rows(self.A, self.b, written.spans, written.betas, a, sizes)
         residuals = dict(zip(written.names, sizes.tolist(), strict=True))
         for name, posture in written.postures:
             residuals[name] = posture.size(a)
@@ -113,13 +124,18 @@ class _Attempts:
 
 def _solve_in(problem: WholeBodyProblem, warm: FastWarm | None, A: Array, b: Array) -> WholeBodyAnswer:
     """Solves with the rows written into the block (A, b); raises BlockFull where it is too small."""
-    one_sided = [
-        (number, objective, objective.rows(problem.snapshot, problem.stance))
-        for number, level in enumerate(problem.levels)
-        for objective in level
-        if objective.at_most and objective.weight > 0.0
-    ]
-    attempts = _Attempts(problem, one_sided, A, b, warm.memory if warm is not None else None)
+    written = write_tick(problem.levels, problem.snapshot, problem.stance, A, b, LEAST_POSTURE_WEIGHT)
+    if written is None:
+        one_sided = [
+            (number, objective, objective.rows(problem.snapshot, problem.stance))
+            for number, level in enumerate(problem.levels)
+            for objective in level
+            if objective.at_most and objective.weight > 0.0
+        ]
+    else:
+        last = len(problem.levels) - 1
+        one_sided = [(last, objective, rows) for objective, rows in written.one_sided]
+    attempts = _Attempts(problem, written, one_sided, A, b, warm.memory if warm is not None else None)
     held: Held = {}
     if one_sided and warm is not None and len(warm.acceleration) == len(problem.torque_high):
         held = _corrected(one_sided, warm.acceleration, held) or held  # rows that the last tick's answer exceeds now
@@ -175,37 +191,98 @@ def _key(held: Held) -> bytes:
     return b"".join(held[name].tobytes() for name in sorted(held))
 
 
+def _with_held(rows: TickRows, held: Held, A: Array, b: Array) -> Written:
+    """Returns the rows of a tick with the one-sided rows that are held, which are written after all others."""
+    end, names, betas, spans = rows.end, rows.names, rows.betas, rows.spans
+    for objective, own in rows.one_sided:
+        over = held.get(objective.name)
+        if over is not None:
+            beta = math.sqrt(objective.weight)
+            if end + len(own) > len(b):
+                raise BlockFull
+            end += write_rows(A, b, end, beta, own.A[over], own.b[over])
+            names, betas, spans = [*names, objective.name], np.append(betas, beta), np.append(spans, end)
+    return Written(names, betas, spans, rows.starts, [rows.posture], end)
+
+
 def _write(
     problem: WholeBodyProblem, one_sided: OneSided, held: Held, A: Array, b: Array, weight: Array, pull: Array
 ) -> Written:
     """Writes every objective into the block, level after level; postures of the last level into weight and pull."""
-    s, stance, last = problem.snapshot, problem.stance, len(problem.levels) - 1
-    out, at = Written([], [], [0], [0], []), 0
+    writer, last = _Writer(problem, A, b), len(problem.levels) - 1
+    starts, postures = [0], []
     for number, level in enumerate(problem.levels):
         for objective in level:
             if objective.weight == 0.0 or objective.at_most:
                 continue
             if number == last and objective.posture:
                 assert isinstance(objective, TrackPose)
-                out.postures.append((objective.name, objective.add(s, weight, pull, objective.weight)))
+                postures.append((objective.name, objective.add(problem.snapshot, weight, pull, objective.weight)))
                 continue
-            beta = 1.0 if objective.weight == 1.0 else math.sqrt(objective.weight)
-            at += objective.write(s, stance, A, b, at, beta)
-            out.names.append(objective.name)
-            out.betas.append(beta)
-            out.spans.append(at)
+            writer.add(objective, 1.0 if objective.weight == 1.0 else math.sqrt(objective.weight))
         for where, objective, rows in one_sided:
             if where == number and objective.name in held:
                 over = held[objective.name]
-                if at + len(rows) > len(b):
-                    raise BlockFull
-                at += write_rows(A, b, at, math.sqrt(objective.weight), rows.A[over], rows.b[over])
-                out.names.append(objective.name)
-                out.betas.append(math.sqrt(objective.weight))
-                out.spans.append(at)
+                writer.add_rows(objective.name, math.sqrt(objective.weight), rows.A[over], rows.b[over])
         if number < last:
-            out.starts.append(at)
-    return out
+            starts.append(len(writer.names))
+    end = writer.finish()
+    spans = writer.spans[: len(writer.names) + 1]
+    return Written(
+        writer.names, writer.betas[: len(writer.names)], spans, [int(spans[i]) for i in starts], postures, end
+    )
+
+
+class _Writer:
+    """Writes objectives one after the other into a block of rows: all records that follow each other in one call."""
+
+    __slots__ = ("A", "_at", "_count", "_numbers", "_rows", "b", "betas", "names", "snapshot", "spans", "stance")
+
+    def __init__(self, problem: WholeBodyProblem, A: Array, b: Array) -> None:
+        self.snapshot, self.stance, self.A, self.b = problem.snapshot, problem.stance, A, b
+        most = sum(map(len, problem.levels))
+        self.names: list[str] = []
+        self.betas = np.empty(most)  # roots of their weights
+        self.spans = np.zeros(most + 1, np.int64)  # first row of each, and the end
+        self._numbers: list[float] = []  # of the records that are not written yet
+        self._count = self._rows = 0  # how many they are, and the most rows that they can have
+        self._at = 0  # the next row
+
+    def add(self, objective: Objective, beta: float) -> None:
+        record = objective.record(self.snapshot, self.stance, beta)
+        if record is not None:
+            self._numbers += record
+            self._count += 1
+            self._rows += most_rows(record, self.snapshot)
+            self.names.append(objective.name)
+            return
+        at = self.finish()
+        self._wrote(objective.name, beta, objective.write(self.snapshot, self.stance, self.A, self.b, at, beta))
+
+    def add_rows(self, name: str, beta: float, rows: Array, targets: Array) -> None:
+        at = self.finish()
+        if at + len(targets) > len(self.b):
+            raise BlockFull
+        self._wrote(name, beta, write_rows(self.A, self.b, at, beta, rows, targets))
+
+    def finish(self) -> int:
+        """Writes the records that are not written yet. Returns the next row."""
+        if self._count:
+            if self._at + self._rows > len(self.b):
+                raise BlockFull
+            first = len(self.names) - self._count
+            self._at = write_all(
+                np.array(self._numbers), self._count, self.snapshot, self.stance, self.A, self.b, self._at,
+                self.spans[first + 1 :], self.betas[first:],
+            )  # fmt: skip
+            self._numbers, self._count, self._rows = [], 0, 0
+        return self._at
+
+    def _wrote(self, name: str, beta: float, count: int) -> None:
+        self._at += count
+        self.betas[len(self.names)] = beta
+        self.names.append(name)
+        self.spans[len(self.names)] = self._at
 
 
 _NO_ROWS = np.zeros(0, bool)

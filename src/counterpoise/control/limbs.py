@@ -73,8 +73,10 @@ def arm_detour(limbs: Limbs, q: Array, goal: Array, near: float, far: float) -> 
     detour = None
     near_cosine = math.cos(0.5 * near)
     for part, middle in limbs.arm_balls:
-        here, home = q[part], goal[part]
-        cosine = abs(float(here @ home))
+        a, b, c, d = q[part].tolist()
+        home = goal[part]
+        w, x, y, z = home.tolist()
+        cosine = abs(a * w + b * x + c * y + d * z)
         if cosine > near_cosine:
             continue
         angle = 2.0 * math.acos(min(cosine, 1.0))

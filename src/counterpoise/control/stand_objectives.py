@@ -16,7 +16,7 @@ from counterpoise.character.state import State
 from counterpoise.control.limbs import arm_detour, limbs_of
 from counterpoise.control.reference import ReferenceSample
 from counterpoise.control.stand_tuning import StandTuning
-from counterpoise.control.standing_body import lowest, standing_body
+from counterpoise.control.standing_body import lowest, lowest_of, standing_body
 from counterpoise.control.support import Support
 from counterpoise.control.swing import SwingFeet
 from counterpoise.features import ComPosition
@@ -129,7 +129,7 @@ def _low_reference(snapshot: Snapshot, reference: ReferenceSample, low: float) -
     parts = _parts_off_ground(character)
     if reference.snapshot is not None or len(parts) == 0:
         return reference.snapshot
-    height = float(snapshot.body_position[parts, 2].min()) - lowest(snapshot.contact_position)
+    height = lowest_of(snapshot.body_position, parts) - lowest(snapshot.contact_position)
     if height > low * standing_body(character).height:
         return None
     return take_snapshot(character, State(reference.q, np.zeros(character.nv), snapshot.time))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -60,6 +61,14 @@ class StandTuning:
     arm_far: float = 1.6  # [rad] an arm farther from its goal than this goes to the middle of its range first
     low_part: float = 0.35  # [standing CoM heights] a part lower than this may soon touch the ground
     pose_lift_height: float = 0.02  # [m] a foot of a reference pose this far off its ground is lifted
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __hash__(self) -> int:
+        """The hash of all values, computed once: the tuning is part of the key of a table that every tick reads."""
+        return self._hash
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

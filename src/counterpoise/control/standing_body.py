@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
@@ -58,6 +58,15 @@ def lowest(points: Array) -> float:
     """Returns the height of the lowest of points (p, 3)."""
     least = np.inf
     for i in range(len(points)):
+        least = min(least, points[i, 2])
+    return least
+
+
+@kernel
+def lowest_of(points: Array, which: Ints) -> float:
+    """Returns the height of the lowest of those points (n, 3) whose numbers are given."""
+    least = np.inf
+    for i in which:
         least = min(least, points[i, 2])
     return least
 

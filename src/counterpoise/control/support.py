@@ -17,7 +17,8 @@ from counterpoise.control.feet import Grounds, ground_motion
 from counterpoise.control.reference import ContactPattern
 from counterpoise.kernels import kernel
 from counterpoise.objectives import Stance
-from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside, share_of_way
+from counterpoise.quick import quick
+from counterpoise.solve.polygon import deepest, hull_edges, nearest_about, share_of_way
 
 LEAST_VARIANCE = 1e-8  # [m^2] of the points across the support, so that a line of points has a width
 LEAST_PRESSURE = 0.05  # [body weights] a vertical force below this counts as this in `pivot_distance`
@@ -34,10 +35,15 @@ class Support:
     acceleration: Array  # (3,) of the ground there
     normal: Array  # (3,) mean normal of the ground
 
+    @cached_property
+    def middle(self) -> tuple[float, float, float]:
+        """x and y of the place farthest from the edges, and its distance to them [m]."""
+        return deepest(self.edges)
+
     @property
     def depth(self) -> float:
         """Distance from the edges to the place farthest from them [m]."""
-        return float(deepest(self.edges)[2])
+        return self.middle[2]
 
     @cached_property
     def half_width(self) -> float:
@@ -48,7 +54,7 @@ class Support:
 
     def inside(self, place: Array, margin: float) -> Array:
         """Returns the place nearest to `place` that is `margin` [m] inside the edges; its height stays."""
-        x, y = nearest_inside(self.edges, float(place[0]), float(place[1]), margin)
+        x, y = nearest_about(self.edges, float(place[0]), float(place[1]), margin, self.middle)
         return np.array([x, y, place[2]])
 
 
@@ -94,12 +100,17 @@ def measured_support(
     none, all that are not raised. `reference` (p, 3) is where the reference has its points.
     """
     places = snapshot.contact_position
-    bearing = _standing_points(~contact.raised if held is None else held, contact.loose, contact.raised)
-    support = support_of(places, bearing)
+    points, centre, offset = np.empty((len(places), 3)), np.empty(3), np.empty(3)
+    known = ~contact.raised if held is None else held
+    count, edges, middle = _measure(places, known, contact.loose, contact.raised, reference, points, centre, offset)
+    velocity = acceleration = _REST
     if any(map(callable, grounds)):
-        velocity, acceleration = ground_motion(grounds, snapshot.time, support.centre)
-        support = Support(support.points, support.edges, support.centre, velocity, acceleration, support.normal)
-    return support, mean_offset(places, reference, bearing)
+        velocity, acceleration = ground_motion(grounds, snapshot.time, centre)
+    support = quick(
+        Support, points=points[:count], edges=edges, centre=centre, velocity=velocity, acceleration=acceleration,
+        normal=_UP, middle=middle,
+    )  # fmt: skip
+    return support, offset
 
 
 @kernel
@@ -116,6 +127,21 @@ def _gather(places: Array, bearing: Flags, points: Array, centre: Array) -> tupl
     for k in range(3):
         centre[k] /= count
     return count, hull_edges(points[:count, :2].copy())
+
+
+@kernel
+def _measure(
+    places: Array, held: Flags, loose: Flags, raised: Flags, reference: Array, points: Array, centre: Array,
+    offset: Array,
+) -> tuple[int, Array, tuple[float, float, float]]:  # fmt: skip
+    """Fills the points that bear, their mean, and its distance from the reference's.
+
+    Returns their number, the half-planes of their hull, and `deepest` of it.
+    """
+    bearing = _standing_points(held, loose, raised)
+    count, edges = _gather(places, bearing, points, centre)
+    offset[:] = mean_offset(places, reference, bearing)
+    return count, edges, deepest(edges)
 
 
 @kernel

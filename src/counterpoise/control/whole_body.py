@@ -30,6 +30,7 @@ from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives import Footing, FootingMemory, Objective, Stance, take_stance
 from counterpoise.objectives.base import smooth_step
+from counterpoise.quick import quick
 
 AT_LIMIT = 1.0 - 1e-6  # of its limit: a torque or force above this is at it
 
@@ -154,10 +155,14 @@ def solve_whole_body(
     if torque is None:
         torque = problem.torque(a, multipliers)
         np.clip(torque, problem.torque_low, problem.torque_high, out=torque)
-    after = WholeBodyMemory(None if stance is None else stance.memory, answer.warm, now, kept, levels)
-    return WholeBodySolution(
-        problem, torque, a, multipliers, answer.status, after, answer.stops, answer.work, answer.residuals
-    )
+    after = quick(
+        WholeBodyMemory, footing=None if stance is None else stance.memory, warm=answer.warm, levels=now, outgoing=kept,
+        given=levels,
+    )  # fmt: skip
+    return quick(
+        WholeBodySolution, problem=problem, torque=torque, acceleration=a, multipliers=multipliers,
+        status=answer.status, memory=after, stops=answer.stops, work=answer.work, known=answer.residuals,
+    )  # fmt: skip
 
 
 def solve_problem(problem: WholeBodyProblem, warm: Any) -> WholeBodyAnswer:

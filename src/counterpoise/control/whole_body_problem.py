@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal
+from functools import cache, cached_property
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.objectives import DiagonalRows, Objective, Rows, Stance
 from counterpoise.objectives.footing import force_unit
+from counterpoise.quick import quick
 
 Levels = Sequence[Objective | Sequence[Objective]]
 Path = Literal["auto", "fast", "general"]
@@ -94,8 +95,10 @@ class WholeBodyProblem:
         """Why the compiled solver cannot take this problem; empty where it can."""
         if not any([o.posture and o.weight > 0.0 for o in self.levels[-1]]):
             return "the last level has no posture"
-        if any([o.on != "acceleration" for level in self.levels for o in level]):
-            return "an objective is not on accelerations"
+        for level in self.levels:
+            for objective in level:
+                if objective.on != "acceleration":
+                    return "an objective is not on accelerations"
         if self.tuning.method != "strict":
             return f"the method is {self.tuning.method}"
         return "" if self.stance is None or not self.stance.footing.bilateral else "contact is bilateral"
@@ -138,7 +141,10 @@ def assemble_problem(
         G, high = stance.G, stance.force_limit
         low = -high if stance.footing.bilateral else np.zeros(len(high))
     torque_low, torque_high = torque_bounds(character, tuning.torque_limits, tuning.torque_share)
-    return WholeBodyProblem(snapshot, stance, levels, G, low, high, torque_low, torque_high, tuning)
+    return quick(
+        WholeBodyProblem, snapshot=snapshot, stance=stance, levels=levels, G=G, force_low=low, force_high=high,
+        torque_low=torque_low, torque_high=torque_high, tuning=tuning,
+    )  # fmt: skip
 
 
 @kept_with_character
@@ -150,14 +156,25 @@ def torque_bounds(character: Character, limited: bool, share: float) -> tuple[Ar
     return np.where(high > 0.0, -high, 0.0), high
 
 
+def _is_objective(one: object) -> TypeGuard[Objective]:
+    """Returns whether this is an objective. `isinstance` of an abstract class takes ten times as long."""
+    kind: Any = type(one)
+    return _is_kind_of_objective(kind)
+
+
+@cache
+def _is_kind_of_objective(kind: type) -> bool:
+    return issubclass(kind, Objective)
+
+
 def checked_levels(levels: Levels) -> tuple[tuple[Objective, ...], ...]:
     """Returns levels as tuples of objectives, without empty ones; raises BadValue where a name occurs twice."""
     out = []
     seen: set[str] = set()
     for number, level in enumerate(levels, start=1):
-        objectives = (level,) if isinstance(level, Objective) else tuple(level)
+        objectives = (level,) if _is_objective(level) else tuple(level)  # type: ignore[arg-type]
         for one in objectives:
-            if not isinstance(one, Objective):
+            if not _is_objective(one):
                 raise BadValue(f"level {number} holds {type(one).__name__}; levels are lists of objectives")
             if one.name in seen:
                 raise BadValue(f"two objectives are called {one.name!r}: give one of them another name=")

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-from counterpoise.objectives.writing import BlockFull, write_rows
+from counterpoise.objectives.writing import HELD_POINTS, BlockFull, Record, write_records, write_rows
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -121,10 +122,17 @@ class Objective(ABC):
 
         Only for rows on accelerations.
         """
+        record = self.record(snapshot, stance, beta)
+        if record is not None:
+            return write_record(record, snapshot, stance, A, b, at)
         rows = self.rows(snapshot, stance)
         if at + len(rows) > len(b):
             raise BlockFull
         return write_rows(A, b, at, beta, rows.A, rows.b) if len(rows) else 0
+
+    def record(self, snapshot: Snapshot, stance: Stance | None, beta: float) -> Record | None:
+        """Returns the rows, times `beta`, as a record of `writing`; None: they are written from `rows`."""
+        return None
 
     def weighing(self: O, weight: float) -> O:
         """Returns the same objective with another weight."""
@@ -136,8 +144,39 @@ class Objective(ABC):
         The gains of Setpoint and Momentum may change as well, those of TrackPose may not.
         """
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, **references)
+        object.__setattr__(other, "__dict__", self.__dict__ | references)
         return other
+
+
+def write_record(record: Record, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int) -> int:
+    """Writes the rows of one record into the block (A, b) from row `at` on. Returns their number."""
+    if at + most_rows(record, snapshot) > len(b):
+        raise BlockFull
+    return write_all(np.array(record), 1, snapshot, stance, A, b, at, np.empty(1, np.int64), np.empty(1)) - at
+
+
+def write_all(
+    records: Array, count: int, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, ends: Ints,
+    betas: Array,
+) -> int:  # fmt: skip
+    """Writes the rows of records, one after the other. Returns the row after all.
+
+    Fills the row after each record and its beta.
+    """
+    if stance is None:
+        points = len(snapshot.character.contact_points)
+        held, goal = np.zeros(points, np.bool_), np.empty((points, 3))
+        goal_v = goal_a = goal
+    else:
+        held, goal = stance.memory.held, stance.goal
+        goal_v, goal_a = stance.goal_velocity, stance.goal_acceleration
+    nbody = len(tables_of(snapshot.character).parent)
+    return write_records(records, count, A, b, at, ends, betas, snapshot.flat, nbody, held, goal, goal_v, goal_a)
+
+
+def most_rows(record: Record, snapshot: Snapshot) -> int:
+    """Returns the largest number of rows that a record can have."""
+    return 3 * len(snapshot.character.contact_points) if record[0] == HELD_POINTS else 3
 
 
 def faded(objective: O, share: float) -> O:

@@ -19,11 +19,12 @@ from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight, numbers
 from counterpoise.objectives.footing import surface_rows
 from counterpoise.objectives.surface import LEVEL
+from counterpoise.quick import quick
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
 
-_GROUND = LEVEL.state_row()[None]
+LEVEL_GROUND = LEVEL.state_row()[None]
 NEAR = 10.0  # decelerations: rows with a looser bound are left out
 
 
@@ -62,16 +63,16 @@ class Clearance(Objective):
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         character = snapshot.character
         corners = corners_off_feet(character)
-        ground = _GROUND if stance is None else surface_rows(stance.footing, character, snapshot.time)
+        ground = LEVEL_GROUND if stance is None else surface_rows(stance.footing, character, snapshot.time)
         ref = snapshot if self.reference is None else self.reference
-        A, b = _clearance_rows(
+        A, b = clearance_rows(
             corners.body, corners.place, corners.axes, corners.radius, ground,
             snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, snapshot.body_drift, snapshot.com,
             snapshot.motion_vectors, tables_of(character).ancestors,
             ref.body_position, ref.body_rotation, np.asarray(self.moved, float), self.reference is not None,
             self.deceleration, self.settle, self.margin,
         )  # fmt: skip
-        return Rows(A, b, at_most=True)
+        return quick(Rows, A=A, b=b, on="acceleration", at_most=True)
 
 
 @kept_with_character
@@ -107,7 +108,7 @@ def _lowest(
 
 
 @kernel
-def _clearance_rows(
+def clearance_rows(
     body: Ints, centre: Array, axes: Array, radius: Array, ground: Array, position: Array, rotation: Array,
     velocity: Array, drift: Array, com: Array, motion: Array, ancestors: Array, ref_position: Array,
     ref_rotation: Array, moved: Array, with_reference: bool, d: float, settle: float, margin: float,
@@ -116,7 +117,7 @@ def _clearance_rows(
     n, nv = len(body), len(motion)
     bend, near = d * settle, NEAR * d
     point, other = np.empty(3), np.empty(3)
-    A, b = np.zeros((n, nv)), np.empty(n)
+    which, arm, normal, right = np.empty(n, np.int64), np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
     count = 0
     for i in range(n):
         k = body[i]
@@ -157,14 +158,20 @@ def _clearance_rows(
         own -= n0 * (s[18] + s[22] * g2 - s[23] * g1 + s[16] * h2 - s[17] * h1)
         own -= n1 * (s[19] + s[23] * g0 - s[21] * g2 + s[17] * h0 - s[15] * h2)
         own -= n2 * (s[20] + s[21] * g1 - s[22] * g0 + s[15] * h1 - s[16] * h0)
+        which[count], right[count] = k, bound + own
+        arm[count, 0], arm[count, 1], arm[count, 2] = r0, r1, r2
+        normal[count, 0], normal[count, 1], normal[count, 2] = n0, n1, n2
+        count += 1
+    A = np.zeros((count, nv))
+    for row in range(count):
+        r0, r1, r2 = arm[row, 0], arm[row, 1], arm[row, 2]
+        n0, n1, n2 = normal[row, 0], normal[row, 1], normal[row, 2]
         for j in range(nv):
-            if ancestors[k, j] != 0.0:
+            if ancestors[which[row], j] != 0.0:
                 c = motion[j]
-                A[count, j] = -(
+                A[row, j] = -(
                     n0 * (c[3] + c[1] * r2 - c[2] * r1)
                     + n1 * (c[4] + c[2] * r0 - c[0] * r2)
                     + n2 * (c[5] + c[0] * r1 - c[1] * r0)
                 )
-        b[count] = bound + own
-        count += 1
-    return A[:count], b[:count]
+    return A, right[:count]

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.objectives.base import Objective, Rows, check_weight
 from counterpoise.objectives.setpoint import Axes, check_gains, indices, picked
-from counterpoise.objectives.writing import BlockFull, write_contacts
+from counterpoise.objectives.writing import HELD_POINTS, Record
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -61,18 +60,12 @@ class Contact(Objective):
             J, wanted = J[:, axes], wanted[:, axes]
         return Rows(J.reshape(-1, snapshot.character.nv), wanted.reshape(-1))
 
-    def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
+    def record(self, snapshot: Snapshot, stance: Stance | None, beta: float) -> Record | None:
         if self.feet is not None or self.axes is not None:
-            return super().write(snapshot, stance, A, b, at, beta)
-        here = _checked(stance)
-        if at + 3 * len(here.height) > len(b):
-            raise BlockFull
+            return None
+        _checked(stance)
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
-        return write_contacts(
-            A, b, at, beta, snapshot.contact_jacobian, here.memory.held, here.goal, here.goal_velocity,
-            here.goal_acceleration, snapshot.contact_position, snapshot.contact_velocity, snapshot.contact_drift,
-            self.stiffness, k_v,
-        )  # fmt: skip
+        return HELD_POINTS, beta, self.stiffness, k_v
 
 
 def _checked(stance: Stance | None) -> Stance:

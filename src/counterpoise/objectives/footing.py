@@ -26,6 +26,7 @@ from counterpoise.defaults import PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.objectives.stance_kernels import fill_stance
 from counterpoise.objectives.surface import LEVEL, Surface
+from counterpoise.quick import quick
 
 Ground = Surface | Callable[[float], Surface]  # fixed, or a function of time [s]
 
@@ -131,8 +132,11 @@ def take_stance(snapshot: Snapshot, footing: Footing, memory: FootingMemory | No
         footing.lose, footing.slip, footing.friction, footing.strength * feet.force_unit, footing.bilateral,
         touching, held, share, planted, height, goal, goal_v, goal_a, basis, G, limit,
     )  # fmt: skip
-    after = FootingMemory(snapshot.time, touching, held, share, planted)
-    return Stance(footing, after, G, basis, limit, height, goal, goal_v, goal_a)
+    after = quick(FootingMemory, time=snapshot.time, touching=touching, held=held, share=share, planted=planted)
+    return quick(
+        Stance, footing=footing, memory=after, G=G, basis=basis, force_limit=limit, height=height, goal=goal,
+        goal_velocity=goal_v, goal_acceleration=goal_a,
+    )  # fmt: skip
 
 
 def _points(flags: Flags | None, p: int, what: str) -> Flags:

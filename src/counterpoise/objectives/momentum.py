@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.objectives.base import Objective, Rows, capped, check_weight
-from counterpoise.objectives.setpoint import Axes, axis_flags, indices, picked
-from counterpoise.objectives.writing import BlockFull, write_vector
+from counterpoise.objectives.setpoint import Axes, counted, indices, on_axes, picked
+from counterpoise.objectives.writing import THREE_AXES, Record
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -51,6 +53,7 @@ class Momentum(Objective):
             if not np.isfinite(np.asarray(given, float)).all():
                 raise BadValue(f"the reference of {self.name!r} holds NaN or infinity: {given!r}")
         object.__setattr__(self, "axes", picked(self.axes))
+        _ = self._counted  # found now, so that `aimed` copies it
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         part = slice(0, 3) if self.kind == "angular" else slice(3, 6)
@@ -62,33 +65,25 @@ class Momentum(Objective):
         scale = 1.0 / momentum_scale(snapshot.character, self.kind)
         return Rows(A * scale, (wanted - drift) * scale)
 
-    def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
-        """Writes the same rows by a kernel. Returns their number."""
-        if at + 3 > len(b):
-            raise BlockFull
-        part = slice(0, 3) if self.kind == "angular" else slice(3, 6)
-        value, rate, chosen = self._three_axes()
-        now = snapshot.momentum[part]
+    def record(self, snapshot: Snapshot, stance: Stance | None, beta: float) -> Record | None:
         unit = momentum_scale(snapshot.character, self.kind)
-        limit = np.inf if self.limit is None else self.limit / unit
-        return write_vector(
-            A, b, at, beta, snapshot.momentum_matrix[part], unit, now, now, snapshot.momentum_drift[part],
-            value, _NO_RATE, rate / unit, chosen, self.gain / unit, 0.0, limit,
+        x, y, z = self._three(self.rate)
+        return (
+            THREE_AXES, beta, 0.0 if self.kind == "angular" else 3.0, 0.0, unit, *self._three(self.value),
+            0.0, 0.0, 0.0, x / unit, y / unit, z / unit, *self._counted, self.gain / unit, 0.0,
+            math.inf if self.limit is None else self.limit / unit,
         )  # fmt: skip
 
-    def _three_axes(self) -> tuple[Array, Array, Flags]:
-        """Returns the reference and its rate for all three axes, and which of them count."""
-        given, rate = np.asarray(self.value, float), np.asarray(self.rate, float)
-        chosen = axis_flags(indices(self.axes))
-        if self.axes is None and given.shape == rate.shape == (3,):
-            return given, rate, chosen
-        axes = indices(self.axes) or [0, 1, 2]
-        value, change = np.zeros(3), np.zeros(3)
-        value[axes], change[axes] = given, rate
-        return value, change, chosen
+    @cached_property
+    def _counted(self) -> list[float]:
+        return counted(self.axes)
 
-
-_NO_RATE = np.zeros(3)
+    def _three(self, given: ArrayLike) -> list[float]:
+        """Returns numbers given for the axes that count as three; zero on the others."""
+        array: Array = given if type(given) is np.ndarray else np.asarray(given, float)
+        if self.axes is None and array.shape == (3,):
+            return array.tolist()
+        return on_axes(array, indices(self.axes) or [0, 1, 2])
 
 
 def momentum_scale(character: Character, kind: str) -> float:

@@ -19,6 +19,7 @@ from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives.base import DiagonalRows, Objective, check_weight, numbers
 from counterpoise.objectives.writing import add_posture
+from counterpoise.quick import quick
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -52,7 +53,7 @@ class TrackPose(Objective):
 
     def __post_init__(self) -> None:
         check_weight(self)
-        _ = self._hashed  # found now, so that `aimed` copies it
+        _ = self._key  # found now, so that `aimed` copies it
         for what, given in (("stiffness", self.stiffness), ("damping", self.damping), ("weights", self.weights)):
             values = list(given.values()) if isinstance(given, Mapping) else [0.0 if given is None else given]
             if not all(0.0 <= float(v) < np.inf for v in values):
@@ -70,7 +71,7 @@ class TrackPose(Objective):
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> DiagonalRows:
         character = snapshot.character
-        self._check(character)
+        self.check(character)
         k_p, k_v, weight = self.gains(character)
         q, v, a = self.sample(character, snapshot.time)
         wanted = k_p * character.difference(snapshot.q, q)
@@ -81,12 +82,12 @@ class TrackPose(Objective):
     def add(self, snapshot: Snapshot, weight: Array, pull: Array, alpha: float) -> DiagonalRows:
         """Adds the rows, times `alpha`, to a level's weights and weighted targets, (nv,) each. Returns the rows."""
         character = snapshot.character
-        self._check(character)
+        self.check(character)
         k_p, k_v, own = self.gains(character)
         q, v, a = self.sample(character, snapshot.time)
         target = np.empty(len(k_p))
         add_posture(weight, pull, alpha, character.layout, snapshot.q, q, snapshot.v, v, a, k_p, k_v, own, target)
-        return DiagonalRows(target, own)
+        return quick(DiagonalRows, target=target, weight=own, on="acceleration", at_most=False)
 
     def sample(self, character: Character, time: float) -> tuple[Array, Array, Array]:
         """Returns the reference's q, v, a at a time of the simulation."""
@@ -103,33 +104,55 @@ class TrackPose(Objective):
 
     def gains(self, character: Character) -> tuple[Array, Array, Array]:
         """Returns k_p, k_v and the weights of every row, (nv,) each."""
-        return posture_gains(character, *self._hashed, self.root_weight, self.name)
+        return posture_gains(character, self._key, self.root_weight, self.name)
 
     @cached_property
-    def _hashed(self) -> tuple[Hashed, Hashed, Hashed]:
-        return hashed(self.stiffness), hashed(self.damping), hashed(self.weights)
+    def _key(self) -> GainsKey:
+        return GainsKey(hashed(self.stiffness), hashed(self.damping), hashed(self.weights))
 
-    def _check(self, character: Character) -> None:
+    def check(self, character: Character) -> None:
+        """Raises BadValue where the reference does not fit the character."""
         name = character.name
         if isinstance(self.reference, Motion):
             given = self.reference.character
             if given is not character and given.joint_names != character.joint_names:
                 raise BadValue(f"this motion is for {given.name!r}, whose joints differ from {name!r}'s")
             return
-        if self.reference is not None and np.shape(self.reference) != (character.nq,):
+        if self.reference is not None and _count(self.reference) != (character.nq,):
             raise BadValue(
                 f"a reference pose of {name!r} has {character.nq} numbers; got shape {np.shape(self.reference)}"
             )
         for what, rate in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if rate is not None and np.shape(rate) != (character.nv,):
+            if rate is not None and _count(rate) != (character.nv,):
                 raise BadValue(f"a reference's {what} of {name!r} has {character.nv} numbers; got {np.shape(rate)}")
 
 
+def _count(given: ArrayLike) -> tuple[int, ...]:
+    """Returns the shape of numbers."""
+    return given.shape if type(given) is np.ndarray else np.shape(given)
+
+
+class GainsKey:
+    """The gains of a posture as the key of a table. Its hash is computed once: there may be dozens of joints."""
+
+    def __init__(self, stiffness: Hashed, damping: Hashed, weights: Hashed) -> None:
+        self.parts = stiffness, damping, weights
+        self._hash = hash(self.parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GainsKey) and self.parts == other.parts
+
+    def __reduce__(self) -> Any:
+        return GainsKey, self.parts  # hashes of names differ from process to process
+
+
 @kept_with_character
-def posture_gains(
-    character: Character, stiffness: Hashed, damping: Hashed, weights: Hashed, root_weight: float, name: str
-) -> tuple[Array, Array, Array]:
+def posture_gains(character: Character, gains: GainsKey, root_weight: float, name: str) -> tuple[Array, Array, Array]:
     """Returns k_p, k_v and the weights of every row of a posture, (nv,) each."""
+    stiffness, damping, weights = gains.parts
     k_p = per_dof(character, unhashed(stiffness), name)
     k_v = 2.0 * np.sqrt(k_p) if damping is None else per_dof(character, unhashed(damping), name)
     weight = per_dof(character, unhashed(weights), name)

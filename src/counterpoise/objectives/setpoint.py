@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.features.base import Feature
 from counterpoise.features.com import ComPosition
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives.base import Objective, Rows, capped, check_weight
-from counterpoise.objectives.writing import BlockFull, write_vector
+from counterpoise.objectives.writing import THREE_AXES, Record
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -52,6 +52,7 @@ class Setpoint(Objective):
         check_weight(self)
         check_gains(self.name, self.stiffness, self.damping, self.limit)
         object.__setattr__(self, "axes", picked(self.axes))
+        _ = self._counted  # found now, so that `aimed` copies it
         if not callable(self.value) and not np.isfinite(np.asarray(self.value, float)).all():
             raise BadValue(f"the reference of {self.name!r} holds NaN or infinity: {self.value!r}")
 
@@ -68,31 +69,30 @@ class Setpoint(Objective):
         wanted = self.stiffness * error + k_v * (velocity - J @ snapshot.v) + acceleration
         return Rows(J, capped(wanted, self.limit) - drift)
 
-    def write(self, snapshot: Snapshot, stance: Stance | None, A: Array, b: Array, at: int, beta: float) -> int:
+    def record(self, snapshot: Snapshot, stance: Stance | None, beta: float) -> Record | None:
         if type(self.feature) is not ComPosition:
-            return super().write(snapshot, stance, A, b, at, beta)
-        if at + 3 > len(b):
-            raise BlockFull
-        value, velocity, acceleration = (self._three(given) for given in reference(self, snapshot.time))
-        chosen = axis_flags(indices(self.axes))
+            return None
+        value, velocity, acceleration = reference(self, snapshot.time)
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
-        return write_vector(
-            A, b, at, beta, snapshot.momentum_matrix[3:], snapshot.character.mass, snapshot.com, snapshot.momentum[3:],
-            snapshot.momentum_drift[3:], value, velocity, acceleration, chosen, self.stiffness, k_v,
-            np.inf if self.limit is None else self.limit,
+        return (
+            THREE_AXES, beta, 3.0, 1.0, snapshot.character.mass, *self._three(value), *self._three(velocity),
+            *self._three(acceleration), *self._counted, self.stiffness, k_v,
+            math.inf if self.limit is None else self.limit,
         )  # fmt: skip
 
-    def _three(self, given: Any) -> Array:
+    @cached_property
+    def _counted(self) -> list[float]:
+        return counted(self.axes)
+
+    def _three(self, given: Any) -> list[float]:
         """Returns numbers given for all axes, or for the picked ones, as three; zero on axes that do not count."""
-        array: Array = np.asarray(given, float)
-        if array.shape == (3,):
-            return array
-        axes = indices(self.axes) or [0, 1, 2]
-        if array.size not in (1, len(axes)):
-            raise BadValue(f"the reference of {self.name!r} has {array.size} numbers for {len(axes)} axes")
-        full = np.zeros(3)
-        full[axes] = array
-        return full
+        array: Array = given if type(given) is np.ndarray else np.asarray(given, float)
+        if array.shape != (3,):
+            axes = indices(self.axes) or [0, 1, 2]
+            if array.size not in (1, len(axes)):
+                raise BadValue(f"the reference of {self.name!r} has {array.size} numbers for {len(axes)} axes")
+            return on_axes(array, axes)
+        return array.tolist()
 
 
 def along(feature: Feature, motion: Motion, speed: float = 1.0) -> Callable[[float], tuple[Array, Array, Array]]:
@@ -162,16 +162,18 @@ def indices(axes: Axes) -> list[int] | None:
     return None if axes is None else [int(a) for a in axes] if not isinstance(axes, list) else axes
 
 
-def axis_flags(axes: list[int] | None) -> Flags:
-    """Returns (3,): which of three axes count."""
-    return _axis_flags(None if axes is None else tuple(axes))
+def counted(axes: Axes) -> list[float]:
+    """Returns three numbers: 1 for an axis that counts, 0 for the others."""
+    chosen = indices(axes)
+    return [float(chosen is None or k in chosen) for k in range(3)]
 
 
-@lru_cache
-def _axis_flags(axes: tuple[int, ...] | None) -> Flags:
-    flags = np.full(3, axes is None)
-    flags[list(axes or ())] = True
-    return flags
+def on_axes(given: Array, axes: list[int]) -> list[float]:
+    """Returns numbers given for some of three axes, or one for all of them, as three; zero on the others."""
+    full = [0.0, 0.0, 0.0]
+    for axis, number in zip(axes, given.tolist() if given.ndim else [float(given)] * len(axes), strict=True):
+        full[axis] = number
+    return full
 
 
 def check_gains(name: str, stiffness: float, damping: float | None, limit: float | None) -> None:

@@ -14,6 +14,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight
+from counterpoise.quick import quick
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -56,13 +57,13 @@ class JointStops(Objective):
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         limits, root = snapshot.character.limits, snapshot.character.root_dofs.stop
-        A, b = _stop_rows(
+        A, b = stop_rows(
             snapshot.q, snapshot.v, root, limits.range_qpos, limits.range_dof, limits.range_low,
             limits.range_high, limits.ball_q, limits.ball_v, limits.ball_axis, limits.ball_rest, limits.ball_normals,
             limits.ball_offsets, limits.ball_faces, limits.ball_twist, self.deceleration, self.settle, self.margin,
             np.inf if self.top_speed is None else self.top_speed,
         )  # fmt: skip
-        return Rows(A, b, at_most=True)
+        return quick(Rows, A=A, b=b, on="acceleration", at_most=True)
 
 
 @kernel
@@ -87,7 +88,7 @@ def _unit_ball(pose: Array, at: int, q: Array) -> None:
 
 
 @kernel
-def _stop_rows(
+def stop_rows(
     pose: Array, v: Array, root: int, range_q: Ints, range_v: Ints, low: Array, high: Array, ball_q: Ints, ball_v: Ints,
     axis: Array, rest: Array, normals: Array, offsets: Array, face_start: Ints, twist: Array, d: float, settle: float,
     margin: float, top_speed: float,

@@ -1,6 +1,11 @@
 """Kernels that write rows directly into the block of rows the solver reads, without arrays in between.
 
-`Objective.write` uses `rows`; the objectives of every tick use these kernels instead. A test checks that both agree.
+An objective that these kernels know describes its rows by a record, a short tuple of numbers (`Objective.record`). One
+call of `write_records` writes all of them. Other objectives are written by their `rows`. A test checks that both agree.
+
+    held points     HELD_POINTS, beta, k_p, k_v
+    three axes      THREE_AXES, beta, 0 angular or 3 linear, 1 if the CoM's place is followed, unit, value (3), its rate
+                    (3), acceleration (3), which axes count (3), k_p, k_v, limit
 """
 
 from __future__ import annotations
@@ -9,7 +14,12 @@ import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.manifold import batch_difference
+from counterpoise.character.snapshot_layout import snapshot_parts
 from counterpoise.kernels import kernel
+
+Record = tuple[float, ...]
+HELD_POINTS, THREE_AXES = 0.0, 1.0  # kinds of records
+HELD_POINTS_SIZE, THREE_AXES_SIZE = 4, 20  # numbers in them
 
 
 class BlockFull(Exception):
@@ -50,29 +60,60 @@ def write_contacts(
 @kernel
 def write_vector(
     A: Array, b: Array, at: int, beta: float, J: Array, unit: float, value: Array, rate: Array, drift: Array,
-    wanted: Array, wanted_v: Array, wanted_a: Array, picked: Flags, k_p: float, k_v: float, limit: float,
+    wanted: Array, wanted_v: Array, wanted_a: Array, picked: Array, k_p: float, k_v: float, limit: float,
 ) -> int:  # fmt: skip
-    """Writes the picked rows of three, y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r''. Returns their number.
+    """Writes the rows y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'' of the picked axes. Returns their number.
 
-    The right-hand side is shortened to length `limit`. J, rate and drift are divided by `unit`: a momentum divided by
-    the mass is a velocity.
+    An axis is picked where `picked` is not 0. The right-hand side is shortened to length `limit`. J, rate and drift are
+    divided by `unit`: a momentum divided by the mass is a velocity.
     """
     n = J.shape[1]
     pull = np.zeros(3)
     size = 0.0
     for k in range(3):
-        if picked[k]:
+        if picked[k] != 0.0:
             pull[k] = k_p * (wanted[k] - value[k]) + k_v * (wanted_v[k] - rate[k] / unit) + wanted_a[k]
             size += pull[k] ** 2
     shorter = 1.0 if size <= limit * limit else limit / np.sqrt(size)
     row = at
     for k in range(3):
-        if picked[k]:
+        if picked[k] != 0.0:
             for j in range(n):
                 A[row, j] = beta * J[k, j] / unit
             b[row] = beta * (shorter * pull[k] - drift[k] / unit)
             row += 1
     return row - at
+
+
+@kernel
+def write_records(
+    records: Array, count: int, A: Array, b: Array, at: int, ends: Ints, betas: Array, snapshot: Array, nbody: int,
+    held: Flags, goal: Array, goal_v: Array, goal_a: Array,
+) -> int:  # fmt: skip
+    """Writes the rows of `count` records from row `at` on. Returns the row after all.
+
+    Fills the row after each record and its beta.
+    """
+    s = snapshot_parts(snapshot, A.shape[1], nbody, len(held))
+    here, row = 0, at
+    for i in range(count):
+        r = records[here:]
+        if r[0] == HELD_POINTS:
+            row += write_contacts(
+                A, b, row, r[1], s.contact_jacobian, held, goal, goal_v, goal_a, s.contact_position,
+                s.contact_velocity, s.contact_drift, r[2], r[3],
+            )  # fmt: skip
+            here += HELD_POINTS_SIZE
+        else:
+            first = int(r[2])
+            part = s.momentum[first : first + 3]
+            row += write_vector(
+                A, b, row, r[1], s.momentum_matrix[first : first + 3], r[4], s.com if r[3] != 0.0 else part, part,
+                s.momentum_drift[first : first + 3], r[5:8], r[8:11], r[11:14], r[14:17], r[17], r[18], r[19],
+            )  # fmt: skip
+            here += THREE_AXES_SIZE
+        ends[i], betas[i] = row, r[1]
+    return row
 
 
 @kernel

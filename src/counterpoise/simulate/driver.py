@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import take_snapshot
+from counterpoise.character.snapshot import SnapshotReader, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action, Controller, Passive
 from counterpoise.errors import BadValue
@@ -45,10 +45,14 @@ class Driver:
     def is_due(self, step: int) -> bool:
         return (step - self.first_step) % self.steps_per_tick == 0
 
-    def tick(self, step: int, state: State) -> None:
-        """Asks the controller for its action, and keeps its torques within the limits of the joints."""
+    def tick(self, step: int, state: State, reader: SnapshotReader | None = None) -> None:
+        """Asks the controller for its action, and keeps its torques within the limits of the joints.
+
+        `reader` reads the snapshot from the simulation, where that has the same dynamics as the figure alone.
+        """
         began = clock.perf_counter()
-        action = self.controller.act(take_snapshot(self.figure, state), self.memory)
+        snapshot = take_snapshot(self.figure, state) if reader is None else reader.read(state)
+        action = self.controller.act(snapshot, self.memory)
         if not isinstance(action, Action):
             raise BadValue(f"{type(self.controller).__name__}.act must return an Action; got {type(action).__name__}")
         self.memory = action.memory

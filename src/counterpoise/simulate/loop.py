@@ -16,7 +16,8 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.state import State
+from counterpoise.character.snapshot import SnapshotReader
+from counterpoise.character.state import State, state_of
 from counterpoise.control.basic import Controller
 from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
@@ -26,7 +27,7 @@ from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.run_log import RunLog
 from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.start import start_states
-from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage
+from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage, has_same_dynamics
 
 Progress = Callable[[float], None]  # called with the simulated seconds so far
 STEPS_PER_PROGRESS = 50  # steps between two calls of the progress function
@@ -109,6 +110,11 @@ class Run:
             for figure, controller, memory in zip(stage.figures, controllers, memories, strict=True)
         ]
         self._disturbances: list[_BoundDisturbance] = []
+        self._places = [(place.qpos, place.dofs) for place in stage.places]
+        self._all_stages = stage.world.integrator == "rk4"
+        self._plain = stage.world.platform is None
+        alone = len(stage.figures) == 1 and has_same_dynamics(stage.model, stage.figures[0].model)
+        self._reader = SnapshotReader(stage.figures[0], stage.model, self.data) if alone else None
 
     @property
     def disturbances(self) -> list[Disturbance]:
@@ -118,6 +124,7 @@ class Run:
     def disturbances(self, disturbances: Sequence[Disturbance]) -> None:
         self.external[:] = 0.0
         self._disturbances = [self._bound(one) for one in disturbances]
+        self._plain = self.stage.world.platform is None and not self._disturbances
 
     def time_of(self, step: int) -> float:
         """The simulated time before a step [s]; of `steps`, the time now."""
@@ -145,28 +152,37 @@ class Run:
 
     def _step(self, k: int) -> bool:
         """One physics step. Returns whether the new state is sound; if not, the state before it is the last row."""
-        now = self.time_of(k)
-        self.log.begin_row(k, self.data)
-        mujoco.mj_step1(self.model, self.data)  # positions, contacts and bias forces of this state
-        self._control(k, now)
-        self._drive_platform(now)
-        self._disturb(now)
-        self.log.write_torque(self.applied)
-        if self.stage.world.integrator == "rk4":
-            mujoco.mj_step(self.model, self.data)  # all four stages, with the same inputs
+        model, data, log = self.model, self.data, self.log
+        log.begin_row(k, data)
+        if self._plain and not self._is_due(k):  # nothing needs to know the positions of this state
+            log.write_row(self.qpos, self.qvel, self.applied)
+            mujoco.mj_step(model, data)
         else:
-            mujoco.mj_step2(self.model, self.data)
+            now = self.time_of(k)
+            mujoco.mj_step1(model, data)  # positions, contacts and bias forces of this state
+            self._control(k, now)
+            self._drive_platform(now)
+            self._disturb(now)
+            log.write_row(self.qpos, self.qvel, self.applied)
+            if self._all_stages:
+                mujoco.mj_step(model, data)  # all four stages, with the same inputs
+            else:
+                mujoco.mj_step2(model, data)
         if not is_sound(self.qpos, self.qvel):
             return False
         self._read_contacts()
         return True
 
+    def _is_due(self, k: int) -> bool:
+        """Returns whether a controller has a tick before this step."""
+        return any([driver.is_due(k) for driver in self.drivers])
+
     def _control(self, k: int, now: float) -> None:
         """Asks the controllers whose tick is due; between its ticks a controller's torque is held."""
-        for driver, place in zip(self.drivers, self.stage.places, strict=True):
+        for driver, (q, v) in zip(self.drivers, self._places, strict=True):
             if driver.is_due(k):
-                driver.tick(k, State(self.qpos[place.qpos], self.qvel[place.dofs], now))
-            self.applied[place.dofs] = driver.torque
+                driver.tick(k, state_of(self.qpos[q], self.qvel[v], now), self._reader)
+            self.applied[v] = driver.torque
 
     def _drive_platform(self, now: float) -> None:
         """Applies the forces that bring the platform onto its path within one step.

@@ -24,6 +24,18 @@ def is_sound(qpos: Array, qvel: Array) -> bool:
 
 
 @kernel
+def write_state(
+    states: Array, speeds: Array, torques: Array, row: int, qpos: Array, qvel: Array, torque: Array
+) -> None:
+    """Writes one row of three tables."""
+    for i in range(len(qpos)):
+        states[row, i] = qpos[i]
+    for j in range(len(qvel)):
+        speeds[row, j] = qvel[j]
+        torques[row, j] = torque[j]
+
+
+@kernel
 def gather_contacts(
     address: Int32s, dim: Int32s, frame: Array, geom: Int32s, place: Array, solved: Array, body_of: Int32s, at: int,
     bodies: Int32s, point: Array, force: Array,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.arrays import Array
-from counterpoise.simulate.reading import gather_contacts
+from counterpoise.simulate.reading import gather_contacts, write_state
 from counterpoise.simulate.recording import Contacts
 
 FIRST_CAPACITY = 1024  # contacts a block has memory for at the start
@@ -88,7 +88,8 @@ class RunLog:
     def __init__(self, model: mujoco.MjModel, block_rows: int, keep: int | None = None) -> None:
         self.model, self.block_rows, self.keep = model, block_rows, keep
         self.block = LogBlock(model, block_rows)  # the one being written
-        self.row = -1  # the last row begun in it
+        self.row = -1  # the last row written in it
+        self._begun = -1
         self._blocks = deque([self.block])
 
     @property
@@ -107,21 +108,23 @@ class RunLog:
         return sum(block.nbytes for block in self._blocks)
 
     def begin_row(self, step: int, data: mujoco.MjData) -> None:
-        """Begins the row of a step with the state before it."""
+        """Begins the row of a step."""
         row = step - self.block.first
         if row == self.block_rows:
             self._next_block(step)
             row = 0
         if row == 0:
             self.block.warm_start[:] = data.qacc_warmstart
-        self.block.qpos[row], self.block.qvel[row] = data.qpos, data.qvel
+        self.row, self._begun = -1, row  # nothing is written yet
+
+    def write_row(self, qpos: Array, qvel: Array, torque: Array) -> None:
+        """Writes the state before the step and the torques of the step into the row that was begun."""
+        block, row = self.block, self._begun
+        write_state(block.qpos, block.qvel, block.torque, row, qpos, qvel, torque)
         self.row = row
 
-    def write_torque(self, torque: Array) -> None:
-        self.block.torque[self.row] = torque
-
     def write_external(self, external: Array) -> None:
-        self.block.write_external(self.row, external)
+        self.block.write_external(self._begun, external)
 
     def read_contacts(self, data: mujoco.MjData) -> None:
         self.block.read_contacts(self.row, data)

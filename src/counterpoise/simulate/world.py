@@ -155,6 +155,21 @@ def build_stage(world: World, figures: Sequence[Character]) -> Stage:
     )  # fmt: skip
 
 
+def has_same_dynamics(stage: mujoco.MjModel, alone: mujoco.MjModel) -> bool:
+    """Returns whether MuJoCo computes the same kinematics, inertia and bias forces in a stage as for its figure alone.
+
+    It does where the figure is the only moving thing, the gravity is the figure's own and tendons only limit joints.
+    """
+    if (stage.nbody, stage.nv) != (alone.nbody, alone.nv):
+        return False
+    if any(getattr(stage, name).any() for name in ("tendon_stiffness", "tendon_damping", "tendon_armature")):
+        return False
+    options = "gravity", "wind", "density", "viscosity", "disableflags", "enableflags"
+    return all(np.array_equal(getattr(stage, name), getattr(alone, name)) for name in DYNAMIC_ARRAYS) and all(
+        np.array_equal(getattr(stage.opt, name), getattr(alone.opt, name)) for name in options
+    )
+
+
 def _gather(figures: Sequence[Character], prefixes: Sequence[str]) -> mujoco.MjSpec:
     """One specification with all figures; a single figure keeps its names."""
     bodies = [figure.spec() for figure in figures]
@@ -232,3 +247,8 @@ def _add_platform(spec: mujoco.MjSpec, world: World, platform: Platform, carried
 
 
 PLATFORM_ORDER = np.array([0, 1, 2, 5, 4, 3])  # from (x, y, z, roll, pitch, yaw) to the order of its joints
+DYNAMIC_ARRAYS = (  # of a MuJoCo model: what its kinematics, inertia and bias forces depend on
+    "body_parentid", "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "body_gravcomp",
+    "jnt_type", "jnt_qposadr", "jnt_dofadr", "jnt_bodyid", "jnt_pos", "jnt_axis", "jnt_stiffness", "qpos0",
+    "qpos_spring", "dof_bodyid", "dof_armature", "dof_damping",
+)  # fmt: skip

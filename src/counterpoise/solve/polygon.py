@@ -91,8 +91,16 @@ def nearest_inside(edges: Array, x: float, y: float, margin: float) -> tuple[flo
 
     It is (x, y) itself, its projection on an edge, or a corner. All of them are tried.
     """
+    return nearest_about(edges, x, y, margin, deepest(edges))
+
+
+@kernel
+def nearest_about(
+    edges: Array, x: float, y: float, margin: float, middle: tuple[float, float, float]
+) -> tuple[float, float]:
+    """Returns the same as `nearest_inside`, with `deepest` of the polygon known."""
     n = len(edges)
-    cx, cy, depth = deepest(edges)
+    cx, cy, depth = middle
     room = min(margin, 0.9 * max(depth, 0.0))
     if _holds(edges, x, y, room):
         return x, y

@@ -54,21 +54,21 @@ class BallLimit:
     def split(self, q: ArrayLike) -> tuple[Array, float]:
         """The bone's direction a' (joint frame) and the twist angle phi [rad] at orientation q."""
         unit = _unit(q)
-        return rotate_vector(unit, self.axis), float(twist_angle(unit, self.axis, self.rest))
+        return np.array(rotate_vector(unit, self.axis)), float(twist_angle(unit, self.axis, self.rest))
 
     def clamp(self, q: ArrayLike) -> Array:
         """An orientation inside the limits and near q: the bone turned into its cone, then the twist clipped."""
         unit = _unit(q)
         direction, twist = self.split(unit)
-        inside = _into_cone(direction, self.normals, self.offsets, rotate_vector(self.rest, self.axis))
+        inside = _into_cone(direction, self.normals, self.offsets, np.array(rotate_vector(self.rest, self.axis)))
         low, high = self.twist
         if np.array_equal(inside, direction) and low <= twist <= high:
             return unit
-        axis0 = rotate_vector(self.rest, self.axis)
+        axis0 = np.array(rotate_vector(self.rest, self.axis))
         swing = _between(axis0, inside)
         half = 0.5 * float(np.clip(twist, low, high))
         turned = np.concatenate(([np.cos(half)], np.sin(half) * axis0))
-        return multiply_quaternions(multiply_quaternions(swing, turned), self.rest)
+        return np.array(multiply_quaternions(multiply_quaternions(swing, turned), self.rest))
 
     @property
     def rows(self) -> int:
@@ -119,7 +119,7 @@ def _into_cone(direction: Array, normals: Array, offsets: Array, centre: Array) 
     for _ in range(60):
         middle = 0.5 * (low + high)
         half = 0.5 * middle * axis_angle
-        trial = rotate_vector(np.concatenate(([np.cos(half)], np.sin(half) * axis)), direction)
+        trial = np.array(rotate_vector(np.concatenate(([np.cos(half)], np.sin(half) * axis)), direction))
         if np.all(normals @ trial <= offsets):
             high, inside = middle, trial
         else:

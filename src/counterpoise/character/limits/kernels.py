@@ -7,38 +7,35 @@ import numpy as np
 from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import kernel
 
+Numbers = Array | tuple[float, ...]
 SINGULAR = 1e-9  # below this |(w, x)|^2 the twist is undefined and is taken as zero
 
 
 @kernel
-def rotate_vector(q: Array, v: Array) -> Array:
-    """v (3,) turned by the unit quaternion q."""
+def rotate_vector(q: Numbers, v: Numbers) -> tuple[float, float, float]:
+    """v (3,) turned by the unit quaternion q. Arrays and tuples are taken; tuples need no memory."""
     w, x, y, z = q[0], q[1], q[2], q[3]
     tx = 2.0 * (y * v[2] - z * v[1])
     ty = 2.0 * (z * v[0] - x * v[2])
     tz = 2.0 * (x * v[1] - y * v[0])
-    out = np.empty(3)
-    out[0] = v[0] + w * tx + y * tz - z * ty
-    out[1] = v[1] + w * ty + z * tx - x * tz
-    out[2] = v[2] + w * tz + x * ty - y * tx
-    return out
+    return v[0] + w * tx + y * tz - z * ty, v[1] + w * ty + z * tx - x * tz, v[2] + w * tz + x * ty - y * tx
 
 
 @kernel
-def multiply_quaternions(a: Array, b: Array) -> Array:
+def multiply_quaternions(a: Numbers, b: Numbers) -> tuple[float, float, float, float]:
     """a * b (4,)."""
-    out = np.empty(4)
-    out[0] = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
-    out[1] = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
-    out[2] = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
-    out[3] = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
-    return out
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
 
 
 @kernel
 def twist_angle(q: Array, axis: Array, rest: Array) -> float:
     """phi in (-pi, pi] [rad] of q rest^-1 = q_swing q_twist."""
-    conjugate = np.array([rest[0], -rest[1], -rest[2], -rest[3]])
+    conjugate = (rest[0], -rest[1], -rest[2], -rest[3])
     relative = multiply_quaternions(q, conjugate)
     axis0 = rotate_vector(rest, axis)
     w = relative[0]
@@ -68,7 +65,7 @@ def fill_ball_rows(
     """Writes the k + 2 rows of one ball joint and their gradients by its angular velocity (child frame)."""
     faces = len(offsets)
     bone = rotate_vector(q, axis)
-    back = np.array([q[0], -q[1], -q[2], -q[3]])
+    back = (q[0], -q[1], -q[2], -q[3])
     for i in range(faces):
         sine = normals[i, 0] * bone[0] + normals[i, 1] * bone[1] + normals[i, 2] * bone[2]
         sine = min(1.0, max(-1.0, sine))
@@ -78,20 +75,21 @@ def fill_ball_rows(
         gradient[i, 0] = (axis[1] * local[2] - axis[2] * local[1]) * scale
         gradient[i, 1] = (axis[2] * local[0] - axis[0] * local[2]) * scale
         gradient[i, 2] = (axis[0] * local[1] - axis[1] * local[0]) * scale
-    conjugate = np.array([rest[0], -rest[1], -rest[2], -rest[3]])
+    conjugate = (rest[0], -rest[1], -rest[2], -rest[3])
     relative = multiply_quaternions(q, conjugate)
     axis0 = rotate_vector(rest, axis)
     w = relative[0]
     vx, vy, vz = relative[1], relative[2], relative[3]
     x = vx * axis0[0] + vy * axis0[1] + vz * axis0[2]
     angle = twist_angle(q, axis, rest)
-    slope = np.zeros(3)
+    slope = (0.0, 0.0, 0.0)
     size = w * w + x * x
     if size >= SINGULAR:  # dphi = (w (w a0 + a0 x v) + x v) . (rest w) / (w^2 + x^2)
-        turned = np.empty(3)
-        turned[0] = (w * (w * axis0[0] + axis0[1] * vz - axis0[2] * vy) + x * vx) / size
-        turned[1] = (w * (w * axis0[1] + axis0[2] * vx - axis0[0] * vz) + x * vy) / size
-        turned[2] = (w * (w * axis0[2] + axis0[0] * vy - axis0[1] * vx) + x * vz) / size
+        turned = (
+            (w * (w * axis0[0] + axis0[1] * vz - axis0[2] * vy) + x * vx) / size,
+            (w * (w * axis0[1] + axis0[2] * vx - axis0[0] * vz) + x * vy) / size,
+            (w * (w * axis0[2] + axis0[0] * vy - axis0[1] * vx) + x * vz) / size,
+        )
         slope = rotate_vector(conjugate, turned)
     values[faces] = low - angle
     values[faces + 1] = angle - high

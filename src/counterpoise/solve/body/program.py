@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -24,6 +23,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 from counterpoise.kernels import compile_notice
+from counterpoise.quick import quick
 from counterpoise.solve.body import kernels as core
 from counterpoise.solve.body import workspace as names
 from counterpoise.solve.body.layout import scratch_size
@@ -235,27 +235,33 @@ def solve_body(
     scratch = _scratch(n, k, len(problem.level_targets), len(problem.extra_targets), p)
     values, stat = np.empty(2 * n + k + p + 1), np.empty(names.STAT_SIZE, np.int64)
     unit = problem.force_unit
-    with nullcontext() if _ready.is_set() else compile_notice("the whole-body solver"):
-        core.solve_core(
-            (problem.M, problem.h, problem.G, problem.root),
-            (problem.force_limit, problem.torque_low, problem.torque_high),
-            (problem.level_rows, problem.level_targets, problem.level_starts),
-            (
-                problem.weight,
-                problem.posture,
-                problem.extra_rows,
-                problem.extra_targets,
-                problem.force_weight / (unit * unit),
-            ),
-            (unit / max(k, 1), rank, max_steps),
-            (held, point),
-            scratch,
-            (values, stat),
-        )
-    _ready.set()
+    arguments = (
+        (problem.M, problem.h, problem.G, problem.root),
+        (problem.force_limit, problem.torque_low, problem.torque_high),
+        (problem.level_rows, problem.level_targets, problem.level_starts),
+        (
+            problem.weight,
+            problem.posture,
+            problem.extra_rows,
+            problem.extra_targets,
+            problem.force_weight / (unit * unit),
+        ),
+        (unit / max(k, 1), rank, max_steps),
+        (held, point),
+        scratch,
+        (values, stat),
+    )
+    if _ready.is_set():
+        core.solve_core(*arguments)
+    else:
+        with compile_notice("the whole-body solver"):
+            core.solve_core(*arguments)
+        _ready.set()
     if stat[names.STATUS] == names.NOT_FINITE:
         raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")
-    return BodySolution((n, k, p), values, stat, BodyMemory(held, point))
+    return quick(
+        BodySolution, sizes=(n, k, p), values=values, stat=stat, memory=quick(BodyMemory, held=held, point=point)
+    )
 
 
 _local = threading.local()

@@ -1,0 +1,68 @@
+"""The rows of a tick are the same by one kernel and objective by objective."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.control import WholeBodyTuning, fast_solver, solve_whole_body
+from counterpoise.features import ComPosition, PointPosition
+from counterpoise.objectives import Clearance, Footing
+from counterpoise.objectives.tick_rows import write_tick
+
+FAST = WholeBodyTuning(path="fast")
+
+
+def levels_of(character: cp.Character, reference: cp.Snapshot | None, extra: list[cp.Objective]):
+    com = np.array([0.02, 0.01, character.snapshot().com[2] - 0.05])
+    usual = [
+        cp.Setpoint(ComPosition(), com, stiffness=40.0, limit=5.0, axes="xy", weight=900.0, name="balance"),
+        cp.Setpoint(ComPosition(), com, np.array([0.0, 0.0, 0.1]), axes="z", weight=100.0, name="height"),
+        cp.Momentum("angular", gain=20.0, weight=0.5),
+        cp.Momentum("angular", value=(0.3,), rate=(0.1,), axes="z", weight=7.0, name="turning"),
+        cp.TrackPose(stiffness=150.0, root_weight=1e-3),
+        cp.JointStops(weight=3.0),
+        Clearance(reference=reference, moved=(0.01, 0.0, 0.02), margin=0.1, weight=5.0),
+    ]
+    return (cp.Contact(),), (*usual, *extra)
+
+
+@pytest.mark.parametrize("body", ["human", "chicken"])
+def test_one_kernel_and_single_objectives_give_the_same_torques(body: str, monkeypatch: pytest.MonkeyPatch):
+    character = cp.character(body)
+    rng = np.random.default_rng(2)
+    hand = cp.Setpoint(PointPosition(character.segments[-1]), (0.3, 0.1, 0.5), weight=4.0)
+    memory, held = None, 0
+    for k in range(12):
+        q = character.integrate(character.neutral, (0.02 + 0.03 * k) * rng.standard_normal(character.nv))
+        q[character.joints[0].qpos] = character.neutral[character.joints[0].qpos]
+        v = 0.3 * k * rng.standard_normal(character.nv)
+        snapshot = character.snapshot(character.state(q, v, 0.002 * k))
+        levels = levels_of(character, character.snapshot() if k % 2 else None, [hand] if k % 3 == 0 else [])
+        whole = solve_whole_body(snapshot, levels, Footing(), FAST, memory)
+        with monkeypatch.context() as patch:
+            patch.setattr(fast_solver, "write_tick", lambda *_: None)
+            single = solve_whole_body(snapshot, levels, Footing(), FAST, memory)
+        assert np.array_equal(whole.torque, single.torque)
+        assert np.array_equal(whole.acceleration, single.acceleration)
+        assert whole.residuals == single.residuals and whole.stops == single.stops and whole.work == single.work
+        memory, held = whole.memory, held + len(whole.stops)
+    assert held > 0  # one-sided rows were among them
+
+
+def test_levels_of_another_kind_are_written_objective_by_objective(human: cp.Character):
+    here = human.snapshot()
+    A, b = np.empty((200, human.nv)), np.empty(200)
+    pose, com = cp.TrackPose(), cp.Setpoint(ComPosition(), here.com)
+    hand = cp.Setpoint(PointPosition("hand_left"), (0.3, 0.1, 0.5))
+
+    def taken(*levels: tuple[cp.Objective, ...]) -> bool:
+        return write_tick(levels, here, None, A, b, 1e-8) is not None
+
+    assert taken((com,), (pose,)) and taken((com,), (pose, hand))
+    assert not taken((com,), (cp.Momentum(),))  # no posture
+    assert not taken((hand,), (pose,))  # rows of its own in a strict level
+    assert not taken((com,), (pose, hand, cp.Momentum()))  # a record after rows
+    assert not taken((cp.JointStops(),), (pose,))  # a one-sided objective in a strict level
+    assert not taken((com,), (pose, cp.TrackPose(name="second")))  # two postures
