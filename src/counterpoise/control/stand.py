@@ -159,7 +159,7 @@ class Stand:
         danger = max(smooth_step((near - t.alarm_from) / (t.danger_full - t.alarm_from)), memory.danger * fade)
         levels = stand_levels(
             snapshot, reference, aim, t, alarm, danger, 2.0 * (1.0 - self.compliance), self.friction,
-            self.height is not None, self.extra,
+            self.height is not None, self.height is not None or isinstance(self.reference, Motion), self.extra,
         )  # fmt: skip
         solution = solve_whole_body(
             snapshot, levels, self._footing(reference, memory.felt), self._strength(), memory.solver

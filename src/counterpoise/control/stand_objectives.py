@@ -59,16 +59,16 @@ class StandObjectives(NamedTuple):
 
 def stand_levels(
     snapshot: Snapshot, reference: ReferenceSample, aim: StandAim, tuning: StandTuning, alarm: float, danger: float,
-    firmness: float, friction: float, height_asked: bool, extra: Sequence[Objective],
+    firmness: float, friction: float, height_asked: bool, moving: bool, extra: Sequence[Objective],
 ) -> tuple[tuple[Objective, ...], ...]:  # fmt: skip
     """Returns the levels of one tick: planted feet; then CoM, momentum, pose, stops, lifted feet and `extra`.
 
-    `firmness` is 0 for a limp character, 1 for the usual one and 2 for a stiff one.
+    `firmness` is 0 for a limp character, 1 for the usual one and 2 for a stiff one. `moving`: a motion or a height is followed.
     """
     t, character = tuning, snapshot.character
     omega = standing_body(character).omega
     calm = round((t.slack + (1.0 - t.slack) * (1.0 - alarm)) * CALM_STEPS) / CALM_STEPS
-    own = stand_objectives(character, t, calm, firmness, friction, height_asked)
+    own = stand_objectives(character, t, calm, firmness, friction, height_asked, moving)
     com_stiffness = t.com_stiffness + (t.com_urgent - t.com_stiffness) * alarm
     com_weight = t.com_weight * (t.com_weight_urgent / t.com_weight) ** danger if t.com_weight > 0.0 else 0.0
     goal = {"value": aim.com, "velocity": aim.velocity, "acceleration": aim.acceleration}
@@ -94,7 +94,13 @@ def stand_levels(
 
 @kept_with_character
 def stand_objectives(
-    character: Character, tuning: StandTuning, calm: float, firmness: float, friction: float, height_asked: bool
+    character: Character,
+    tuning: StandTuning,
+    calm: float,
+    firmness: float,
+    friction: float,
+    height_asked: bool,
+    moving: bool,
 ) -> StandObjectives:
     """Returns the objectives of a standing character; `calm` is the share of the joints' stiffness in use."""
     t, body, limbs = tuning, standing_body(character), limbs_of(character)
@@ -104,9 +110,13 @@ def stand_objectives(
     stiffness = {"": k, **dict.fromkeys(limbs.others, firm), **dict.fromkeys(limbs.arms, k * t.free_limbs)}
     height_weight = t.asked_height_weight if height_asked else t.height_weight
     height_limit = ASKED_HEIGHT_LIMIT if height_asked else 1.0
-    com_limit = max(t.com_limit * friction, LEAST_COM_LIMIT) * body.gravity
+    alarm = min((1.0 - calm) / max(1.0 - t.slack, 1e-6), 1.0)
+    com_share = t.com_limit + (t.com_limit_urgent - t.com_limit) * alarm
+    com_limit = max(com_share * friction, LEAST_COM_LIMIT) * body.gravity
+    calm_contact = t.moving_contact_stiffness if moving else t.contact_stiffness
+    contact = calm_contact + (t.contact_stiffness - calm_contact) * alarm
     return StandObjectives(
-        Contact(stiffness=t.contact_stiffness),
+        Contact(stiffness=contact),
         Setpoint(_COM, _ZERO, limit=com_limit, axes="xy", weight=hold, name="balance"),
         Setpoint(
             _COM, _ZERO, stiffness=t.height_stiffness * body.omega**2, limit=height_limit * body.gravity, axes="z",

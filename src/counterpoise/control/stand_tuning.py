@@ -20,7 +20,10 @@ class StandTuning:
     com_stiffness: float = 4.0  # [omega^2] k_p of the CoM over the ground, when calm
     com_urgent: float = 4.0  # [omega^2] the same at full alarm
     height_stiffness: float = 10.0  # [omega^2] k_p of the CoM's height
-    com_limit: float = 0.4  # largest acceleration asked of the CoM over the ground, in shares of friction x g
+    com_limit: float = (
+        0.4  # largest acceleration asked of the CoM over the ground, when calm, in shares of friction x g
+    )
+    com_limit_urgent: float = 0.8  # the same at full alarm
     com_weight: float = 1e3  # of the CoM over the ground, when calm
     com_weight_urgent: float = 3e4  # the same at full danger
     height_weight: float = 1e3  # of the CoM's height
@@ -32,7 +35,8 @@ class StandTuning:
     stiffness: float = 200.0  # [1/s^2] k_p of the joints when calm
     slack: float = 0.5  # share of it at full alarm
     free_limbs: float = 0.2  # share of it for arms: light limbs that end in a hand
-    contact_stiffness: float = 900.0  # [1/s^2] of planted feet
+    contact_stiffness: float = 1600.0  # [1/s^2] of planted feet
+    moving_contact_stiffness: float = 900.0  # [1/s^2] the same while a motion, or a height, is followed calmly
     stop_weight: float = 30.0  # of joint limits
     clear_weight: float = 300.0  # of keeping all parts but the feet off the ground, with lengths in CoM heights
     clear_margin: float = 0.02  # [standing CoM heights] how far off the ground
