@@ -63,7 +63,8 @@ def stand_levels(
 ) -> tuple[tuple[Objective, ...], ...]:  # fmt: skip
     """Returns the levels of one tick: planted feet; then CoM, momentum, pose, stops, lifted feet and `extra`.
 
-    `firmness` is 0 for a limp character, 1 for the usual one and 2 for a stiff one. `moving`: a motion or a height is followed.
+    `firmness` is 0 for a limp character, 1 for the usual one and 2 for a stiff one. `moving`: a motion or a height is
+    followed.
     """
     t, character = tuning, snapshot.character
     omega = standing_body(character).omega
