@@ -112,8 +112,7 @@ def stand_objectives(
     height_weight = t.asked_height_weight if height_asked else t.height_weight
     height_limit = ASKED_HEIGHT_LIMIT if height_asked else 1.0
     alarm = min((1.0 - calm) / max(1.0 - t.slack, 1e-6), 1.0)
-    com_share = t.com_limit + (t.com_limit_urgent - t.com_limit) * alarm
-    com_limit = max(com_share * friction, LEAST_COM_LIMIT) * body.gravity
+    com_limit = max(t.com_limit * friction, LEAST_COM_LIMIT) * body.gravity
     calm_contact = t.moving_contact_stiffness if moving else t.contact_stiffness
     contact = calm_contact + (t.contact_stiffness - calm_contact) * alarm
     return StandObjectives(

@@ -20,10 +20,7 @@ class StandTuning:
     com_stiffness: float = 4.0  # [omega^2] k_p of the CoM over the ground, when calm
     com_urgent: float = 4.0  # [omega^2] the same at full alarm
     height_stiffness: float = 10.0  # [omega^2] k_p of the CoM's height
-    com_limit: float = (
-        0.4  # largest acceleration asked of the CoM over the ground, when calm, in shares of friction x g
-    )
-    com_limit_urgent: float = 0.8  # the same at full alarm
+    com_limit: float = 0.8  # largest acceleration asked of the CoM over the ground, in shares of friction x g
     com_weight: float = 1e3  # of the CoM over the ground, when calm
     com_weight_urgent: float = 3e4  # the same at full danger
     height_weight: float = 1e3  # of the CoM's height
