@@ -28,7 +28,7 @@ WINDOWS = (  # file, frames (120 a second), what it shows
     ("42_01", 1, 583, "stretches"),
     ("42_01", 584, 710, "leg circle, right"),
     ("42_01", 747, 1042, "leg circles, left"),
-    ("144_09", 500, 1400, "seven high front kicks, or what fits"),
+    ("144_09", 500, 1400, "high front kicks and steps"),
     ("144_09", 592, 705, "high front kick 3"),
     ("144_09", 1645, 1768, "high front kick 7"),
     ("26_11", 1, 549, "bend and lift"),
@@ -48,7 +48,7 @@ def window(human: cp.Character, file: str, first: int, last: int) -> cp.Motion:
 
 
 def follow(human: cp.Character, motion: cp.Motion, push: cp.Push | None = None) -> dict[str, float]:
-    """Figures of one run: fall [s] or nan, errors [deg], delay [s], torque changes [limits a tick], power above 20 Hz."""
+    """Of one run: fall [s] or nan, errors [deg], delay [s], torque change [limits a tick], power above 20 Hz."""
     stand = cp.Stand(reference=motion)
     rec = cp.simulate(
         human, stand, motion.duration, start=stand.ready(human), disturbances=[] if push is None else [push]
