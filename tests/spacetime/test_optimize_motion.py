@@ -12,6 +12,8 @@ from scipy.optimize import nnls
 import counterpoise as cp
 from counterpoise.errors import BadValue, UnknownName
 from counterpoise.measure.outsider_mechanics import lowest
+from counterpoise.spacetime.optimize.build import build_motion_problem
+from counterpoise.spacetime.optimize.program import MotionProgram
 
 FEET = ("foot_left", "foot_right")
 
@@ -205,6 +207,17 @@ def test_what_cannot_be_is_named_and_the_rest_is_kept(what: str):
     assert not result.ok
     assert all(word in " ".join(result.conflicts) for word in words), result.conflicts
     assert np.isfinite(result.motion.poses).all()
+
+
+def test_programs_that_share_an_evaluation_do_not_disturb_each_other():
+    """Two programs on one problem: a value asked for again after the other has looked elsewhere is the same."""
+    who, keys, contacts, duration = jump_asks(0.2, 0.7, 0.8)
+    problem = build_motion_problem(who, keys, contacts, duration, rate=20.0)
+    one, other = MotionProgram(problem), MotionProgram(problem)
+    x = problem.start
+    before = one.values(x)
+    other.values(x + 0.01)
+    assert np.array_equal(one.values(x), before)
 
 
 @pytest.mark.slow

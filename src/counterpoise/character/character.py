@@ -44,6 +44,10 @@ class Character:
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # see character/kept.py
 
     # -- identity -----------------------------------------------------------------------------------------------
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: everything but what is kept, which they work out anew."""
+        return {**self.__dict__, "kept": {}}
+
     @staticmethod
     def from_mjcf(text: str) -> Character:
         """Reads back what `to_mjcf` wrote. The roles of any other MJCF are guessed, as `load_character` does."""

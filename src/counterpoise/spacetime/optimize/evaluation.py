@@ -36,6 +36,7 @@ class MotionEvaluation:
         self.blocks = np.zeros((n, nr, BLOCKS, 3, 3))
         self.F, self.Fq, self.Fv, self.Fa = np.zeros((k, 6)), *np.zeros((3, k, 6, nv))  # aggregate force and slopes
         self.T = np.ones(n)  # [s] duration of each frame's phase
+        self.updates = 0  # so often it was brought up to a candidate
         self._points: tuple[Array, Array, Array] | None = None
         self._turns: tuple[Array, Array, Array] | None = None
         self._kinematics: dict[bytes, BatchKinematics] = {}
@@ -64,7 +65,7 @@ class MotionEvaluation:
     def update(self, X: Array, times: Array) -> None:
         """Evaluates the motion with coefficients X (c, nv) and moments at `times`."""
         f, b, at = self.frames, self.base, self.layout
-        self.times = times
+        self.times, self.updates = times, self.updates + 1
         self.T[:] = np.diff(times)[f.phase]
         evaluate_curve(
             X, f.first, f.B, self.T, b.quaternion, b.rate, b.bend, at.vector_q, at.vector_v, at.rotation_q,

@@ -31,7 +31,8 @@ class MotionProgram:
         self.low = np.concatenate([b.low for b in self.blocks])
         self.high = np.concatenate([b.high for b in self.blocks])
         self._slopes = np.empty(len(self._rows))
-        self._seen = np.full(problem.variables, np.nan)  # the candidate that was evaluated last
+        self._seen = np.full(problem.variables, np.nan)  # the candidate that was evaluated last ...
+        self._updates = -1  # ... and how often the evaluation, which other programs use too, had been updated then
         found = None if image is None else find_fold(problem, image, self.values, self.low, self.high, strict)
         self.symmetric = found is not None
         self.fold = found or unfolded(problem.variables, len(self.low))
@@ -61,9 +62,10 @@ class MotionProgram:
 
     def evaluate(self, x: Array) -> None:
         """Brings the problem's evaluation up to a candidate."""
-        if not np.array_equal(x, self._seen):
+        if self._updates != self.problem.evaluation.updates or not np.array_equal(x, self._seen):
             self.problem.evaluate(x)
             self._seen[:] = x
+            self._updates = self.problem.evaluation.updates
 
     def values(self, x: Array) -> Array:
         """Returns all rows."""
