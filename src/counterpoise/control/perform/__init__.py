@@ -1,0 +1,1 @@
+"""Perform: planned motions done by a simulated body, and jumps."""

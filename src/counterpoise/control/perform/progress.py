@@ -1,0 +1,129 @@
+"""Where a performance is in its plan: the phase, the clock, and how the plan lies in the world."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from counterpoise.arrays import Array, Flags
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.perform.layout import AS_PLANNED, Layout, fit_layout, followed
+from counterpoise.control.perform.planned_motion import PlannedMotion
+from counterpoise.control.perform.tuning import PerformTuning
+from counterpoise.control.standing_body import standing_body
+
+SHORTEST_FALL = 0.004  # [s] below this the clock is no longer stretched
+BEFORE_LANDING = 1e-4  # [s] the clock waits this much before a landing that is late
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """The state of a performance between two ticks."""
+
+    time: float  # [s]
+    clock: float = 0.0  # [s] time in the plan
+    phase: int = 0
+    speed: float = 1.0  # of the clock
+    layout: Layout = AS_PLANNED
+    rise: float = 0.0  # [m] how much higher than planned the ground was found
+    rate: float = 0.0  # [m/s] of the CoM upwards, at the last tick
+    event: str = ""  # what happened at this tick
+    late: float = 0.0  # [s] since a landing was due
+
+
+def advance(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:
+    """Returns the progress at this tick: the clock goes on, phases follow the clock and what really touches."""
+    dt = snapshot.time - now.time
+    rate = float(snapshot.momentum[5]) / snapshot.character.mass
+    speed = _clock_speed(now, plan, snapshot, rate, tuning)
+    moved = replace(now, time=snapshot.time, clock=now.clock + dt * speed, speed=speed, event="")
+    if plan.flies(now.phase):
+        moved = _in_flight(moved, plan, snapshot, (rate - now.rate) / dt if dt > 0.0 else -math.inf, tuning)
+    else:
+        moved = _on_ground(moved, plan)
+    if not plan.flies(moved.phase):
+        moved = _laid(moved, plan, snapshot, dt, tuning)
+    return replace(moved, rate=rate)
+
+
+def first_layout(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Layout:
+    """Returns how the plan lies when it begins: where the planted feet are."""
+    return _fit(plan, 0.0, 0, snapshot, 0.0, 0.0, tuning)
+
+
+def _clock_speed(now: Progress, plan: PlannedMotion, snapshot: Snapshot, rate: float, tuning: PerformTuning) -> float:
+    """Returns the speed of the clock: in flight such that the planned landing falls on the real one."""
+    phase = now.phase
+    if not plan.flies(phase) or phase + 1 >= plan.phases:
+        return 1.0
+    g = snapshot.character.gravity
+    landing = plan.at(plan.ends[phase + 1], phase).com[0, 2] + now.layout.shift[2]
+    fall = rate * rate + 2.0 * g * (float(snapshot.com[2]) - landing)
+    left = (rate + math.sqrt(max(fall, 0.0))) / g
+    if left < SHORTEST_FALL:
+        return 1.0
+    return min(max((plan.ends[phase + 1] - now.clock) / left, tuning.slowest), tuning.fastest)
+
+
+def _in_flight(
+    now: Progress, plan: PlannedMotion, snapshot: Snapshot, acceleration: float, tuning: PerformTuning
+) -> Progress:
+    """Returns the progress in a flight: the next phase begins when the feet land, early or late."""
+    phase, t = now.phase, tuning
+    if phase + 1 >= plan.phases:
+        return now
+    begins, lands = plan.ends[phase], plan.ends[phase + 1]
+    done = (now.clock - begins) / (lands - begins)
+    height = standing_body(snapshot.character).height
+    gap = float(heights(plan, phase + 1, snapshot)[plan.held[phase + 1]].min())
+    falling = snapshot.momentum[5] < 0.0
+    felt = acceleration > (t.felt - 1.0) * snapshot.character.gravity and done > t.felt_from and falling
+    low = (done > t.early and gap < t.touch_height * height) or (done >= 1.0 and gap < t.late_height * height)
+    if felt or low:
+        rise = gap if felt and abs(gap) > 0.004 * height else 0.0
+        found = replace(now, phase=phase + 1, clock=float(lands), rise=rise, late=0.0, event="landing")
+        on = plan.held[phase + 1]
+        layout = _fit(plan, found.clock, phase + 1, snapshot, now.layout.yaw, rise, t, on)
+        return replace(found, layout=layout)
+    if done >= 1.0:
+        return replace(now, clock=float(lands) - BEFORE_LANDING, late=now.late + snapshot.time - now.time)
+    return now
+
+
+def _on_ground(now: Progress, plan: PlannedMotion) -> Progress:
+    """Returns the progress with contact: the clock leads from phase to phase."""
+    if now.phase + 1 < plan.phases and now.clock >= plan.ends[now.phase + 1] - 1e-9:
+        phase = now.phase + 1
+        return replace(now, phase=phase, event="take-off" if plan.flies(phase) else "")
+    return now
+
+
+def _laid(now: Progress, plan: PlannedMotion, snapshot: Snapshot, dt: float, tuning: PerformTuning) -> Progress:
+    """Returns the progress with the plan's place following that of the planted feet."""
+    if now.event == "landing":
+        return now
+    goal = _fit(plan, now.clock, now.phase, snapshot, now.layout.yaw, now.rise, tuning)
+    return replace(now, layout=followed(now.layout, goal, 1.0 - math.exp(-dt / tuning.follow_time)))
+
+
+def _fit(
+    plan: PlannedMotion, clock: float, phase: int, snapshot: Snapshot, yaw: float, rise: float,
+    tuning: PerformTuning, on: Flags | None = None,
+) -> Layout:  # fmt: skip
+    on = plan.held[phase] if on is None else on
+    planned = plan.at(clock, phase).points[0][on]
+    spread = tuning.yaw_spread * standing_body(snapshot.character).height
+    return fit_layout(planned, snapshot.contact_position[on], yaw, spread, rise)
+
+
+def heights(plan: PlannedMotion, phase: int, snapshot: Snapshot) -> Array:
+    """Returns the height of every contact point above the surface of its part in a phase, (p,) [m]."""
+    out = np.empty(len(snapshot.contact_position))
+    at = 0
+    for foot, surface in zip(plan.character.feet, plan.surfaces[phase], strict=True):
+        own = slice(at, at + len(foot.points))
+        out[own] = (snapshot.contact_position[own] - np.asarray(surface.origin)) @ surface.normal
+        at += len(foot.points)
+    return out

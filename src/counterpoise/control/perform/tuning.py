@@ -1,0 +1,48 @@
+"""The gains, weights and times of `Perform`, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PerformTuning:
+    """How a planned motion is followed. Weights are relative to 1 of every joint."""
+
+    com_weight: float = 1000.0  # of the CoM over the ground
+    height_weight: float = 1000.0  # of the CoM's height
+    momentum_weight: float = 30.0  # of the angular momentum
+    root_weight: float = 10.0  # of the root's orientation, with contact
+    flight_feet_weight: float = 30.0  # of contact points in the air before they land
+    swing_weight: float = 30.0  # of contact points in the air while others are planted
+    com_stiffness: float = 60.0  # [1/s^2]
+    height_stiffness: float = 100.0  # [1/s^2]
+    momentum_gain: float = 8.0  # [1/s]
+    joint_stiffness: float = 150.0  # [1/s^2] with contact
+    flight_stiffness: float = 200.0  # [1/s^2] in the air
+    feet_stiffness: float = 300.0  # [1/s^2] of contact points in the air
+    feet_limit: float = 80.0  # [m/s^2] largest correction of contact points in the air
+    contact_stiffness: float = 900.0  # [1/s^2] of planted points
+    stop_weight: float = 10.0  # of joint limits
+    stop_deceleration: float = 1500.0  # [rad/s^2] with which a joint brakes before its limit
+    stop_settle: float = 0.01  # [s] in which its speed settles there
+    lead: float = 1.0  # share of the capture point's error by which landing feet are moved
+    lead_limit: float = 0.25  # [standing CoM heights] largest such move
+    lead_time: float = 0.6  # share of the flight over which the move is made
+    slowest: float = 0.6  # clock in flight, so that the planned landing falls on the real one
+    fastest: float = 1.6
+    force_rise: float = 0.01  # [s] from no force to full force after touch-down
+    force_limit: float = 2.0  # [body weights] at one edge of a contact point's friction cone
+    friction: float = 0.8  # of the cones in which forces are planned
+    follow_time: float = 0.05  # [s] in which the plan's place follows that of the planted feet
+    yaw_spread: float = 0.05  # [standing CoM heights] planted points farther apart than this tell the heading
+    felt: float = 0.4  # [g] of upward acceleration that tells a landing
+    touch_height: float = 0.003  # [standing CoM heights] a point nearer to its surface than this has landed
+    late_height: float = 0.012  # the same at the planned time
+    early: float = 0.75  # share of a flight before which low feet are not a landing yet
+    felt_from: float = 0.3  # share of a flight before which no landing is felt
+    early_time: float = 0.15  # [s] a swinging part may land this much before its time
+    fallen: float = 0.35  # [standing CoM heights] a CoM this far below the plan has fallen
+    late_landing: float = 0.5  # [s] without a landing after its time is a fall
+    force_weight: float = 0.01  # of contact forces, in body weights
+    rank: float = 1e-4  # contact rows nearer to dependence than this are dropped
