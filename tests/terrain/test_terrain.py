@@ -170,3 +170,71 @@ WRONG = {
 def test_wrong_terrain_is_refused(message: str):
     with pytest.raises(BadValue, match=message):
         WRONG[message]()
+
+
+def lengths(segments: np.ndarray) -> list[float]:
+    return sorted(np.round(np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1), 6).tolist())
+
+
+def near(segments: np.ndarray) -> np.ndarray:
+    """Those that are not the far ends of ground with a gap."""
+    return segments[np.abs(segments[:, :, :2]).max(axis=(1, 2)) < 20.0]
+
+
+def test_edges_are_where_the_ground_falls():
+    box = cp.Terrain(cp.Box((0.5, 0.2), (1.0, 2.0), 0.3, yaw=20.0)).edges()
+    assert lengths(box) == [1.0, 1.0, 2.0, 2.0] and np.allclose(box[:, :, 2], 0.3)
+    assert len(cp.Terrain().edges()) == 0
+    gap = near(cp.Terrain(cp.Gap((1.0, 0.0), (0.5, 3.0))).edges())
+    assert lengths(gap) == [0.5, 0.5, 3.0, 3.0] and np.allclose(gap[:, :, 2], 0.0)
+
+
+def test_edges_between_boxes_that_touch():
+    """Two boxes of one height are one; a lower one beside it has no edge where the higher one stands."""
+    same = cp.Terrain([cp.Box.between((0, 0), (1, 1), 0.3), cp.Box.between((1, 0), (2, 1), 0.3)]).edges()
+    assert sum(lengths(same)) == pytest.approx(6.0)
+    lower = cp.Terrain([cp.Box.between((0, 0), (1, 1), 0.3), cp.Box.between((1, 0.5), (2, 2), 0.1)]).edges()
+    high = np.isclose(lower[:, :, 2], 0.3).all(axis=1)
+    assert sum(lengths(lower[high])) == pytest.approx(4.0) and sum(lengths(lower[~high])) == pytest.approx(4.5)
+    hidden = cp.Terrain([cp.Box.between((0, 0), (1, 1), 0.3), cp.Box.between((0.2, 0.2), (0.8, 0.8), 0.2)]).edges()
+    assert len(hidden) == 4
+
+
+def test_edges_of_stairs_ramps_and_fields():
+    stairs = cp.Terrain(cp.Stairs(steps=3, rise=0.15, tread=0.3, width=2.0)).edges()
+    fronts = np.abs(stairs[:, 0, 0] - stairs[:, 1, 0]) < 1e-9
+    assert sorted(np.round(stairs[fronts][:, 0, 2], 3).tolist()) == [0.15, 0.3, 0.45, 0.45]
+    ramp = cp.Terrain(cp.Ramp((0.0, 0.0), 2.0, 0.5, 1.0)).edges()
+    assert lengths(ramp) == [1.0, *[pytest.approx(np.hypot(2.0, 0.5), abs=1e-6)] * 2]  # not the lower one
+    step = np.zeros((11, 11))
+    step[:, 6:] = 0.3  # a step of 0.3 m over a cell of 0.05 m, in the middle
+    field = cp.Terrain(cp.HeightField(step, (0.0, 0.0), (0.5, 0.5))).edges()
+    inside = field[np.abs(field[:, :, :2]).max(axis=(1, 2)) < 0.2401]
+    assert np.allclose(inside[:, :, 0], 0.05) and np.allclose(inside[:, :, 2], 0.3) and len(inside) == 8
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_beside_every_edge_the_ground_falls(name: str):
+    terrain = cp.Terrain(PIECES[name])
+    for a, b in terrain.edges():
+        middle, along = 0.5 * (a + b), (b - a)[:2] / np.linalg.norm((b - a)[:2])
+        sides = [terrain.height(*(middle[:2] + s * 0.006 * np.array([-along[1], along[0]]))) for s in (-1.0, 1.0)]
+        assert abs(max(sides) - middle[2]) < 0.02 and min(sides) < middle[2] - 0.009
+
+
+def test_no_step_is_missed():
+    """Along random lines, every place where the height jumps lies on an edge."""
+    terrain = cp.Terrain([*PIECES["stones in a gap"], *PIECES["turned box"], *PIECES["stairs"]])
+    edges = terrain.edges()
+    random, found = np.random.default_rng(8), 0
+    for _ in range(60):
+        a, b = random.uniform(-2.0, 2.0, (2, 2))
+        line = a + np.linspace(0.0, 1.0, 8001)[:, None] * (b - a)
+        heights = terrain.height(*line.T)
+        for k in np.flatnonzero(np.abs(np.diff(heights)) > 0.02):
+            p = 0.5 * (line[k] + line[k + 1])
+            start, along = edges[:, 0, :2], edges[:, 1, :2] - edges[:, 0, :2]
+            share = np.clip(((p - start) * along).sum(axis=1) / (along**2).sum(axis=1), 0.0, 1.0)
+            assert np.linalg.norm(start + share[:, None] * along - p, axis=1).min() < 2e-3
+            found += 1
+    assert found > 50

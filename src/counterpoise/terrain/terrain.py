@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 from counterpoise.objectives.surface import LEVEL, Surface
+from counterpoise.terrain.edges import find_edges
 from counterpoise.terrain.height_field import HeightField
 from counterpoise.terrain.pieces import Piece
 from counterpoise.terrain.solids import SINK, BoxSolid, ground_around
@@ -97,6 +99,17 @@ class Terrain:
             return LEVEL if z == 0.0 else Surface((0.0, 0.0, z))
         at_axis = z + (n[0] * float(np.asarray(x)) + n[1] * float(np.asarray(y))) / n[2]
         return Surface.tilted(n, (0.0, 0.0, at_axis))
+
+    def edges(self) -> Array:
+        """Returns the segments (k, 2, 3) [m] along which the ground falls away: by a step, or steeper than 63 degrees.
+
+        They lie on the upper side. Ground with gaps ends far away, at edges of its own.
+        """
+        return self._edges.copy()
+
+    @cached_property
+    def _edges(self) -> Array:
+        return find_edges(self.boxes, self.fields, self.height)
 
     def _tops(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Ints, tuple[int, ...]]:
         """Returns height (n,), normal (n, 3) and number (n,) of the highest solids, and the shape of the places."""
