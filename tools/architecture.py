@@ -22,6 +22,7 @@ ROOMS = {  # in the order data flows: what is in it, colour
     "motion": ("movement as data, files, retargeting", "#3d9970"),
     "features": ("quantities of a body, and goals", "#f2b134"),
     "objectives": ("goals as rows of one tick's program", "#c9a227"),
+    "terrain": ("boxes, stairs, gaps, height fields", "#a47551"),
     "pose": ("one pose from goals and constraints", "#6a9fb5"),
     "spacetime": ("whole motions that physics allows", "#5b5ea6"),
     "control": ("controllers: stand, balance, drag", "#b565a7"),

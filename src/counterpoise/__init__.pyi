@@ -141,5 +141,13 @@ from counterpoise.spacetime import joint_torques as joint_torques
 from counterpoise.spacetime import optimize_motion as optimize_motion
 from counterpoise.spacetime import read_stunt as read_stunt
 from counterpoise.spacetime import solve_motion as solve_motion
+from counterpoise.terrain import Box as Box
+from counterpoise.terrain import Gap as Gap
+from counterpoise.terrain import HeightField as HeightField
+from counterpoise.terrain import Ramp as Ramp
+from counterpoise.terrain import Stairs as Stairs
+from counterpoise.terrain import SteppingStones as SteppingStones
+from counterpoise.terrain import Terrain as Terrain
+from counterpoise.terrain import rough_ground as rough_ground
 
 __version__: str

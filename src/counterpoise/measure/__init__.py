@@ -10,6 +10,7 @@ from counterpoise.measure.balance import (
     foot_slip,
     ground_contacts,
     ground_force,
+    penetration,
     support_polygon,
 )
 from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentum, power, summary
@@ -20,5 +21,5 @@ from counterpoise.solve.geometry import convex_hull
 __all__ = [
     "AnkleLimit", "Bar", "Energy", "Fall", "GroundContacts", "PushLimit", "Summary", "Survival", "ankle_limit", "com",
     "convex_hull", "cop", "energy", "fell", "foot_forces", "foot_lift", "foot_slip", "ground_contacts", "ground_force",
-    "momentum", "power", "push_limit", "push_map", "summary", "support_polygon", "survival",
+    "momentum", "penetration", "power", "push_limit", "push_map", "summary", "support_polygon", "survival",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
@@ -102,7 +103,7 @@ def foot_slip(recording: Recording, figure: int = 0) -> dict[str, float]:
     out = {}
     for foot in character.feet:
         paths = np.array([point_path(character, track, p.body, p.position) for p in foot.points])  # (p, n, 3)
-        lowest = np.argmin(paths[:, :-1, 2], axis=0)
+        lowest = np.argmin(height_above_ground(recording, paths[:, :-1]), axis=0)
         rows = np.arange(len(recording) - 1)
         step = paths[lowest, rows + 1, :2] - paths[lowest, rows, :2] - floor[:-1] * recording.timestep
         stands = forces[foot.name][:-1, 2] > STANDING_LOAD * weight
@@ -125,6 +126,7 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
     """Whether, when and why the figure fell.
 
     It fell if anything but a foot bears weight on the ground, or if the CoM is below FALL_HEIGHT of its neutral height.
+    On terrain the CoM's height is that above the ground below it or below its feet, whichever is lower.
     """
     character = recording.figures[figure]
     if not character.feet:
@@ -142,7 +144,7 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
     neutral = character.snapshot()
     height = neutral.com[2] - neutral.contact_position[:, 2].mean()
     track = recording.track(figure)
-    floor = min(0.0, float(np.nan_to_num(cop(recording, figure)[:, 2], nan=0.0).min()))
+    floor = _floor_below(recording, figure)
     low = track.com[:, 2] - floor < FALL_HEIGHT * height
     if low.any():
         first = float(recording.time[int(np.argmax(low))])
@@ -151,6 +153,37 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
         return Fall(False)
     when, why = min(signs)
     return Fall(True, when, why)
+
+
+def height_above_ground(recording: Recording, points: Array) -> Array:
+    """Returns how far points (..., 3) are above the terrain, or above z = 0, (...) [m]."""
+    terrain = recording.terrain
+    return points[..., 2] if terrain is None else points[..., 2] - terrain.height(points[..., 0], points[..., 1])
+
+
+def _floor_below(recording: Recording, figure: int) -> Array | float:
+    """Returns the height of the ground that a figure could fall onto, (n,), or one for all rows [m]."""
+    terrain = recording.terrain
+    if terrain is None:
+        return min(0.0, float(np.nan_to_num(cop(recording, figure)[:, 2], nan=0.0).min()))
+    character, track = recording.figures[figure], recording.track(figure)
+    places = [point_path(character, track, p.body, p.position) for p in character.contact_points] + [track.com]
+    return np.min([terrain.height(place[:, 0], place[:, 1]) for place in places], axis=0)
+
+
+def penetration(recording: Recording, figure: int = 0) -> Array:
+    """Returns how deep the figure is inside the ground or the terrain, (n,) [m]: the deepest contact, 0 without one."""
+    model, span = recording.model, recording.places[figure].bodies
+    data, out = mujoco.MjData(model), np.zeros(len(recording))
+    for row, q in enumerate(recording.qpos):
+        data.qpos[:] = q
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_collision(model, data)
+        bodies = model.geom_bodyid[data.contact.geom]
+        mine = ((bodies >= span.start) & (bodies < span.stop)).any(axis=1) & (bodies == 0).any(axis=1)
+        out[row] = max(0.0, float(-data.contact.dist[mine].min(initial=0.0)))
+    return out
 
 
 def _foot_bodies(recording: Recording, figure: int, name: str) -> Ints:

@@ -37,6 +37,8 @@ _KINDS = {
     int(mujoco.mjtGeom.mjGEOM_HFIELD): MESH,
 }
 
+GROUND_BOXES = "ground_"  # names of static boxes that are drawn like the floor begin with this
+
 
 @dataclass(frozen=True, eq=False)
 class ModelSolids:
@@ -67,7 +69,10 @@ class ModelSolids:
             if rgba[k, 3] < 1:
                 flags[k] = 0
             is_field = types[geom] == mujoco.mjtGeom.mjGEOM_HFIELD
-            if is_field:
+            is_ground = not moving[geom] and model.geom(int(geom)).name.startswith(GROUND_BOXES)
+            if is_ground:
+                rgba[k] = (look or Look()).ground
+            if is_field or is_ground:
                 flags[k] |= CHECKED
             if _KINDS[int(types[geom])] == MESH:
                 key = (is_field, int(model.geom_dataid[geom]))

@@ -83,7 +83,7 @@ class Scene:
         if len(self.planes):
             return self
         ground = np.array([GROUND_PLANE])
-        for i in np.flatnonzero(self.flags & CHECKED):
+        for i in np.flatnonzero((self.flags & CHECKED).astype(bool) & (self.mesh >= 0)):
             first, count = self.meshes.spans[self.mesh[i], :2]
             corners = self.meshes.corners[first : first + count].reshape(-1, 3) @ self.rotation[i, 2]
             ground[0, 0, 2] = min(ground[0, 0, 2], float(corners.min()) + self.position[i, 2])

@@ -23,7 +23,7 @@ from counterpoise.errors import BadValue
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import Driver, count_clamped, note_columns, one_controller_each, steps_per_tick
 from counterpoise.simulate.reading import is_sound
-from counterpoise.simulate.recording import Recording
+from counterpoise.simulate.recording import Recording, terrain_meta
 from counterpoise.simulate.run_log import RunLog
 from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.start import start_states
@@ -246,7 +246,8 @@ class Run:
             ticks=np.array([tick.time for tick in ticks[0]], float),
             notes=note_columns(ticks[0]),
             tick_seconds=np.array([tick.seconds for tick in ticks[0]], float),
-            meta={
+            meta=terrain_meta(world)
+            | {
                 "status": self.status,
                 "seed": self.seed,
                 "controllers": [type(driver.controller).__name__ for driver in self.drivers],

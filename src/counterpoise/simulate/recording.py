@@ -26,7 +26,9 @@ from counterpoise.character.track import Track, follow
 from counterpoise.errors import CounterpoiseError
 from counterpoise.files import Refused, one_line, open_archive, write_archive
 from counterpoise.motion.motion import Motion
-from counterpoise.simulate.world import FigurePlace
+from counterpoise.simulate.world import FigurePlace, World
+from counterpoise.terrain import Terrain
+from counterpoise.terrain.description import describe_terrain, terrain_from_description
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,6 +93,12 @@ class Recording:
     def status(self) -> str:
         """`finished`, `interrupted` (Ctrl-C) or `diverged` (the next state was not finite)."""
         return str(self.meta.get("status", "finished"))
+
+    @cached_property
+    def terrain(self) -> Terrain | None:
+        """The terrain of its world; None where the ground is a plane."""
+        tables = self.meta.get("terrain")
+        return None if tables is None else terrain_from_description(tables)
 
     def __len__(self) -> int:
         return len(self.time)
@@ -214,3 +222,8 @@ def model_bytes(model: mujoco.MjModel) -> NDArray[np.uint8]:
     buffer = np.zeros(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return buffer
+
+
+def terrain_meta(world: World) -> dict[str, Any]:
+    """Returns what a recording notes of its terrain: nothing where there is none."""
+    return {} if world.terrain is None else {"terrain": describe_terrain(world.terrain)}

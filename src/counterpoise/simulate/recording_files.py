@@ -56,7 +56,7 @@ def read_recording(archive: Archive) -> Recording:
     for key in ("format", "version", "mujoco", "figures"):
         meta.pop(key)
     ticks = archive.read(TICKS, "f", 1)
-    return Recording(
+    recording = Recording(
         figures=figures,
         places=places,
         model=model,
@@ -72,6 +72,11 @@ def read_recording(archive: Archive) -> Recording:
         meta=meta,
         warm_start=arrays.get("warm_start"),
     )
+    try:
+        _ = recording.terrain  # made here, so that a damaged one is found here
+    except (TypeError, AttributeError, ValueError, KeyError) as error:
+        raise Refused(f"its terrain is damaged: {one_line(error)}") from error
+    return recording
 
 
 def _read_figures(meta: dict[str, Any], model: mujoco.MjModel) -> tuple[tuple[Character, ...], tuple[FigurePlace, ...]]:

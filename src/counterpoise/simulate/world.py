@@ -1,4 +1,4 @@
-"""World: ground with friction and tilt, a moving platform, gravity; and the model made of it and its figures.
+"""World: ground with friction and tilt, terrain, a moving platform, gravity; and the model made of it and its figures.
 
 The platform is a heavy body on three slides and three hinges. It is driven by forces, so it carries what stands on it
 by friction, and its motion is part of the recorded inputs: plain MuJoCo can replay it.
@@ -18,6 +18,8 @@ from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.physics import CONTACT_SOLIMP, CONTACT_SOLREF, set_physics
 from counterpoise.defaults import GRAVITY, GROUND_FRICTION
 from counterpoise.errors import BadValue
+from counterpoise.simulate.terrain_geoms import add_terrain
+from counterpoise.terrain import Terrain
 
 AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 INTEGRATORS = {
@@ -86,6 +88,7 @@ class World:
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)  # [m/s^2]
     timestep: float = 0.001  # [s]
     integrator: str = "implicitfast"
+    terrain: Terrain | None = None  # boxes, stairs, gaps, ... instead of a plane
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.friction) and self.friction >= 0.0):
@@ -102,9 +105,24 @@ class World:
             raise BadValue(f"tilt is (roll, pitch) of less than 80 degrees; got {self.tilt!r}")
         if len(self.gravity) != 3 or not np.isfinite(self.gravity).all():
             raise BadValue(f"gravity is three finite numbers [m/s^2]; got {self.gravity!r}")
+        self._check_terrain()
+
+    def _check_terrain(self) -> None:
+        if self.terrain is None:
+            return
+        if not isinstance(self.terrain, Terrain):
+            raise BadValue(f"terrain is a Terrain([...]) of pieces; got {self.terrain!r}")
+        if not self.ground:
+            raise BadValue("terrain is ground: leave out ground=False, or leave out the terrain")
+        if any(self.tilt):
+            raise BadValue("tilt is for the plain ground; on terrain use a Ramp or a HeightField")
+        if self.platform is not None:
+            raise BadValue("a moving platform and terrain cannot be in one world: keep one of them")
 
     def height_at(self, x: float, y: float) -> float:
-        """Height of the (tilted) ground under a place [m]."""
+        """Height of the ground under a place [m]: of the terrain, or of the (tilted) plane."""
+        if self.terrain is not None:
+            return float(self.terrain.height(x, y))
         n = ground_normal(self.tilt)
         return float(-(n[0] * x + n[1] * y) / n[2])
 
@@ -140,6 +158,8 @@ def build_stage(world: World, figures: Sequence[Character]) -> Stage:
     spec.option.gravity = list(world.gravity)
     if world.ground:
         _add_ground(spec, world)
+    if world.terrain is not None:
+        add_terrain(spec, world.terrain, lambda geom: _surface(geom, world.friction))
     if world.platform is not None:
         _add_platform(spec, world, world.platform, sum(f.mass for f in figures))
     model = spec.compile()
@@ -208,6 +228,8 @@ def ground_normal(tilt: tuple[float, float]) -> Array:
 
 def _add_ground(spec: mujoco.MjSpec, world: World) -> None:
     drop = -1.0 if world.platform is not None else 0.0  # below a platform there is a floor to fall onto
+    if world.terrain is not None:
+        drop = world.terrain.floor
     normal = ground_normal(world.tilt)
     axis = np.cross([0.0, 0.0, 1.0], normal)
     quat = np.concatenate(([1.0 + normal[2]], axis))
