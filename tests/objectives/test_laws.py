@@ -284,6 +284,37 @@ def test_a_target_with_time_left_is_cubic_hermite_interpolation():
         assert np.allclose(a, curve(0.0, 2), atol=1e-4) and np.allclose(b, curve(T, 2), atol=1e-4)
 
 
+def test_a_target_in_closed_form_is_the_least_squares_solution():
+    """Eq. A.20 by a general solver, for every time left and softness."""
+    rng = np.random.default_rng(1)
+    for T in (0.0, 1e-6, 1e-3, 0.01, 0.03, 0.1, 0.5, 1.0, 4.0):
+        for softness in (1e-7, 1e-4, 1e-2):
+            error, speed, end = rng.standard_normal((3, 3))
+            A = np.array([[T * T / 3, T * T / 6], [T / 2, T / 2], [softness, 0], [0, softness]])
+            wanted = np.stack([error - speed * T, end - speed, 0 * error, 0 * error])
+            expected = np.linalg.lstsq(A, wanted, rcond=None)[0]
+            found = np.stack(arrival(error, speed, end, T, softness))
+            assert np.allclose(found, expected, rtol=1e-7, atol=1e-9 * (1.0 + np.abs(expected).max())), (T, softness)
+
+
+@pytest.mark.parametrize("time", [0.4, 0.02, -1.0])
+def test_a_compiled_target_is_the_plain_one(human, time: float):
+    here = moving(human, 18)
+    features = [
+        (PointPosition("hand_left"), (0.3, 0.1, 0.5), (0.1, 0.2, -0.3), None),
+        (PositionFromCom("hand_left"), (0.3, 0.5), (0.1, -0.3), "xz"),
+        (BodyOrientation("head"), (0.8, 0.0, 0.6, 0.0), (0.1, 0.2, -0.3), "yz"),
+        (ComPosition(), (0.3, 0.1, 0.5), 0.2, None),
+    ]
+    for feature, value, velocity, axes in features:
+        target = cp.Target(feature, value, here.time + time, velocity, axes=axes, limit=50.0)
+        assert target.record(here, None, 1.0) is not None
+        A, b = np.zeros((3, human.nv)), np.zeros(3)
+        count, rows = target.write(here, None, A, b, 0, 1.0), target.rows(here)
+        assert count == len(rows)
+        assert np.allclose(A[:count], rows.A, atol=1e-12) and np.allclose(b[:count], rows.b, rtol=1e-9, atol=1e-10)
+
+
 def test_a_target_is_reached_on_time_and_never_asks_for_the_infinite():
     y, v, dt, T = np.array([0.2]), np.array([-1.0]), 1e-3, 0.6
     largest = 0.0
