@@ -60,6 +60,7 @@ from counterpoise.objectives import JointStops as JointStops
 from counterpoise.objectives import MinimumTorque as MinimumTorque
 from counterpoise.objectives import Momentum as Momentum
 from counterpoise.objectives import Objective as Objective
+from counterpoise.objectives import RelaxedJoints as RelaxedJoints
 from counterpoise.objectives import Setpoint as Setpoint
 from counterpoise.objectives import Surface as Surface
 from counterpoise.objectives import Target as Target

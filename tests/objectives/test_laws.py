@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
 import counterpoise as cp
+from counterpoise import spatial
+from counterpoise.control import WholeBodyTuning, solve_whole_body
 from counterpoise.errors import BadValue
-from counterpoise.features import BodyOrientation, ComPosition, Feature, PointPosition
-from counterpoise.objectives import EXAMPLES, DiagonalRows, Footing, faded, momentum_scale, take_stance
+from counterpoise.features import BodyOrientation, ComPosition, Feature, Height, PointPosition, PositionFromCom
+from counterpoise.objectives import EXAMPLES, DiagonalRows, Footing, Rows, faded, momentum_scale, take_stance
 from counterpoise.objectives.target import arrival
 
 BODIES = ["human", "chicken", "planar_biped"]
@@ -92,6 +95,94 @@ def test_a_setpoint_asks_for_a_spring_and_a_damper(which: str, body: str):
     assert np.allclose(bend[picked], asked[picked], atol=2e-4 * (1 + np.abs(asked).max()))
 
 
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("which", ["place", "from the CoM", "orientation", "height"])
+def test_compiled_rows_feed_a_moving_reference_forward(which: str, body: str):
+    """Written rows that are obeyed move the feature, by differences of its values, as its reference moves."""
+    character = cp.character(body)
+    end, point = character.segments[-1], (0.1, 0.0, 0.2)
+    features = {
+        "place": PointPosition(end, point),
+        "from the CoM": PositionFromCom(end, point),
+        "orientation": BodyOrientation(end),
+        "height": Height(end, point=point),
+    }
+    feature, here = features[which], moving(character, 11)
+    flat = body == "planar_biped"
+    axes = None if which == "height" or not flat else (1,) if which == "orientation" else "xz"
+    rng = np.random.default_rng(12)
+    there, size = feature.value(moving(character, 13)), 1 if which == "height" else 3
+    velocity, acceleration = rng.standard_normal((2, size))
+    first = cp.Setpoint(feature, feature.value(here), stiffness=30.0, axes=axes)
+    wanted = first.aimed(value=there, velocity=velocity, acceleration=acceleration)
+    assert wanted.record(here, None, 1.0) is not None  # compiled
+    A, b = np.zeros((4, character.nv)), np.zeros(4)
+    count = wanted.write(here, None, A, b, 0, 1.0)
+    bend = second_derivative(feature, here, obeying(Rows(A[:count], b[:count])))
+    h = 1e-6
+    rate = feature.difference(feature.value(ahead(here, 0 * here.v, -h)), feature.value(ahead(here, 0 * here.v, h)))
+    error = feature.difference(feature.value(here), there)
+    asked = 30.0 * error + 2 * np.sqrt(30.0) * (velocity - rate / (2 * h)) + acceleration
+    picked = wanted.axes if wanted.axes is not None else slice(None)
+    assert np.allclose(bend[picked], asked[picked], atol=2e-4 * (1 + np.abs(asked).max()))
+
+
+def test_compiled_orientations_agree_with_the_feature_at_every_angle(human):
+    """Errors from nothing to half a turn, about every axis, and quaternions of both signs."""
+    rng, feature = np.random.default_rng(14), BodyOrientation("head")
+    A, b = np.zeros((3, human.nv)), np.zeros(3)
+    for k in range(300):
+        here = moving(human, k % 7)
+        axis = rng.standard_normal(3)
+        angle = (0.0, 1e-12, 1e-7, 1e-3, 1.0, 3.0, np.pi - 1e-6)[k % 7] if k < 100 else rng.uniform(0, np.pi)
+        turn = spatial.from_axis_angle(axis, angle)
+        goal = spatial.multiply(turn, feature.value(here)) * rng.choice([-1.0, 1.0])
+        wanted = cp.Setpoint(feature, goal, stiffness=1.0, damping=0.0)
+        wanted.write(here, None, A, b, 0, 1.0)
+        error = b + feature.drift(here)
+        assert np.allclose(b, wanted.rows(here).b, rtol=1e-9, atol=1e-12)
+        assert np.allclose(error, angle * axis / np.linalg.norm(axis), atol=1e-7)
+
+
+@pytest.mark.parametrize("body", ["human", "insectoid", "chicken"])
+def test_relaxed_joints_move_as_mujoco_moves_them_without_torque(body: str):
+    """Torques at all other joints, none at these: what MuJoCo's forward dynamics gives obeys the rows."""
+    character = cp.character(body)
+    here, rng = moving(character, 15), np.random.default_rng(16)
+    joints = tuple(joint.name for joint in character.joints[-3:])
+    dofs = np.concatenate([np.arange(character.nv)[character.joint(name).dofs] for name in joints])
+    torque = 20.0 * rng.standard_normal(character.nv)
+    torque[dofs] = 0.0
+    model, data = character.model, mujoco.MjData(character.model)
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = here.q, here.v, torque
+    off = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    flags = model.opt.disableflags
+    try:
+        model.opt.disableflags |= int(off)
+        mujoco.mj_forward(model, data)
+    finally:
+        model.opt.disableflags = flags
+    relaxed = cp.RelaxedJoints(joints)
+    rows = relaxed.rows(here)
+    scale = 1.0 + np.abs(data.qacc).max()
+    assert len(rows) == len(dofs) and np.abs(rows.residual(data.qacc)).max() < 1e-9 * scale
+    assert np.abs(rows.residual(data.qacc + 1.0)).max() > 0.1  # the rows say something
+    damped = cp.RelaxedJoints(joints, damping=2.0).rows(here)
+    assert np.allclose(damped.b, rows.b - 2.0 * here.v[dofs]) and np.array_equal(damped.A, rows.A)
+
+
+def test_relaxed_arms_get_no_torque_from_the_compiled_solver(human):
+    arms = tuple(j.name for j in human.joints if j.name.startswith(("shoulder", "elbow", "wrist")))
+    here = moving(human, 17, 0.5)
+    gains = dict.fromkeys(("shoulder", "elbow", "wrist"), 1e-6)
+    pose = cp.TrackPose(weights={"": 1.0, **gains})
+    levels = [cp.Setpoint(ComPosition(), here.com, limit=3.0)], [cp.RelaxedJoints(arms, weight=1e3), pose]
+    limp = solve_whole_body(here, levels, Footing(), WholeBodyTuning(path="fast"))
+    held = solve_whole_body(here, [levels[0], [cp.TrackPose()]], Footing(), WholeBodyTuning(path="fast"))
+    dofs = np.concatenate([np.arange(human.nv)[human.joint(name).dofs] for name in arms])
+    assert np.abs(limp.torque[dofs]).max() < 1e-3 < 1.0 < np.abs(held.torque[dofs]).max()
+
+
 def test_a_limit_shortens_what_is_asked_and_keeps_its_direction(human):
     here = human.snapshot()
     far = here.com + np.array([3.0, 4.0, 0.0])
@@ -169,6 +260,11 @@ def test_an_objective_aimed_anew_is_one_made_anew(human):
     old = [
         (cp.Setpoint(ComPosition(), (0.0, 0.0, 1.0), axes="xy"), {"value": goal, "velocity": rate, "stiffness": 30.0}),
         (cp.Momentum("angular", gain=4.0), {"value": goal, "rate": rate}),
+        (cp.Setpoint(PointPosition("hand_left"), (0.0, 0.0, 1.0)), {"value": goal, "acceleration": rate}),
+        (
+            cp.Setpoint(BodyOrientation("head"), (1.0, 0.0, 0.0, 0.0)),
+            {"value": np.array([0.8, 0.0, 0.6, 0.0]), "velocity": rate},
+        ),
     ]
     for objective, references in old:
         A, b = np.zeros((2, 3, human.nv)), np.zeros((2, 3))
@@ -186,6 +282,37 @@ def test_a_target_with_time_left_is_cubic_hermite_interpolation():
         a, b = arrival(yT - y0, v0, vT, T, 1e-7)
         curve = CubicHermiteSpline([0.0, T], [y0, yT], [v0, vT])
         assert np.allclose(a, curve(0.0, 2), atol=1e-4) and np.allclose(b, curve(T, 2), atol=1e-4)
+
+
+def test_a_target_in_closed_form_is_the_least_squares_solution():
+    """Eq. A.20 by a general solver, for every time left and softness."""
+    rng = np.random.default_rng(1)
+    for T in (0.0, 1e-6, 1e-3, 0.01, 0.03, 0.1, 0.5, 1.0, 4.0):
+        for softness in (1e-7, 1e-4, 1e-2):
+            error, speed, end = rng.standard_normal((3, 3))
+            A = np.array([[T * T / 3, T * T / 6], [T / 2, T / 2], [softness, 0], [0, softness]])
+            wanted = np.stack([error - speed * T, end - speed, 0 * error, 0 * error])
+            expected = np.linalg.lstsq(A, wanted, rcond=None)[0]
+            found = np.stack(arrival(error, speed, end, T, softness))
+            assert np.allclose(found, expected, rtol=1e-7, atol=1e-9 * (1.0 + np.abs(expected).max())), (T, softness)
+
+
+@pytest.mark.parametrize("time", [0.4, 0.02, -1.0])
+def test_a_compiled_target_is_the_plain_one(human, time: float):
+    here = moving(human, 18)
+    features = [
+        (PointPosition("hand_left"), (0.3, 0.1, 0.5), (0.1, 0.2, -0.3), None),
+        (PositionFromCom("hand_left"), (0.3, 0.5), (0.1, -0.3), "xz"),
+        (BodyOrientation("head"), (0.8, 0.0, 0.6, 0.0), (0.1, 0.2, -0.3), "yz"),
+        (ComPosition(), (0.3, 0.1, 0.5), 0.2, None),
+    ]
+    for feature, value, velocity, axes in features:
+        target = cp.Target(feature, value, here.time + time, velocity, axes=axes, limit=50.0)
+        assert target.record(here, None, 1.0) is not None
+        A, b = np.zeros((3, human.nv)), np.zeros(3)
+        count, rows = target.write(here, None, A, b, 0, 1.0), target.rows(here)
+        assert count == len(rows)
+        assert np.allclose(A[:count], rows.A, atol=1e-12) and np.allclose(b[:count], rows.b, rtol=1e-9, atol=1e-10)
 
 
 def test_a_target_is_reached_on_time_and_never_asks_for_the_infinite():
@@ -348,6 +475,10 @@ def squat() -> cp.Motion:
         (lambda: cp.Setpoint(ComPosition(), (0, np.nan, 0)), "NaN"),
         (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), stiffness=-1.0), "stiffness"),
         (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), axes="xq"), "axes"),
+        (lambda: cp.Setpoint(BodyOrientation("head"), (0, 0, 0)), "quaternion"),
+        (lambda: cp.Setpoint(BodyOrientation("head"), (0, 0, 0, 0)), "no orientation"),
+        (lambda: cp.RelaxedJoints(()), "at least one joint"),
+        (lambda: cp.RelaxedJoints(("elbow_left",), damping=-1.0), "damping"),
         (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), weight=-2.0), "weight"),
         (lambda: cp.Setpoint(ComPosition(), (0, 0, 0), limit=0.0), "limit"),
         (lambda: cp.Setpoint(ComPosition(), (0, 0)).rows(cp.character("human").snapshot()), "shape"),

@@ -7,7 +7,7 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.control import WholeBodyTuning, fast_solver, solve_whole_body
-from counterpoise.features import ComPosition, PointPosition
+from counterpoise.features import BodyOrientation, ComPosition, Height, PointPosition, PositionFromCom, RelativePosition
 from counterpoise.objectives import Clearance, Footing
 from counterpoise.objectives.tick_rows import write_tick
 
@@ -21,6 +21,10 @@ def levels_of(character: cp.Character, reference: cp.Snapshot | None, extra: lis
         cp.Setpoint(ComPosition(), com, np.array([0.0, 0.0, 0.1]), axes="z", weight=100.0, name="height"),
         cp.Momentum("angular", gain=20.0, weight=0.5),
         cp.Momentum("angular", value=(0.3,), rate=(0.1,), axes="z", weight=7.0, name="turning"),
+        cp.Setpoint(BodyOrientation(character.segments[-1]), (0.8, 0.0, 0.6, 0.0), weight=2.0),
+        cp.Setpoint(PositionFromCom(character.segments[-1]), (0.1, 0.2, -0.3), limit=30.0, weight=2.0),
+        cp.Setpoint(Height(character.root), 0.8, weight=2.0),
+        cp.RelaxedJoints((character.joints[-1].name,), weight=0.3),
         cp.TrackPose(stiffness=150.0, root_weight=1e-3),
         cp.JointStops(weight=3.0),
         Clearance(reference=reference, moved=(0.01, 0.0, 0.02), margin=0.1, weight=5.0),
@@ -32,7 +36,7 @@ def levels_of(character: cp.Character, reference: cp.Snapshot | None, extra: lis
 def test_one_kernel_and_single_objectives_give_the_same_torques(body: str, monkeypatch: pytest.MonkeyPatch):
     character = cp.character(body)
     rng = np.random.default_rng(2)
-    hand = cp.Setpoint(PointPosition(character.segments[-1]), (0.3, 0.1, 0.5), weight=4.0)
+    hand = cp.Setpoint(RelativePosition(character.segments[-1], character.root), (0.3, 0.1, 0.5), weight=4.0)
     memory, held = None, 0
     for k in range(12):
         q = character.integrate(character.neutral, (0.02 + 0.03 * k) * rng.standard_normal(character.nv))
@@ -55,12 +59,13 @@ def test_levels_of_another_kind_are_written_objective_by_objective(human: cp.Cha
     here = human.snapshot()
     A, b = np.empty((200, human.nv)), np.empty(200)
     pose, com = cp.TrackPose(), cp.Setpoint(ComPosition(), here.com)
-    hand = cp.Setpoint(PointPosition("hand_left"), (0.3, 0.1, 0.5))
+    hand = cp.Setpoint(RelativePosition("hand_left", "head"), (0.3, 0.1, 0.5))  # rows of its own, no record
+    foot = cp.Setpoint(PointPosition("foot_left"), (0.3, 0.1, 0.5))
 
     def taken(*levels: tuple[cp.Objective, ...]) -> bool:
         return write_tick(levels, here, None, A, b, 1e-8) is not None
 
-    assert taken((com,), (pose,)) and taken((com,), (pose, hand))
+    assert taken((com,), (pose,)) and taken((com,), (pose, hand)) and taken((foot,), (pose, com))
     assert not taken((com,), (cp.Momentum(),))  # no posture
     assert not taken((hand,), (pose,))  # rows of its own in a strict level
     assert not taken((com,), (pose, hand, cp.Momentum()))  # a record after rows

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from counterpoise.character.character import Character
 from counterpoise.features.base import Feature
-from counterpoise.features.com import ComPosition, ComSupport
+from counterpoise.features.com import ComPosition, ComSupport, PositionFromCom
 from counterpoise.features.components import Components
 from counterpoise.features.frame import AxisAim, AxisComponent, AxisDirection, BodyOrientation, PointPosition
 from counterpoise.features.goal import Goal
@@ -24,6 +24,7 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
     "RelativePosition": lambda c: RelativePosition(c.segments[-1], c.segments[len(c.segments) // 2], (0.1, 0.0, 0.1)),
     "RelativeOrientation": lambda c: RelativeOrientation(c.segments[-1], c.segments[len(c.segments) // 2]),
     "ComPosition": lambda c: ComPosition(),
+    "PositionFromCom": lambda c: PositionFromCom(c.segments[-1], (0.1, -0.05, 0.2)),
     "ComSupport": lambda c: ComSupport(((0.0, 0.0), (0.3, 0.0), (0.2, 0.4), (-0.1, 0.2))),
     "WholePosture": lambda c: WholePosture(c),
     "JointValue": lambda c: JointValue(c, c.joints[-1].name),
@@ -38,5 +39,5 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
 __all__ = [
     "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport",
     "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
-    "PlaneDistance", "PointPosition", "RelativeOrientation", "RelativePosition", "WholePosture",
+    "PlaneDistance", "PointPosition", "PositionFromCom", "RelativeOrientation", "RelativePosition", "WholePosture",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.features.base import Feature
+from counterpoise.features.frame import ORIGIN, Point
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,35 @@ class ComPosition(Feature):
 
     def drift(self, snapshot: Snapshot) -> Array:
         return snapshot.com_drift.copy()
+
+
+@dataclass(frozen=True)
+class PositionFromCom(Feature):
+    """Position of a point of a body as seen from the centre of mass, world axes [m]: p - c."""
+
+    body: str
+    point: Point = ORIGIN  # in the body's frame
+
+    @property
+    def name(self) -> str:
+        return f"position of {self.body} from the centre of mass"
+
+    @property
+    def unit(self) -> str:
+        return "m"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return ("x", "y", "z")
+
+    def value(self, kinematics: Kinematics) -> Array:
+        return kinematics.position(self.body, self.point) - kinematics.com
+
+    def jacobian(self, kinematics: Kinematics) -> Array:
+        return kinematics.jacobian(self.body, self.point) - kinematics.com_jacobian
+
+    def drift(self, snapshot: Snapshot) -> Array:
+        return snapshot.drift(self.body, self.point) - snapshot.com_drift
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
-from counterpoise.objectives.writing import HELD_POINTS, BlockFull, Record, write_records, write_rows
+from counterpoise.objectives.writing import HELD_POINTS, RELAXED, BlockFull, Record, write_records, write_rows
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -170,13 +170,15 @@ def write_all(
     else:
         held, goal = stance.memory.held, stance.goal
         goal_v, goal_a = stance.goal_velocity, stance.goal_acceleration
-    nbody = len(tables_of(snapshot.character).parent)
-    return write_records(records, count, A, b, at, ends, betas, snapshot.flat, nbody, held, goal, goal_v, goal_a)
+    ancestors = tables_of(snapshot.character).ancestors
+    return write_records(records, count, A, b, at, ends, betas, snapshot.flat, ancestors, held, goal, goal_v, goal_a)
 
 
 def most_rows(record: Record, snapshot: Snapshot) -> int:
     """Returns the largest number of rows that a record can have."""
-    return 3 * len(snapshot.character.contact_points) if record[0] == HELD_POINTS else 3
+    if record[0] == HELD_POINTS:
+        return 3 * len(snapshot.character.contact_points)
+    return int(record[2]) if record[0] == RELAXED else 3
 
 
 def faded(objective: O, share: float) -> O:

@@ -15,10 +15,11 @@ from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.features.base import Feature
-from counterpoise.features.com import ComPosition
+from counterpoise.features.frame import RotationFeature
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives.base import Objective, Rows, capped, check_weight
-from counterpoise.objectives.writing import THREE_AXES, Record
+from counterpoise.objectives.followed import Followed, followed, quaternion
+from counterpoise.objectives.writing import Record
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -52,9 +53,12 @@ class Setpoint(Objective):
         check_weight(self)
         check_gains(self.name, self.stiffness, self.damping, self.limit)
         object.__setattr__(self, "axes", picked(self.axes))
-        _ = self._counted  # found now, so that `aimed` copies it
-        if not callable(self.value) and not np.isfinite(np.asarray(self.value, float)).all():
-            raise BadValue(f"the reference of {self.name!r} holds NaN or infinity: {self.value!r}")
+        _ = self._followed  # found now, so that `aimed` copies it
+        if not callable(self.value):
+            if not np.isfinite(np.asarray(self.value, float)).all():
+                raise BadValue(f"the reference of {self.name!r} holds NaN or infinity: {self.value!r}")
+            if isinstance(self.feature, RotationFeature) and not any(quaternion(self.value, self.name)):
+                raise BadValue(f"the reference of {self.name!r} is no orientation: all four numbers are zero")
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         feature, axes = self.feature, indices(self.axes)
@@ -70,29 +74,16 @@ class Setpoint(Objective):
         return Rows(J, capped(wanted, self.limit) - drift)
 
     def record(self, snapshot: Snapshot, stance: Stance | None, beta: float) -> Record | None:
-        if type(self.feature) is not ComPosition:
+        known = self._followed
+        if known is None:
             return None
-        value, velocity, acceleration = reference(self, snapshot.time)
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
-        return (
-            THREE_AXES, beta, 3.0, 1.0, snapshot.character.mass, *self._three(value), *self._three(velocity),
-            *self._three(acceleration), *self._counted, self.stiffness, k_v,
-            math.inf if self.limit is None else self.limit,
-        )  # fmt: skip
+        wanted = reference(self, snapshot.time)
+        return known.record(snapshot.character, beta, self.name, wanted, self.stiffness, k_v, self.limit)
 
     @cached_property
-    def _counted(self) -> list[float]:
-        return counted(self.axes)
-
-    def _three(self, given: Any) -> list[float]:
-        """Returns numbers given for all axes, or for the picked ones, as three; zero on axes that do not count."""
-        array: Array = given if type(given) is np.ndarray else np.asarray(given, float)
-        if array.shape != (3,):
-            axes = indices(self.axes) or [0, 1, 2]
-            if array.size not in (1, len(axes)):
-                raise BadValue(f"the reference of {self.name!r} has {array.size} numbers for {len(axes)} axes")
-            return on_axes(array, axes)
-        return array.tolist()
+    def _followed(self) -> Followed | None:
+        return followed(self.feature, indices(self.axes))
 
 
 def along(feature: Feature, motion: Motion, speed: float = 1.0) -> Callable[[float], tuple[Array, Array, Array]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,11 @@ from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.features.base import Feature
+from counterpoise.features.frame import RotationFeature
 from counterpoise.objectives.base import Objective, Rows, capped, check_weight
+from counterpoise.objectives.followed import Followed, followed, quaternion
 from counterpoise.objectives.setpoint import Axes, error_to, indices, picked
+from counterpoise.objectives.writing import Record
 
 if TYPE_CHECKING:
     from counterpoise.objectives.footing import Stance
@@ -23,7 +27,8 @@ if TYPE_CHECKING:
 class Target(Objective):
     """y(T) = y_T and y'(T) = y_T', by an acceleration that is linear in time, (1 - t/T) a + (t/T) b.
 
-    T is the time left; a and b are found at every tick. They follow from eq. 3.22, in the least-squares sense of A.20,
+    T is the time left; a and b are found at every tick, in closed form. They follow from eq. 3.22, in the least-squares
+    sense of A.20,
 
         [T^2/3  T^2/6; T/2  T/2; eps 0; 0 eps] [a; b] = [y_T - y - y' T; y_T' - y'; 0; 0],
 
@@ -48,18 +53,40 @@ class Target(Objective):
         if not (np.isfinite(self.time) and self.softness > 0.0):
             raise BadValue(f"{self.name!r}: a target needs a finite time and a softness > 0; got {self.time!r}")
         object.__setattr__(self, "axes", picked(self.axes))
+        _ = self._followed  # found now, so that `aimed` copies it
         if not np.isfinite(np.asarray(self.value, float)).all():
             raise BadValue(f"the target of {self.name!r} holds NaN or infinity: {self.value!r}")
+        if isinstance(self.feature, RotationFeature) and not any(quaternion(self.value, self.name)):
+            raise BadValue(f"the target of {self.name!r} is no orientation: all four numbers are zero")
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         J, drift = self.feature.jacobian(snapshot), self.feature.drift(snapshot)
         axes = indices(self.axes)
         error = error_to(self.feature, snapshot, self.value, axes, self.name)
+        whole = len(drift)
         if axes is not None:
             J, drift = J[axes], drift[axes]
         T = max(self.time - snapshot.time, 0.0)
-        a, _ = arrival(error, J @ snapshot.v, np.asarray(self.velocity, float), T, self.softness)
+        velocity = np.asarray(self.velocity, float)
+        if axes is not None and velocity.shape == (whole,):
+            velocity = velocity[axes]
+        a, _ = arrival(error, J @ snapshot.v, velocity, T, self.softness)
         return Rows(J, capped(a, self.limit) - drift)
+
+    def record(self, snapshot: Snapshot, stance: Stance | None, beta: float) -> Record | None:
+        """a = A (y_T - y - y' T) + B (y_T' - y') is the law of a Setpoint with gains A and A T + B."""
+        known = self._followed
+        if known is None:
+            return None
+        T = max(self.time - snapshot.time, 0.0)
+        (A, B), _ = arrival_gains(T, self.softness)
+        velocity = np.asarray(self.velocity, float)
+        reference = self.value, velocity, (-A * T) * velocity
+        return known.record(snapshot.character, beta, self.name, reference, A, A * T + B, self.limit)
+
+    @cached_property
+    def _followed(self) -> Followed | None:
+        return followed(self.feature, indices(self.axes))
 
 
 def arrival(error: Array, speed: Array, end_speed: Array, T: float, softness: float) -> tuple[Array, Array]:
@@ -67,7 +94,19 @@ def arrival(error: Array, speed: Array, end_speed: Array, T: float, softness: fl
 
     Eq. A.20 and A.21.
     """
-    A = np.array([[T * T / 3.0, T * T / 6.0], [T / 2.0, T / 2.0]])
-    wanted = np.stack([error - speed * T, end_speed - speed + 0.0 * error])
-    a, b = np.linalg.solve(A.T @ A + softness**2 * np.eye(2), A.T @ wanted)
-    return a, b
+    (a_place, a_speed), (b_place, b_speed) = arrival_gains(T, softness)
+    place, change = error - speed * T, end_speed - speed
+    return a_place * place + a_speed * change, b_place * place + b_speed * change
+
+
+def arrival_gains(T: float, softness: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Returns the factors of (y_T - y - y' T) and (y_T' - y') in the accelerations a, now, and b, on arrival.
+
+    They are (A^T A + e^2 I)^-1 A^T for A = [T^2/3 T^2/6; T/2 T/2] and e the softness, in closed form: for a 2x2 matrix
+    this is (det A adj A + e^2 A^T) / (det A^2 + e^2 |A|^2 + e^4), with det A = T^3/12.
+    """
+    e, det = softness * softness, T**3 / 12.0
+    scale = 1.0 / (det * det + e * (T**4 * (5.0 / 36.0) + T * T / 2.0) + e * e)
+    a_place, a_speed = det * T / 2.0 + e * T * T / 3.0, e * T / 2.0 - det * T * T / 6.0
+    b_place, b_speed = e * T * T / 6.0 - det * T / 2.0, det * T * T / 3.0 + e * T / 2.0
+    return (scale * a_place, scale * a_speed), (scale * b_place, scale * b_speed)

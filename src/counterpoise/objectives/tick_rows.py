@@ -1,9 +1,9 @@
 """The rows of a whole tick by one kernel, for levels as controllers of every tick have them.
 
-The levels begin with objectives that have records (contact, CoM, momentum); after them may come others of the last
-level, written by their `rows`. The last level holds one posture, and at most one JointStops and one Clearance; no other
-objective is one-sided. For other levels `write_tick` returns None, and they are written objective by objective: a test
-checks that both ways give the same solution.
+The levels begin with objectives that have records (contact, CoM, momentum, places and orientations of bodies, relaxed
+joints); after them may come others of the last level, written by their `rows`. The last level holds one posture, and at
+most one JointStops and one Clearance; no other objective is one-sided. For other levels `write_tick` returns None, and
+they are written objective by objective: a test checks that both ways give the same solution.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _write_all(
 ) -> tuple[Array, Array, Array, Array, int]:  # fmt: skip
     """Writes records and posture. Returns A and b of the stops, those of the clearance, and the row after all."""
     nbody, nv = ancestors.shape
-    end = write_records(records, count, A, b, 0, ends, betas, flat, nbody, held, goal, goal_v, goal_a)
+    end = write_records(records, count, A, b, 0, ends, betas, flat, ancestors, held, goal, goal_v, goal_a)
     for j in range(nv):
         weight[j], target[j] = least, 0.0
     add_posture(weight, target, alpha, layout, q, q_ref, v, v_ref, a_ref, k_p, k_v, own, own_target)

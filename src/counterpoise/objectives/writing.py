@@ -6,6 +6,11 @@ call of `write_records` writes all of them. Other objectives are written by thei
     held points     HELD_POINTS, beta, k_p, k_v
     three axes      THREE_AXES, beta, 0 angular or 3 linear, 1 if the CoM's place is followed, unit, value (3), its rate
                     (3), acceleration (3), which axes count (3), k_p, k_v, limit
+    point of a body BODY_POINT, beta, body, 0 or the mass where it is seen from the CoM, point (3), value (3), its rate
+                    (3), acceleration (3), which axes count (3), k_p, k_v, limit
+    orientation     BODY_TURN, beta, body, quaternion (4), angular velocity (3), angular acceleration (3), which axes
+                    count (3), k_p, k_v, limit
+    relaxed joints  RELAXED, beta, count, then for each dof: its row of v, acceleration beyond that without torque
 """
 
 from __future__ import annotations
@@ -16,10 +21,11 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.manifold import batch_difference
 from counterpoise.character.snapshot_layout import snapshot_parts
 from counterpoise.kernels import kernel
+from counterpoise.objectives.body_rows import write_point, write_relaxed, write_turn
 
 Record = tuple[float, ...]
-HELD_POINTS, THREE_AXES = 0.0, 1.0  # kinds of records
-HELD_POINTS_SIZE, THREE_AXES_SIZE = 4, 20  # numbers in them
+HELD_POINTS, THREE_AXES, BODY_POINT, BODY_TURN, RELAXED = 0.0, 1.0, 2.0, 3.0, 4.0  # kinds of records
+HELD_POINTS_SIZE, THREE_AXES_SIZE, BODY_POINT_SIZE, BODY_TURN_SIZE = 4, 20, 22, 19  # numbers in them
 
 
 class BlockFull(Exception):
@@ -87,14 +93,14 @@ def write_vector(
 
 @kernel
 def write_records(
-    records: Array, count: int, A: Array, b: Array, at: int, ends: Ints, betas: Array, snapshot: Array, nbody: int,
-    held: Flags, goal: Array, goal_v: Array, goal_a: Array,
+    records: Array, count: int, A: Array, b: Array, at: int, ends: Ints, betas: Array, snapshot: Array,
+    ancestors: Array, held: Flags, goal: Array, goal_v: Array, goal_a: Array,
 ) -> int:  # fmt: skip
     """Writes the rows of `count` records from row `at` on. Returns the row after all.
 
     Fills the row after each record and its beta.
     """
-    s = snapshot_parts(snapshot, A.shape[1], nbody, len(held))
+    s = snapshot_parts(snapshot, A.shape[1], len(ancestors), len(held))
     here, row = 0, at
     for i in range(count):
         r = records[here:]
@@ -104,6 +110,15 @@ def write_records(
                 s.contact_velocity, s.contact_drift, r[2], r[3],
             )  # fmt: skip
             here += HELD_POINTS_SIZE
+        elif r[0] == BODY_POINT:
+            row += write_point(A, b, row, r, s, ancestors)
+            here += BODY_POINT_SIZE
+        elif r[0] == BODY_TURN:
+            row += write_turn(A, b, row, r, s, ancestors)
+            here += BODY_TURN_SIZE
+        elif r[0] == RELAXED:
+            row += write_relaxed(A, b, row, r, s)
+            here += 3 + 2 * int(r[2])
         else:
             first = int(r[2])
             part = s.momentum[first : first + 3]
