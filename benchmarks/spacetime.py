@@ -22,7 +22,9 @@ from counterpoise.experiments.dismount import DismountSettings, dismount_stunt
 from counterpoise.experiments.key_poses import bent
 from counterpoise.experiments.monkey_bars import MonkeyBarsSettings, monkey_stunt
 from counterpoise.experiments.staging import solve
-from counterpoise.spacetime.optimize import solving
+from counterpoise.spacetime.optimize.merit import CostMerit
+from counterpoise.spacetime.optimize.program import MotionProgram
+from counterpoise.spacetime.optimize.run import Monitor, run_solver
 
 FEET = ("foot_left", "foot_right")
 MOST = 200  # iterations of the peers
@@ -49,17 +51,14 @@ def jump(distance: float) -> cp.MotionProblem:
 
 def plain(problem: cp.MotionProblem, memory: bool) -> tuple[int, float]:
     """IPOPT left alone: iterations and the violation it ends with."""
-    attempt = solving.Solve(problem, None, 0.0, 0)
-    attempt._good_enough = lambda: False  # type: ignore[method-assign]
     options = {"max_iter": MOST, "mu_strategy": "adaptive"}
     if memory:
         options["hessian_approximation"] = "limited-memory"
-    careful, solving.CAREFUL = solving.CAREFUL, 1.0
-    try:
-        x, _ = attempt.run(problem.start.copy(), options)
-    finally:
-        solving.CAREFUL = careful
-    return attempt.iterations, float(attempt.violation(x).max())
+    program, monitor = MotionProgram(problem), Monitor()
+    found = run_solver(
+        program, CostMerit(program, 1.0), monitor, problem.start.copy(), options, lambda violations: False, 0.0
+    )
+    return monitor.iterations, float(program.violation(found.x).max())
 
 
 def timed(work: Callable[[], object]) -> tuple[object, float]:

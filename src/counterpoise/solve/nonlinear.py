@@ -11,15 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import ipyopt
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
+from counterpoise.solve.ipopt import run_ipopt
+from counterpoise.solve.ipopt_library import linear_solver
 
 STATUS = {
     0: "solved", 1: "solved", 2: "infeasible", 3: "search direction too small", 4: "diverging", 5: "stopped",
     6: "solved", -1: "iteration limit", -2: "restoration failed", -3: "step computation failed", -4: "time limit",
+    -5: "time limit", -13: "invalid number",
 }  # fmt: skip
+NO_OPTION_FILE = {"option_file_name": ""}  # a file ipopt.opt in the working folder changes nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,32 +52,6 @@ def solve_nonlinear(
 
     `watch(objective, violation)` is called after every iteration and ends the run by returning False.
     """
-    n, m = len(program.low), len(program.row_low)
-
-    def gradient(z: Array, out: Array) -> Array:
-        out[:] = program.gradient(z)
-        return out
-
-    def rows(z: Array, out: Array) -> Array:
-        out[:] = program.rows(z)
-        return out
-
-    def jacobian(z: Array, out: Array) -> Array:
-        out[:] = program.jacobian(z)
-        return out
-
-    def hessian(z: Array, multipliers: Array, factor: float, out: Array) -> Array:
-        out[:] = program.hessian(z, factor)
-        return out
-
-    def after_iteration(*state: Any) -> bool:
-        return watch(float(state[2]), float(state[3]))
-
-    problem = ipyopt.Problem(
-        n, program.low, program.high, m, program.row_low, program.row_high, program.jacobian_pattern,
-        program.hessian_pattern, program.value, gradient, rows, jacobian, hessian, after_iteration,
-        ipopt_options=dict(options),
-    )  # fmt: skip
-    start = np.clip(x, program.low, program.high)
-    z, _, status = problem.solve(start, mult_g=np.zeros(m), mult_x_L=np.zeros(n), mult_x_U=np.zeros(n))
-    return np.asarray(z), STATUS.get(int(status), f"status {status}")
+    chosen = {"linear_solver": linear_solver(), **NO_OPTION_FILE, **options}
+    z, status = run_ipopt(program, np.clip(x, program.low, program.high), chosen, watch)
+    return z, STATUS.get(status, f"status {status}")
