@@ -38,6 +38,13 @@ from counterpoise.control import WholeBody as WholeBody
 from counterpoise.control import WholeBodyTuning as WholeBodyTuning
 from counterpoise.control import build_whole_body as build_whole_body
 from counterpoise.control import solve_whole_body as solve_whole_body
+from counterpoise.control.perform import Jump as Jump
+from counterpoise.control.perform import JumpPlanTuning as JumpPlanTuning
+from counterpoise.control.perform import Perform as Perform
+from counterpoise.control.perform import PerformTuning as PerformTuning
+from counterpoise.control.perform import PlannedMotion as PlannedMotion
+from counterpoise.control.perform import plan_jump as plan_jump
+from counterpoise.control.perform import with_reserve as with_reserve
 from counterpoise.errors import CounterpoiseError as CounterpoiseError
 from counterpoise.features import Goal as Goal
 from counterpoise.fleet import convert_files as convert_files

@@ -1,1 +1,14 @@
-"""Perform: planned motions done by a simulated body, and jumps."""
+"""Planned motions, done by a simulated body: `Perform` for any, `Jump` for jumps."""
+
+from counterpoise.control.perform.jump import Jump
+from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish, jump_stunt
+from counterpoise.control.perform.margin import with_reserve
+from counterpoise.control.perform.perform import Perform
+from counterpoise.control.perform.plan_store import JumpNotPlanned, JumpPlan, plan_jump
+from counterpoise.control.perform.planned_motion import PlannedMotion, plan_of_result
+from counterpoise.control.perform.tuning import PerformTuning
+
+__all__ = [
+    "Jump", "JumpNotPlanned", "JumpPlan", "JumpPlanTuning", "JumpWish", "Perform", "PerformTuning", "PlannedMotion",
+    "jump_stunt", "plan_jump", "plan_of_result", "with_reserve",
+]  # fmt: skip

@@ -7,7 +7,6 @@ strength and forces within narrower friction cones than the ground allows: feedb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,12 +19,12 @@ from counterpoise.control.standing_body import standing_body
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize import Apart, Apex, Clear, Key, Moment, Place, Requirement, TorqueLimit, Touch
-from counterpoise.spacetime.optimize.run import Progress
 from counterpoise.spacetime.stunt.poses import named_pose
 from counterpoise.spacetime.stunt.stunt import Stunt
 
+TOES_RISE = 0.06  # [standing CoM heights] of the CoM on tiptoe
+EARLIEST_ON_TOES = 0.3  # of the time on tiptoe: by so much the take-off may be earlier
 STYLES = ("plain", "tuck", "scissor", "split")
-Watch = Callable[[Progress], bool | None]
 
 
 @dataclass(frozen=True)
@@ -56,10 +55,12 @@ class JumpPlanTuning:
     freedom: float = 0.12  # [s] by which take-off and landing may move
     land_time: float = 0.22  # [s] from landing to the deepest point
     stand_time: float = 1.1  # [s] from landing to standing
-    toes: float = 0.0  # [s] before take-off in which the feet stand on their toes; 0: flat until take-off
+    toes: float = 0.12  # [s] before take-off in which the feet stand on their toes; 0: flat until take-off
+    toe_iterations: int = 120  # most of the search for that
     strength: float = 0.85  # share of the strength that is planned
     trunk_strength: float = 0.6  # the same of the joints between the limbs
     friction: float = 0.6
+    sole: float = 0.8  # share of the sole on which forces are planned
     room: float = 0.03  # [m] between arms and legs
     load_weight: float = 8.0  # of the crouch before the jump
     land_weight: float = 2.0  # of the crouch after it
@@ -124,14 +125,15 @@ def jump_stunt(character: Character, wish: JumpWish, tuning: JumpPlanTuning | No
 
 def _times(character: Character, t: JumpPlanTuning, size: float, top: float, base: float, box: float) -> _Times:
     g, pace = character.gravity, math.sqrt(size)
-    up = math.sqrt(2.0 * g * max(top - (base + size), 0.05 * size))
+    leave = base + (1.0 + (TOES_RISE if t.toes > 0.0 else 0.0)) * size
+    up = math.sqrt(2.0 * g * max(top - leave, 0.05 * size))
     down = math.sqrt(2.0 * g * max(top - (box + 0.88 * size), 0.05 * size))
     start = t.takeoff_time * pace
     land = start + (up + down) / g
     free = t.freedom * pace
     return _Times(
         load=t.load_time * pace,
-        takeoff=Moment(start, start - free, start + free, "take-off"),
+        takeoff=Moment(start, start - min(free, EARLIEST_ON_TOES * t.toes * pace or free), start + free, "take-off"),
         top=start + up / g,
         landing=Moment(land, land - free, land + free, "landing"),
         low=land + t.land_time * pace,
@@ -168,11 +170,11 @@ def _contacts(character: Character, t: JumpPlanTuning, times: _Times, base: floa
     roll = times.takeoff.at - t.toes * times.pace
     for foot in character.feet:
         if t.toes > 0.0:
-            out.append(Touch(foot.name, 0.0, roll, surface=floor, friction=t.friction))
+            out.append(Touch(foot.name, 0.0, roll, surface=floor, friction=t.friction, sole=t.sole))
             out.append(Touch(foot.name, roll, times.takeoff, "toe", surface=floor, friction=t.friction))
         else:
-            out.append(Touch(foot.name, 0.0, times.takeoff, surface=floor, friction=t.friction))
-        out.append(Touch(foot.name, times.landing, times.end, surface=goal, friction=t.friction))
+            out.append(Touch(foot.name, 0.0, times.takeoff, surface=floor, friction=t.friction, sole=t.sole))
+        out.append(Touch(foot.name, times.landing, times.end, surface=goal, friction=t.friction, sole=t.sole))
     return tuple(replace(one, name=f"{one.label} {i}") for i, one in enumerate(out))
 
 
@@ -218,7 +220,7 @@ def _spread_feet(
     out: list[Requirement] = []
     for i, foot in enumerate(sorted(character.feet, key=lambda foot: foot.side != "left")):
         if wish.style == "scissor":
-            where = (wish.forward / 2.0 + t.scissor[i] * size, None, None)
+            where: tuple[float | None, ...] = (wish.forward / 2.0 + t.scissor[i] * size, None, None)
         else:
             where = (None, wish.side / 2.0 + (t.split if i == 0 else -t.split) * size, None)
         out.append(Place(foot.body, times.top, where, within=0.05 * size))

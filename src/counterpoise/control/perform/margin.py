@@ -10,10 +10,14 @@ from counterpoise.spacetime.stunt.stunt import Stunt
 
 STRENGTH_SHARE = 0.85  # of every joint's strength that is planned
 FRICTION = 0.6  # largest friction that is planned with
+SOLE = 0.8  # share of the sole on which forces are planned
 
 
-def with_reserve(stunt: Stunt, strength: float = STRENGTH_SHARE, friction: float = FRICTION) -> Stunt:
-    """Returns the stunt with its torques within a share of the strength and its forces in narrower friction cones."""
+def with_reserve(
+    stunt: Stunt, strength: float = STRENGTH_SHARE, friction: float = FRICTION, sole: float = SOLE
+) -> Stunt:
+    """Returns the stunt with its torques within a share of the strength and its forces in narrower friction cones
+    and off the edges of the soles."""
     if not (0.0 < strength <= 1.0 and friction > 0.0):
         raise BadValue(f"strength is a share from 0 to 1 and friction is positive; got {strength!r}, {friction!r}")
     wishes = [

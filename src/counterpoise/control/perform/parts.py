@@ -63,14 +63,17 @@ def touching_parts(character: Character, body: Character, holds: Sequence[Hold])
     for hold in holds:
         touch, surface = hold.touch, hold.surface(0.0)
         if touch.how in ("flat", "heel", "toe"):
-            parts = (names.index(character.foot(touch.part).name),)
-            surfaces = (surface,)
+            parts: tuple[int, ...] = (names.index(character.foot(touch.part).name),)
+            surfaces: tuple[Surface, ...] = (surface,)
         elif hold.signed:
             parts = tuple(names.index(touch.part + end) for end in GRIP_ENDS)
             at = np.asarray(touch.place, float)
             surfaces = (Surface(at), Surface(at, UPSIDE_DOWN))
         else:
             parts, surfaces = (names.index(touch.part),), (surface,)
+        if touch.how == "flat":
+            out.append(TouchingPart(of_part == parts[0], parts, hold.first, hold.last, surfaces, False))
+            continue
         used = np.zeros(len(places), bool)
         for force_body, point in zip(hold.force_bodies, hold.force_points, strict=True):
             at = rest.body_position[force_body] + rest.body_rotation[force_body] @ point

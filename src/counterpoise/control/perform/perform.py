@@ -9,35 +9,33 @@ too fast. At the end `Stand` takes over.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
-from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.control.basic import Action
-from counterpoise.control.perform.follow_points import FollowPoints
 from counterpoise.control.perform.layout import laid
+from counterpoise.control.perform.perform_objectives import carried, perform_levels
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState, plan_of_result
-from counterpoise.control.perform.progress import Progress, advance, first_layout
+from counterpoise.control.perform.progress import Progress, advance, first_progress
 from counterpoise.control.perform.tuning import PerformTuning
-from counterpoise.control.stand import Stand, tracking_error
+from counterpoise.control.stand import Stand, StandMemory, tracking_error
 from counterpoise.control.standing_body import limp_torque, standing_body
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.errors import BadValue
-from counterpoise.features import ComPosition
-from counterpoise.objectives import Contact, Footing, JointStops, Momentum, Objective, Setpoint, TrackPose
+from counterpoise.objectives import Footing
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.result import Result
 
 Stage = Literal["wait", "perform", "stand", "fallen"]
-QUICK_FALL = 1e-4  # [s] force of a point that leaves the ground as planned falls to zero
+QUICK_FALL = 1e-4  # [s] in which the force of a point that leaves as planned falls to zero
 LOSE_TIME = 1e-3  # [s] the same where contact is lost
+LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +44,12 @@ class PerformMemory:
 
     plan: PlannedMotion
     stage: Stage = "wait"
-    began: float | None = None  # [s] when the controller took over
+    since: float | None = None  # [s] when this stage began
     progress: Progress | None = None
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
-    stand: Stand = field(default_factory=Stand)
-    standing: Any = None  # memory of `stand`
+    stand: Stand | None = None  # before and after the plan
+    standing: StandMemory | None = None  # memory of `stand`
+    calm: float = 0.0  # [s] for which it has stood calmly
     cause: str = ""  # of a fall
 
 
@@ -58,8 +57,9 @@ class PerformMemory:
 class Perform:
     """Does a planned motion, then stands.
 
-    `motion` is an optimised motion (the result of `optimize_motion` or of a stunt) or a PlannedMotion. The body stands
-    for `wait` seconds first.
+    `motion` is an optimised motion (the result of `optimize_motion` or of a stunt) or a PlannedMotion. Before it, the
+    body stands for at least `wait` seconds and until it is calm. A motion that begins in the air or on a bar begins at
+    once. The plan begins where the body stands, in the direction it faces.
     """
 
     motion: Result | PlannedMotion
@@ -68,152 +68,136 @@ class Perform:
     tuning: PerformTuning = field(default_factory=PerformTuning)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.motion, (Result, PlannedMotion)):
+            raise BadValue(
+                f"Perform takes the result of optimize_motion or a planned motion; got {type(self.motion).__name__}"
+            )
         if not (self.wait >= 0.0 and self.rate > 0.0):
             raise BadValue(f"wait is not negative and rate is positive; got {self.wait!r}, {self.rate!r}")
 
     # -- the controller's protocol -----------------------------------------------------------------------------------
 
     def begin(self, character: Character) -> PerformMemory:
-        plan = self._plan(character)
-        stand = _stand(plan, len(character.feet), 0, plan.q[0])
-        return PerformMemory(plan, stand=stand, standing=stand.begin(character))
-
-    def act(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
-        if memory.began is None:
-            memory = replace(memory, began=snapshot.time)
-        assert memory.began is not None
-        if memory.stage == "wait" and snapshot.time >= memory.began + self.wait - 1e-9:
-            own = _seen(snapshot, memory.plan)
-            layout = first_layout(memory.plan, own, self.tuning)
-            memory = replace(memory, stage="perform", progress=Progress(snapshot.time, layout=layout))
-        if memory.stage in ("wait", "stand"):
-            return self._standing(snapshot, memory)
-        if memory.stage == "fallen":
-            return self._limp(snapshot, memory)
-        return self._performing(snapshot, memory)
-
-    def _plan(self, character: Character) -> PlannedMotion:
         plan = self.motion if isinstance(self.motion, PlannedMotion) else plan_of_result(self.motion)
         if plan.character.joint_names != character.joint_names:
             raise BadValue(
                 f"this motion was planned for {plan.character.name!r}, whose joints differ from {character.name!r}'s"
             )
-        return plan
+        return PerformMemory(plan)
+
+    def act(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
+        if memory.since is None:
+            memory = self._arrive(snapshot, memory)
+        if memory.stage == "wait" and self._is_ready(snapshot, memory):
+            memory = replace(memory, stage="perform", since=snapshot.time, progress=self._start(snapshot, memory.plan))
+        if memory.stage in ("wait", "stand"):
+            return self._stand(snapshot, memory)
+        if memory.stage == "fallen":
+            return self._limp(snapshot, memory)
+        return self._perform(snapshot, memory)
+
+    def is_done(self, memory: PerformMemory) -> bool:
+        """Returns whether the motion is over and the body stands calmly again."""
+        return memory.stage == "stand" and memory.calm >= self.tuning.calm_time
 
     # -- performing --------------------------------------------------------------------------------------------------
 
-    def _performing(self, given: Snapshot, memory: PerformMemory) -> Action:
+    def _perform(self, given: Snapshot, memory: PerformMemory) -> Action:
         plan, t = memory.plan, self.tuning
-        snapshot = _seen(given, plan)
+        snapshot = seen(given, plan)
         assert memory.progress is not None
         now = advance(memory.progress, plan, snapshot, t)
         goal = laid(plan.at(now.clock, now.phase), now.layout, now.speed)
-        flying = plan.flies(now.phase)
-        if flying:
-            goal = _carried(goal, snapshot)
+        if plan.flies(now.phase):
+            goal = carried(goal, snapshot)
         cause = self._fall(snapshot, goal, now, plan)
         if cause:
             return self._limp(given, replace(memory, stage="fallen", cause=cause))
-        pushing = plan.pushing[now.phase]
-        footing = self._footing(plan, now)
-        levels = self._levels(snapshot, goal, now, plan, flying, pushing)
-        solution = solve_whole_body(snapshot, levels, footing, _strength(t), memory.solver)
-        stage: Stage = memory.stage
+        pushing = plan.pushing[now.phase] | now.early
+        levels = perform_levels(snapshot, goal, now, plan, pushing, _touching(memory.solver, plan), t)
+        footing = self._footing(plan, now, pushing)
+        solution = solve_whole_body(snapshot, levels, footing, _solver_tuning(t), memory.solver)
         after = replace(memory, progress=now, solver=solution.memory)
         if now.phase + 1 == plan.phases and now.clock >= plan.duration:
-            stand = _stand(plan, len(given.character.feet), plan.phases - 1, goal.q, now.rise)
-            after = replace(after, stage="stand", stand=stand, standing=stand.begin(given.character))
-            after = replace(after, standing=replace(after.standing, time=given.time))
+            after = self._finish(given, goal, now, after)
         notes = {
-            **solution.notes(), "stage": stage, "phase": float(now.phase), "clock": now.clock, "event": now.event,
-            "tracking": tracking_error(snapshot, goal.q),
+            **solution.notes(), "stage": memory.stage, "phase": float(now.phase), "clock": now.clock,
+            "event": now.event, "tracking": tracking_error(snapshot, goal.q),
         }  # fmt: skip
         return Action(solution.torque, after, notes)
 
-    def _levels(
-        self, snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, flying: bool, pushing: Flags
-    ) -> tuple[tuple[Objective, ...], ...]:
-        """Returns planted points; then everything else by weight."""
+    def _footing(self, plan: PlannedMotion, now: Progress, pushing: Flags) -> Footing:
         t = self.tuning
-        own = _objectives(plan.character, t)
-        joints = {"reference": goal.q, "velocity": goal.v, "acceleration": goal.a}
-        if flying:
-            return (own["contact"],), (
-                own["flight"].aimed(**joints),
-                own["stops"],
-                self._landing_feet(snapshot, goal, now, plan),
-            )
-        place = {"value": goal.com[0], "velocity": goal.com[1], "acceleration": goal.com[2]}
-        levels: tuple[Objective, ...] = (
-            own["com"].aimed(**place),
-            own["height"].aimed(**place),
-            own["momentum"].aimed(value=goal.spin[0], rate=goal.spin[1]),
-            own["track"].aimed(**joints),
-            own["stops"],
-        )
-        swinging = ~pushing & self._lands(plan, now.phase)
-        if swinging.any():
-            levels = (*levels, FollowPoints(swinging, goal.points, t.feet_stiffness, t.feet_limit, t.swing_weight))
-        return (own["contact"],), levels
-
-    def _lands(self, plan: PlannedMotion, phase: int) -> Flags:
-        """Returns the points that are planted in a later phase, (p,)."""
-        return (
-            np.asarray(plan.pushing[phase + 1 :].any(axis=0))
-            if phase + 1 < plan.phases
-            else np.zeros(plan.pushing.shape[1], bool)
-        )
-
-    def _landing_feet(self, snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion) -> FollowPoints:
-        """Returns the objective that leads the feet to their landing, moved by the capture point's error."""
-        t, phase = self.tuning, now.phase
-        last = min(phase + 1, plan.phases - 1)
-        span = plan.ends[phase + 1] - plan.ends[phase]
-        near = min(max((now.clock - plan.ends[phase]) / (t.lead_time * span), 0.0), 1.0)
-        points = goal.points.copy()
-        planned = laid(plan.at(now.clock, phase), now.layout, now.speed)
-        v = snapshot.momentum[3:] / snapshot.character.mass
-        height = standing_body(snapshot.character).height
-        above = max(float(planned.com[0, 2] - planned.points[0][:, 2].mean()), 0.2 * height)
-        move = t.lead * (v - planned.com[1])[:2] / math.sqrt(snapshot.character.gravity / above)
-        size = math.hypot(*move)
-        points[0, :, :2] += move * min(1.0, t.lead_limit * height / max(size, 1e-9)) * near
-        return FollowPoints(plan.pushing[last], points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near)
-
-    def _footing(self, plan: PlannedMotion, now: Progress) -> Footing:
-        t, pushing = self.tuning, plan.pushing[now.phase]
-        surfaces = {
-            foot.name: raised(surface, now.rise)
-            for foot, surface in zip(plan.character.feet, plan.surfaces[now.phase], strict=True)
-        }
+        parts = zip(plan.character.feet, plan.surfaces[now.phase], strict=True)
         return Footing(
-            surface=surfaces, raised=~pushing, loose=pushing & ~plan.held[now.phase], friction=t.friction,
-            rise=t.force_rise, fall=QUICK_FALL, lose=LOSE_TIME, strength=t.force_limit,
+            surface={foot.name: raised(surface, now.rise) for foot, surface in parts}, raised=~pushing,
+            loose=plan.pushing[now.phase] & ~plan.held[now.phase], friction=t.friction, rise=t.force_rise,
+            fall=QUICK_FALL, lose=LOSE_TIME, strength=t.force_limit,
         )  # fmt: skip
 
-    # -- before, after, and falls ------------------------------------------------------------------------------------
+    # -- before and after --------------------------------------------------------------------------------------------
 
-    def _standing(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
+    def _start(self, snapshot: Snapshot, plan: PlannedMotion) -> Progress:
+        return first_progress(plan, seen(snapshot, plan), self.tuning)
+
+    def _arrive(self, snapshot: Snapshot, memory: PerformMemory) -> PerformMemory:
+        """Returns the memory at the first tick: standing where the body is, or at the plan's start if that is not so.
+
+        Plans that begin in the air, on a bar or on the hands begin at once.
+        """
+        plan, now = memory.plan, self._start(snapshot, memory.plan)
+        feet = len(snapshot.character.contact_points)
+        if plan.flies(0) or plan.pushing[0][feet:].any():
+            return replace(memory, stage="perform", since=snapshot.time, progress=now)
+        memory = replace(memory, since=snapshot.time)
+        return self._with_stand(snapshot, laid(plan.at(0.0, 0), now.layout, 1.0).q, now, 0, memory)
+
+    def _finish(self, snapshot: Snapshot, goal: PlannedState, now: Progress, memory: PerformMemory) -> PerformMemory:
+        memory = replace(memory, stage="stand", since=snapshot.time, calm=0.0)
+        return self._with_stand(snapshot, goal.q, now, memory.plan.phases - 1, memory)
+
+    def _with_stand(
+        self, snapshot: Snapshot, q: Array, now: Progress, phase: int, memory: PerformMemory
+    ) -> PerformMemory:
+        """Returns the memory with a controller that stands in a pose, on what the plan stands on in a phase."""
+        parts = zip(snapshot.character.feet, memory.plan.surfaces[phase], strict=False)
+        stand = Stand(reference=q, ground={foot.name: raised(surface, now.rise) for foot, surface in parts})
+        return replace(memory, stand=stand, standing=replace(stand.begin(snapshot.character), time=snapshot.time))
+
+    def _stand(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
+        assert memory.stand is not None and memory.standing is not None
         done = memory.stand.act(snapshot, memory.standing)
-        return Action(done.torque, replace(memory, standing=done.memory), {**done.notes, "stage": memory.stage})
+        standing: StandMemory = done.memory
+        ticks = 1.0 / self.rate
+        calm = memory.calm + ticks if _is_calm(snapshot, standing, self.tuning) else 0.0
+        after = replace(memory, standing=standing, calm=calm)
+        if standing.fallen and memory.stage != "fallen":
+            after = replace(after, stage="fallen", cause=f"it lost its balance at {snapshot.time:.2f} s while standing")
+        return Action(done.torque, after, {**done.notes, "stage": memory.stage})
+
+    def _is_ready(self, snapshot: Snapshot, memory: PerformMemory) -> bool:
+        """Returns whether the plan can begin: the wait is over and the body calm, or it has waited too long."""
+        assert memory.since is not None
+        waited = snapshot.time - memory.since - self.wait
+        return waited >= -1e-9 and (memory.calm > 0.0 or self.wait == 0.0 or waited >= self.tuning.longest_wait)
+
+    # -- falls -------------------------------------------------------------------------------------------------------
 
     def _fall(self, snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion) -> str:
         """Returns why the performance has failed; empty where it has not."""
-        height = standing_body(snapshot.character).height
         low = float(goal.com[0, 2] - snapshot.com[2])
-        if not plan.flies(now.phase) and low > self.tuning.fallen * height:
+        if not plan.flies(now.phase) and low > self.tuning.fallen * standing_body(snapshot.character).height:
             return f"the centre of mass is {low:.2f} m lower than planned at {now.clock:.2f} s of the plan"
         if now.late > self.tuning.late_landing:
-            return f"nothing landed within {now.late:.2f} s after the planned landing"
+            return f"nothing has landed {now.late:.2f} s after the planned landing"
         return ""
 
     def _limp(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
-        return Action(
-            limp_torque(snapshot, 0.02), memory, {"status": "fallen", "stage": "fallen", "cause": memory.cause}
-        )
+        notes = {"status": "fallen", "stage": "fallen", "cause": memory.cause}
+        return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
 
 
-def _seen(snapshot: Snapshot, plan: PlannedMotion) -> Snapshot:
+def seen(snapshot: Snapshot, plan: PlannedMotion) -> Snapshot:
     """Returns the snapshot with the contact points of all parts that the plan uses."""
     if len(plan.character.feet) == len(snapshot.character.feet):
         return snapshot
@@ -225,42 +209,16 @@ def raised(surface: Surface, rise: float) -> Surface:
     return surface if rise == 0.0 else replace(surface, origin=np.asarray(surface.origin) + (0.0, 0.0, rise))
 
 
-def _carried(goal: PlannedState, snapshot: Snapshot) -> PlannedState:
-    """Returns the plan's state in flight, moved and set in motion with the real CoM."""
-    shift, velocity = snapshot.com - goal.com[0], snapshot.momentum[3:] / snapshot.character.mass - goal.com[1]
-    gravity = np.array([0.0, 0.0, -snapshot.character.gravity]) - goal.com[2]
-    q, v, points = goal.q.copy(), goal.v.copy(), goal.points.copy()
-    q[:3] += shift
-    v[:3] += velocity
-    points[0] += shift
-    points[1] += velocity
-    points[2] += gravity
-    return goal._replace(q=q, v=v, points=points)
+def _touching(memory: WholeBodyMemory, plan: PlannedMotion) -> Flags:
+    """Returns the points that touched at the last tick, (p,); all of them before the first tick."""
+    footing = memory.footing
+    return np.ones(plan.pushing.shape[1], bool) if footing is None else footing.touching
 
 
-def _stand(plan: PlannedMotion, feet: int, phase: int, q: Array, rise: float = 0.0) -> Stand:
-    """Returns the controller that stands in a pose of the plan, on what the plan stands on in a phase."""
-    own = plan.character.feet[:feet]
-    ground = {foot.name: raised(surface, rise) for foot, surface in zip(own, plan.surfaces[phase], strict=False)}
-    return Stand(reference=q, ground=ground)
+def _is_calm(snapshot: Snapshot, standing: StandMemory, t: PerformTuning) -> bool:
+    speed = float(np.linalg.norm(snapshot.momentum[3:])) / snapshot.character.mass
+    return speed < t.calm_speed and standing.alarm < t.calm_alarm
 
 
-@kept_with_character
-def _objectives(character: Character, t: PerformTuning) -> dict[str, Any]:
-    """Returns the objectives without their references."""
-    origin = np.zeros(3)
-    return {
-        "contact": Contact(stiffness=t.contact_stiffness),
-        "com": Setpoint(ComPosition(), origin, stiffness=t.com_stiffness, axes="xy", weight=t.com_weight, name="com"),
-        "height": Setpoint(
-            ComPosition(), origin, stiffness=t.height_stiffness, axes="z", weight=t.height_weight, name="height"
-        ),
-        "momentum": Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
-        "track": TrackPose(None, t.joint_stiffness, root_weight=t.root_weight),
-        "flight": TrackPose(None, t.flight_stiffness, root_weight=1e-6),
-        "stops": JointStops(t.stop_deceleration, t.stop_settle, top_speed=None, weight=t.stop_weight),
-    }
-
-
-def _strength(t: PerformTuning) -> WholeBodyTuning:
+def _solver_tuning(t: PerformTuning) -> WholeBodyTuning:
     return WholeBodyTuning(rank=t.rank, force_weight=t.force_weight)

@@ -7,6 +7,7 @@ has rows of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +62,14 @@ class PlannedMotion:
     def phases(self) -> int:
         return len(self.pushing)
 
+    @cached_property
+    def lands(self) -> Flags:
+        """(phases, p) points that bear in a later phase."""
+        later = np.zeros_like(self.pushing)
+        for phase in reversed(range(self.phases - 1)):
+            later[phase] = later[phase + 1] | self.pushing[phase + 1]
+        return later
+
     def flies(self, phase: int) -> bool:
         """Whether nothing touches in a phase."""
         return not self.pushing[phase].any()
@@ -91,7 +100,8 @@ def plan_of_result(result: Result) -> PlannedMotion:
         t = np.linspace(ends[phase], ends[phase + 1], count)
         before = result.curve.sample(t[-1:], after=False)
         inside = result.curve.sample(t[:-1])
-        samples.append(tuple(np.concatenate([getattr(inside, n), getattr(before, n)]) for n in ("q", "v", "a")))
+        q, v, a = (np.concatenate([getattr(inside, n), getattr(before, n)]) for n in ("q", "v", "a"))
+        samples.append((q, v, a))
     pushing = np.zeros((phases, len(body.contact_points)), bool)
     for part in parts:
         pushing[part.first : part.last] |= part.points

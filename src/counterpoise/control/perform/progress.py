@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,7 +15,11 @@ from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.standing_body import standing_body
 
 SHORTEST_FALL = 0.004  # [s] below this the clock is no longer stretched
+GROUND_ERROR = 0.004  # [standing CoM heights] a ground nearer to the planned one than this is the planned one
 BEFORE_LANDING = 1e-4  # [s] the clock waits this much before a landing that is late
+
+
+_NONE = np.zeros(1, bool)  # broadcast over all points
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +31,12 @@ class Progress:
     phase: int = 0
     speed: float = 1.0  # of the clock
     layout: Layout = AS_PLANNED
-    rise: float = 0.0  # [m] how much higher than planned the ground was found
+    base: float = 0.0  # [m] by which the whole plan is higher, because the body stands higher
+    rise: float = 0.0  # [m] how much higher than planned the ground is: `base`, and what was found at landing
     rate: float = 0.0  # [m/s] of the CoM upwards, at the last tick
     event: str = ""  # what happened at this tick
     late: float = 0.0  # [s] since a landing was due
+    early: Flags = field(default_factory=lambda: _NONE)  # (p,) points that have landed before their time
 
 
 def advance(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:
@@ -42,15 +48,21 @@ def advance(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: Perf
     if plan.flies(now.phase):
         moved = _in_flight(moved, plan, snapshot, (rate - now.rate) / dt if dt > 0.0 else -math.inf, tuning)
     else:
-        moved = _on_ground(moved, plan)
+        moved = _on_ground(moved, plan, snapshot, tuning)
     if not plan.flies(moved.phase):
         moved = _laid(moved, plan, snapshot, dt, tuning)
     return replace(moved, rate=rate)
 
 
-def first_layout(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Layout:
-    """Returns how the plan lies when it begins: where the planted feet are."""
-    return _fit(plan, 0.0, 0, snapshot, 0.0, 0.0, tuning)
+def first_progress(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:
+    """Returns the progress at the start: the plan lies where the planted feet are, on the height of their ground."""
+    on = plan.held[0]
+    if not on.any():
+        return Progress(snapshot.time)
+    gap = float(heights(plan, 0, snapshot)[on].mean())
+    base = gap if abs(gap) > tuning.base_height and not plan.grips.any() else 0.0
+    layout = AS_PLANNED if plan.grips.any() else _fit(plan, 0.0, 0, snapshot, 0.0, base, tuning)
+    return Progress(snapshot.time, layout=layout, base=base, rise=base)
 
 
 def _clock_speed(now: Progress, plan: PlannedMotion, snapshot: Snapshot, rate: float, tuning: PerformTuning) -> float:
@@ -77,12 +89,12 @@ def _in_flight(
     begins, lands = plan.ends[phase], plan.ends[phase + 1]
     done = (now.clock - begins) / (lands - begins)
     height = standing_body(snapshot.character).height
-    gap = float(heights(plan, phase + 1, snapshot)[plan.held[phase + 1]].min())
+    gap = float(heights(plan, phase + 1, snapshot)[plan.held[phase + 1]].min()) - now.base
     falling = snapshot.momentum[5] < 0.0
     felt = acceleration > (t.felt - 1.0) * snapshot.character.gravity and done > t.felt_from and falling
     low = (done > t.early and gap < t.touch_height * height) or (done >= 1.0 and gap < t.late_height * height)
     if felt or low:
-        rise = gap if felt and abs(gap) > 0.004 * height else 0.0
+        rise = now.base + (gap if felt and abs(gap) > GROUND_ERROR * height else 0.0)
         found = replace(now, phase=phase + 1, clock=float(lands), rise=rise, late=0.0, event="landing")
         on = plan.held[phase + 1]
         layout = _fit(plan, found.clock, phase + 1, snapshot, now.layout.yaw, rise, t, on)
@@ -92,12 +104,21 @@ def _in_flight(
     return now
 
 
-def _on_ground(now: Progress, plan: PlannedMotion) -> Progress:
-    """Returns the progress with contact: the clock leads from phase to phase."""
-    if now.phase + 1 < plan.phases and now.clock >= plan.ends[now.phase + 1] - 1e-9:
+def _on_ground(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:
+    """Returns the progress with contact: the clock leads from phase to phase; parts may land a little early."""
+    if now.phase + 1 >= plan.phases:
+        return now
+    if now.clock >= plan.ends[now.phase + 1] - 1e-9:
         phase = now.phase + 1
-        return replace(now, phase=phase, event="take-off" if plan.flies(phase) else "")
-    return now
+        return replace(now, phase=phase, event="take-off" if plan.flies(phase) else "", early=_NONE)
+    soon = plan.pushing[now.phase + 1] & ~plan.pushing[now.phase]
+    if not soon.any() or now.clock < plan.ends[now.phase + 1] - tuning.early_time:
+        return now
+    low = (
+        heights(plan, now.phase + 1, snapshot) - now.rise
+        < tuning.touch_height * standing_body(snapshot.character).height
+    )
+    return replace(now, early=now.early | (soon & low))
 
 
 def _laid(now: Progress, plan: PlannedMotion, snapshot: Snapshot, dt: float, tuning: PerformTuning) -> Progress:

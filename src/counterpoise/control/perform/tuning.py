@@ -44,5 +44,10 @@ class PerformTuning:
     early_time: float = 0.15  # [s] a swinging part may land this much before its time
     fallen: float = 0.35  # [standing CoM heights] a CoM this far below the plan has fallen
     late_landing: float = 0.5  # [s] without a landing after its time is a fall
+    calm_speed: float = 0.06  # [m/s] of the CoM of a body that stands calmly
+    calm_alarm: float = 0.05  # and its alarm, see `Stand`
+    calm_time: float = 0.3  # [s] of calm after which a motion is done
+    longest_wait: float = 1.5  # [s] after `wait`; then the plan begins anyway
+    base_height: float = 0.02  # [m] a start that is higher or lower than this moves the whole plan
     force_weight: float = 0.01  # of contact forces, in body weights
     rank: float = 1e-4  # contact rows nearer to dependence than this are dropped

@@ -121,6 +121,8 @@ def _foot(character: Character, touch: Touch, first: int, last: int) -> Hold:
         for body in sorted({p[0] for p in points} - {base})
         if touch.how == "flat"
     ]
+    if touch.sole < 1.0:
+        points = _inner(character, points, touch.sole)
     rigid = [(p[0], p[1]) if touch.how == "flat" else (base, R.T @ (p[2] - o)) for p in points]
     return Hold(
         touch, touch.label, base, R.T @ (middle - o), first, last, tuple(others),
@@ -213,6 +215,19 @@ def _placed(character: Character, foot: Foot) -> list[tuple[int, Array, Array]]:
         body = character.body_id(p.body)
         local = np.asarray(p.position, float)
         out.append((body, local, rest.body_position[body] + rest.body_rotation[body] @ local))
+    return out
+
+
+def _inner(
+    character: Character, points: list[tuple[int, Array, Array]], share: float
+) -> list[tuple[int, Array, Array]]:
+    """Returns a foot's points drawn towards its middle: forces on them leave the edge of the sole free."""
+    rest = character.snapshot()
+    middle = np.mean([p[2] for p in points], axis=0)
+    out = []
+    for body, _, world in points:
+        at = middle + share * (world - middle)
+        out.append((body, rest.body_rotation[body].T @ (at - rest.body_position[body]), at))
     return out
 
 

@@ -76,6 +76,7 @@ class Touch:
     torque: float = 10.0  # [N m] about the bar
     grip: float = 30.0  # [N m] across the bar
     most: float | None = None  # [N] largest force; None: no bound
+    sole: float = 1.0  # share of a flat foot's sole, about its middle, on which forces act: less leaves a reserve
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -92,6 +93,8 @@ class Touch:
             raise BadValue(f"a hand on a bar needs place=(x, y, z), where on the bar it holds; {self.part!r} has none")
         if self.place is not None and np.shape(self.place) not in ((2,), (3,)):
             raise BadValue(f"the place of {self.label!r} is (x, y) or (x, y, z) [m]; got {self.place!r}")
+        if not 0.0 < self.sole <= 1.0:
+            raise BadValue(f"the sole of a contact is a share from 0 to 1; got {self.sole!r}")
         for label in ("friction", "torque", "grip"):
             value = getattr(self, label)
             if not (np.isfinite(value) and value >= 0.0):

@@ -1,0 +1,111 @@
+"""The objectives of a performance in their two levels: planted points, then everything else by weight."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from counterpoise.arrays import Array, Flags
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.perform.follow_points import FollowPoints
+from counterpoise.control.perform.layout import laid
+from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState
+from counterpoise.control.perform.progress import Progress
+from counterpoise.control.perform.tuning import PerformTuning
+from counterpoise.control.standing_body import standing_body
+from counterpoise.features import ComPosition
+from counterpoise.objectives import Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
+
+FLIGHT_ROOT_WEIGHT = 1e-6  # of the root in the air, where nothing can turn it
+LEAST_LEG = 0.2  # [standing CoM heights] of the CoM above the feet, for the capture point in the air
+
+
+class PerformObjectives(NamedTuple):
+    """The objectives of a performance without their references."""
+
+    contact: Contact
+    com: Setpoint  # over the ground
+    height: Setpoint
+    momentum: Momentum
+    track: TrackPose  # with contact
+    flight: TrackPose  # in the air
+    stops: JointStops
+
+
+def perform_levels(
+    snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, pushing: Flags, down: Flags,
+    tuning: PerformTuning,
+) -> tuple[tuple[Objective, ...], ...]:  # fmt: skip
+    """Returns the levels of one tick. `pushing` are the points that bear now, `down` those that touch, (p,) each."""
+    t = tuning
+    own = perform_objectives(plan.character, t)
+    joints = {"reference": goal.q, "velocity": goal.v, "acceleration": goal.a}
+    if plan.flies(now.phase):
+        feet = _landing_points(snapshot, goal, now, plan, t)
+        return (own.contact,), (own.flight.aimed(**joints), own.stops, feet)
+    place = {"value": goal.com[0], "velocity": goal.com[1], "acceleration": goal.com[2]}
+    level: tuple[Objective, ...] = (
+        own.com.aimed(**place),
+        own.height.aimed(**place),
+        own.momentum.aimed(value=goal.spin[0], rate=goal.spin[1]),
+        own.track.aimed(**joints),
+        own.stops,
+    )
+    swinging = (plan.lands[now.phase] & ~pushing) | (pushing & ~down)
+    if swinging.any():
+        level = (*level, FollowPoints(swinging, goal.points, t.feet_stiffness, t.feet_limit, t.swing_weight))
+    return (own.contact,), level
+
+
+def carried(goal: PlannedState, snapshot: Snapshot) -> PlannedState:
+    """Returns the plan's state in flight, moved and set in motion with the real CoM."""
+    shift, velocity = snapshot.com - goal.com[0], snapshot.momentum[3:] / snapshot.character.mass - goal.com[1]
+    q, v, points = goal.q.copy(), goal.v.copy(), goal.points.copy()
+    q[:3] += shift
+    v[:3] += velocity
+    points[0] += shift
+    points[1] += velocity
+    points[2] += np.array([0.0, 0.0, -snapshot.character.gravity]) - goal.com[2]
+    return goal._replace(q=q, v=v, points=points)
+
+
+def _landing_points(
+    snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, t: PerformTuning
+) -> FollowPoints:
+    """Returns the objective that leads the points that land next, moved by the capture point's error."""
+    phase = now.phase
+    following = min(phase + 1, plan.phases - 1)
+    span = plan.ends[phase + 1] - plan.ends[phase]
+    near = min(max((now.clock - plan.ends[phase]) / (t.lead_time * span), 0.0), 1.0)
+    points = goal.points.copy()
+    points[0, :, :2] += near * _lead(snapshot, laid(plan.at(now.clock, phase), now.layout, now.speed), t)
+    return FollowPoints(plan.pushing[following], points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near)
+
+
+def _lead(snapshot: Snapshot, planned: PlannedState, t: PerformTuning) -> Array:
+    """Returns how far landing points are moved over the ground, (2,) [m]: the velocity's error over omega."""
+    character = snapshot.character
+    height = standing_body(character).height
+    above = max(float(planned.com[0, 2] - planned.points[0][:, 2].mean()), LEAST_LEG * height)
+    error = snapshot.momentum[3:5] / character.mass - planned.com[1, :2]
+    move = t.lead * error / math.sqrt(character.gravity / above)
+    return np.asarray(move * min(1.0, t.lead_limit * height / max(math.hypot(*move), 1e-9)))
+
+
+@kept_with_character
+def perform_objectives(character: Character, t: PerformTuning) -> PerformObjectives:
+    """Returns the objectives without their references."""
+    origin, com = np.zeros(3), ComPosition()
+    return PerformObjectives(
+        Contact(stiffness=t.contact_stiffness),
+        Setpoint(com, origin, stiffness=t.com_stiffness, axes="xy", weight=t.com_weight, name="com"),
+        Setpoint(com, origin, stiffness=t.height_stiffness, axes="z", weight=t.height_weight, name="height"),
+        Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
+        TrackPose(None, t.joint_stiffness, root_weight=t.root_weight),
+        TrackPose(None, t.flight_stiffness, root_weight=FLIGHT_ROOT_WEIGHT),
+        JointStops(t.stop_deceleration, t.stop_settle, top_speed=None, weight=t.stop_weight),
+    )
