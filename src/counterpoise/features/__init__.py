@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from counterpoise.character.character import Character
 from counterpoise.features.base import Feature
+from counterpoise.features.box import BoxDistance
 from counterpoise.features.com import ComPosition, ComSupport
 from counterpoise.features.components import Components
 from counterpoise.features.frame import AxisAim, AxisComponent, AxisDirection, BodyOrientation, PointPosition
@@ -28,6 +29,7 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
     "WholePosture": lambda c: WholePosture(c),
     "JointValue": lambda c: JointValue(c, c.joints[-1].name),
     "PlaneDistance": lambda c: PlaneDistance(c.segments[-1], (0.1, 0.2, 0.3), (1.0, 1.0, 2.0), (0.0, 0.1, 0.0)),
+    "BoxDistance": lambda c: BoxDistance(c.segments[-1], (1.0, 0.5, -1.5), (0.2, 0.3, 0.4), point=(0.0, 0.1, 0.0)),
     "LowestPoints": lambda c: LowestPoints(c.root),
     "Height": lambda c: Height(c.segments[-1]),
     "CurveOffset": lambda c: CurveOffset(
@@ -36,7 +38,7 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
 }
 
 __all__ = [
-    "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport",
-    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
+    "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "BoxDistance", "ComPosition",
+    "ComSupport",    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
     "PlaneDistance", "PointPosition", "RelativeOrientation", "RelativePosition", "WholePosture",
 ]  # fmt: skip
