@@ -149,6 +149,7 @@ from counterpoise.spacetime import joint_torques as joint_torques
 from counterpoise.spacetime import optimize_motion as optimize_motion
 from counterpoise.spacetime import read_stunt as read_stunt
 from counterpoise.spacetime import solve_motion as solve_motion
+from counterpoise.spacetime.stunt.terrain import read_terrain as read_terrain
 from counterpoise.terrain import Box as Box
 from counterpoise.terrain import Gap as Gap
 from counterpoise.terrain import HeightField as HeightField

@@ -46,6 +46,39 @@ def test_a_figure_stands_on_a_box(human: cp.Character, height: float):
     assert max(cp.measure.foot_slip(recording).values()) < 0.02
 
 
+def test_a_figure_stands_on_two_steps(human: cp.Character):
+    """The left foot on the second step, the right foot on the first, side by side."""
+    stairs = cp.Terrain([cp.Box((0.0, 0.0), (1.0, 2.0), 0.17), cp.Box((0.0, 0.51), (1.0, 1.0), 0.34)])
+    recording = cp.simulate(human, cp.Stand(), 3.0, world=cp.World(terrain=stairs))
+    assert not cp.measure.fell(recording)
+    com = cp.measure.com(recording)
+    assert np.abs(com - com[0]).max() < 0.03
+    assert max(cp.measure.foot_slip(recording).values()) < 0.02
+    last = human.snapshot(recording.state())
+    heights = [last.contact_position[[name == foot.name for name in _foot_names(human)], 2] for foot in human.feet]
+    assert np.abs(heights[0] - 0.34).max() < 0.01 and np.abs(heights[1] - 0.17).max() < 0.01
+
+
+def test_a_figure_stands_on_stairs_one_foot_ahead(human: cp.Character):
+    """Stairs across: the left foot one step above the right one; and all of them turned the other way."""
+    for yaw in (90.0, -90.0):
+        stairs = cp.Terrain(cp.Stairs((0.0, -0.6 if yaw > 0.0 else 0.6), 4, 0.15, 0.3, 2.0, yaw=yaw))
+        recording = cp.simulate(human, cp.Stand(), 3.0, world=cp.World(terrain=stairs))
+        assert not cp.measure.fell(recording), yaw
+        assert max(cp.measure.foot_slip(recording).values()) < 0.02
+
+
+def test_a_session_tells_its_controllers_of_the_terrain(human: cp.Character):
+    world = cp.World(terrain=STEP)
+    whole = cp.simulate(human, cp.Stand(), 0.1, world=world)
+    session = cp.Session(human, cp.Stand(), world=world)
+    session.advance(0.06)
+    session.controller = cp.Stand()
+    session.advance(0.04)
+    assert session.controller.terrain is None  # the user's own stays as it was
+    assert np.array_equal(session.state.q, whole.state().q)
+
+
 def test_a_recording_keeps_its_terrain_and_replays_it(human: cp.Character, tmp_path: Path):
     pieces = [cp.Stairs((0.6, 0.0)), cp.Gap((-1.0, 0.0), (0.5, 2.0)), cp.rough_ground((0.0, 3.0), (2.0, 2.0), seed=1)]
     recording = cp.simulate(human, cp.Stand(), 0.2, world=cp.World(terrain=cp.Terrain(pieces)))

@@ -165,6 +165,19 @@ def test_a_platform_a_tilt_and_a_reference(say):
     assert say("simulate", "hold", "--reference", "butterfly", "-t", "0.1", "--random-pushes", "20", "--json").code == 0
 
 
+def test_terrain_from_a_file(say, tmp_path: Path):
+    (tmp_path / "steps.toml").write_text("[[box]]\nheight = 0.3\n\n[[stairs]]\nstart = [1.0, 0.0]\n", encoding="utf-8")
+    for behaviour in ("stand", "hold"):
+        told = say("simulate", behaviour, "--terrain", "steps.toml", "-t", "0.3", "-o", "run.npz", "--json")
+        assert told.code == 0 and told.json["fell"] is False and told.json["lowest_com"] > 1.2
+        assert say("replay", "run.npz").code == 0
+    (tmp_path / "wrong.toml").write_text("[[box]]\nheight = 0.3\nsise = [1.0, 1.0]\n", encoding="utf-8")
+    told = say("simulate", "stand", "--terrain", "wrong.toml")
+    assert told.code == 2 and "wrong.toml:3: no entry 'sise'" in told.err and "size" in told.err
+    told = say("simulate", "stand", "--terrain", "steps.toml", "--tilt", "3,0")
+    assert told.code == 2 and "Ramp" in told.err
+
+
 @pytest.mark.parametrize(
     "words, expected",
     [

@@ -62,6 +62,15 @@ PlatformAxes = Annotated[
         help="A moving floor, e.g. x:0.05@0.5 or pitch:0.03@1; [m, rad]. May be repeated.",
     ),
 ]
+TerrainFile = Annotated[
+    str | None,
+    typer.Option(
+        "--terrain",
+        metavar="FILE.toml",
+        help="Boxes, ramps, stairs, stones, gaps and height fields: a TOML file with tables such as [[box]] "
+        "(docs/terrain.md), or such a text.",
+    ),
+]
 Timings = Annotated[bool, typer.Option("--timings", help="Keep the cost of every control tick in the recording.")]
 
 
@@ -83,6 +92,7 @@ def simulate(
     friction: Annotated[float, typer.Option(help="Friction of the ground.")] = GROUND_FRICTION,
     tilt: Annotated[str, typer.Option(metavar="ROLL,PITCH", help="Tilt of the ground [deg].")] = "0,0",
     platform: PlatformAxes = None,
+    terrain: TerrainFile = None,
     lift: Annotated[float, typer.Option(help="Start this far above the ground [m].")] = 0.0,
     timestep: Annotated[float, typer.Option(help="Physics step [s].")] = 0.001,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
@@ -97,6 +107,7 @@ def simulate(
     from counterpoise.simulate import World
     from counterpoise.simulate.loop import simulate as run
     from counterpoise.simulate.start import lifted
+    from counterpoise.spacetime.stunt.terrain import read_terrain
 
     check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
     if behaviour not in _BEHAVIOURS:
@@ -104,7 +115,10 @@ def simulate(
     character = figure_from(figure, set_)
     for guess in character.roles.guessed:
         print(f"guessed: {guess}", file=sys.stderr)
-    world = World(friction=friction, tilt=tilt_from(tilt), platform=platform_from(platform), timestep=timestep)
+    world = World(
+        friction=friction, tilt=tilt_from(tilt), platform=platform_from(platform), timestep=timestep,
+        terrain=None if terrain is None else read_terrain(terrain),
+    )  # fmt: skip
     pushes = [push_from(text) for text in push or ()]
     controller, start = _controlled(
         behaviour, character, world, reference, compliance, height, stiffness, liveliness, seed
@@ -130,12 +144,15 @@ def _controlled(
     height: float | None, stiffness: float, liveliness: float, seed: int,
 ) -> tuple[Controller, State]:  # fmt: skip
     """The controller of a behaviour, and the state it starts from."""
-    from counterpoise.simulate.start import standing_start
+    from counterpoise.simulate.start import set_on_ground, standing_start
 
     start = standing_start(character, world)
     if behaviour == "stand":
         stand = replace(_stand(character, reference, compliance, height, world), liveliness=liveliness, seed=seed)
-        return stand, stand.ready(character) if reference is not None else start
+        if reference is not None:
+            start = stand.ready(character)
+            start = start if world.terrain is None else set_on_ground(character, start, world)
+        return stand, start
     given = {
         "--compliance": compliance != _COMPLIANCE,
         "--height": height is not None,

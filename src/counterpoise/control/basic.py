@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,6 +14,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
+from counterpoise.terrain import Terrain
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,8 @@ class HoldPose:
     stiffness: float = 5.0  # [1/rad], of each joint's torque limit
     damping: float = 0.1  # [s], damping over stiffness
     rate: float = 500.0  # [Hz]
-    support_height: float = 0.02  # [m] contact points below this carry weight
+    support_height: float = 0.02  # [m] contact points nearer to the ground than this carry weight
+    terrain: Terrain | None = None  # the ground; None: level at z = 0. `simulate` fills it in from the world
 
     def __post_init__(self) -> None:
         if not (self.stiffness >= 0.0 and self.damping >= 0.0 and self.rate > 0.0):
@@ -89,13 +91,17 @@ class HoldPose:
         elif self.pose is not None:
             character.check_pose(self.pose)
 
+    def on_terrain(self, terrain: Terrain) -> HoldPose:
+        """Returns the same controller with knowledge of a terrain, unless it already has some."""
+        return self if self.terrain is not None else replace(self, terrain=terrain)
+
     def act(self, snapshot: Snapshot, memory: None) -> Action:
         character, q, v = snapshot.character, snapshot.q, snapshot.v
         reference, speed = self._reference(character, snapshot.time)
         error, dt = character.difference(q, reference), 1.0 / self.rate
         K = self.stiffness * character.torque_limit
         D = self.damping * K
-        gravity = snapshot.h - _carried_weight(snapshot, self.support_height)
+        gravity = snapshot.h - _carried_weight(snapshot, self.support_height, self.terrain)
         spring = K * (error - dt * v) + D * (speed - v)
         unbalanced = np.zeros_like(gravity)
         unbalanced[character.root_dofs] = -gravity[character.root_dofs]
@@ -113,9 +119,13 @@ class HoldPose:
         return pose, np.zeros(character.nv)
 
 
-def _carried_weight(snapshot: Snapshot, height: float) -> Array:
-    """Returns J^T f of forces that carry the weight at contact points below `height`, as near to the CoM as can be."""
-    low = np.flatnonzero(snapshot.contact_position[:, 2] < height)
+def _carried_weight(snapshot: Snapshot, height: float, terrain: Terrain | None) -> Array:
+    """Returns J^T f of forces that carry the weight, as near to the CoM as can be.
+
+    They act at contact points less than `height` [m] above the ground.
+    """
+    x, y, above = snapshot.contact_position.T
+    low = np.flatnonzero((above if terrain is None else above - terrain.height(x, y)) < height)
     nv = snapshot.character.nv
     if len(low) == 0:
         return np.zeros(nv)

@@ -39,6 +39,7 @@ from counterpoise.control.stand_objectives import StandAim, stand_levels
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import com_above_feet, limp_torque, lowest, standing_body
 from counterpoise.control.support import Support, capture_share, measured_support
+from counterpoise.control.uneven_ground import feet_off_ground, foot_steps, pose_on_heights, terrain_ground
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.defaults import PLANNED_FRICTION
@@ -48,6 +49,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Footing, Objective
 from counterpoise.objectives.base import smooth_step
 from counterpoise.objectives.footing import Ground
+from counterpoise.terrain import Terrain
 
 NEARLY_DEPENDENT = 1e-4  # contact rows nearer to dependence than this are dropped: feet without hip yaw need it
 CROUCH_STEP = 0.005  # [standing CoM heights] between the crouches that are used
@@ -81,8 +83,10 @@ class Stand:
     further objectives, with weights relative to 1 of every joint: a hand that is dragged, a head held upright.
 
     `ground` is what the feet stand on, for all feet or by foot. Without it the feet feel slopes and slippery ground by
-    themselves, as long as the ground does not move. `friction` is that of the cones in which forces are planned, where
-    nothing slides. `liveliness` adds breathing, slow sway and a wandering gaze, by `seed`.
+    themselves, as long as the ground does not move. `terrain` says where it is at the start and under feet in the air,
+    and what the limbs keep off; `simulate` and `Session` fill it in from their world. `friction` is that of the cones
+    in which forces are planned, where nothing slides. `liveliness` adds breathing, slow sway and a wandering gaze, by
+    `seed`.
 
     All of it may change between ticks (`dataclasses.replace`); the memory stays valid.
     """
@@ -98,6 +102,7 @@ class Stand:
     liveliness: float = 0.0  # of breathing, sway and gaze: 0 none, 1 a person's
     seed: int = 0  # of liveliness
     tuning: StandTuning = field(default_factory=StandTuning)
+    terrain: Terrain | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.compliance <= 1.0:
@@ -141,8 +146,13 @@ class Stand:
         change = np.linalg.lstsq(J, wanted - J @ first.v, rcond=1e-6)[0]
         return character.state(first.q, first.v + change)
 
+    def on_terrain(self, terrain: Terrain) -> Stand:
+        """Returns the same controller with knowledge of a terrain, unless it already has some or a `ground`."""
+        return self if self.terrain is not None or self.ground is not None else replace(self, terrain=terrain)
+
     def act(self, snapshot: Snapshot, memory: StandMemory) -> Action:
         t, grounds = self.tuning, grounds_of_feet(snapshot.character, self.ground)
+        memory = self._looked_down(snapshot, memory)
         clock, rehearsal = self._advance(snapshot, memory)
         reference = self._sample(snapshot, memory, clock, rehearsal, grounds)
         if self.liveliness > 0.0:
@@ -160,6 +170,7 @@ class Stand:
         levels = stand_levels(
             snapshot, reference, aim, t, alarm, danger, 2.0 * (1.0 - self.compliance), self.friction,
             self.height is not None, self.height is not None or isinstance(self.reference, Motion), self.extra,
+            None if self.terrain is None else self.terrain.obstacles,
         )  # fmt: skip
         solution = solve_whole_body(
             snapshot, levels, self._footing(reference, memory.felt), self._strength(), memory.solver
@@ -198,10 +209,19 @@ class Stand:
             return rehearsal.at(clock, memory.speed)
         pose = self._pose(snapshot.character, snapshot.time)
         if pose is None:
-            return _neutral_sample(snapshot.character)
+            return self._standing_sample(snapshot, memory)
         return _pose_sample(
             snapshot.character, np.asarray(pose, float).tobytes(), self.tuning.pose_lift_height, grounds
         )
+
+    def _standing_sample(self, snapshot: Snapshot, memory: StandMemory) -> ReferenceSample:
+        """Returns the neutral pose as a reference; where terrain has feet at different heights, its nearest there."""
+        character = snapshot.character
+        if self.terrain is not None and memory.felt is not None and character.joints[0].kind == "free":
+            steps = foot_steps(character, memory.felt, snapshot.contact_position)
+            if steps is not None:
+                return _uneven_sample(character, steps)
+        return _neutral_sample(character)
 
     def _pose(self, character: Character, time: float) -> ArrayLike | None:
         """Returns the pose to keep; where only a height is asked for, the crouch of that height. None: the neutral."""
@@ -268,6 +288,18 @@ class Stand:
 
     # -- the program -------------------------------------------------------------------------------------------------
 
+    def _looked_down(self, snapshot: Snapshot, memory: StandMemory) -> StandMemory:
+        """Returns the memory with the terrain's ground under feet in the air, and at the first tick under all feet."""
+        if self.terrain is None or self.ground is not None:
+            return memory
+        footing = memory.solver.footing
+        if memory.felt is not None and footing is None:
+            return memory
+        free = np.zeros(0, bool) if footing is None else feet_off_ground(snapshot.character, footing.held)
+        if memory.felt is not None and not free.any():
+            return memory
+        return replace(memory, felt=terrain_ground(snapshot, self.terrain, memory.felt, free))
+
     def _felt(self, snapshot: Snapshot, reference: ReferenceSample, memory: StandMemory) -> StandMemory:
         """Returns the memory with the ground as it is felt now, where none was given."""
         if self.ground is not None:
@@ -318,6 +350,13 @@ class Stand:
 def _neutral_sample(character: Character) -> ReferenceSample:
     """Returns the neutral pose as a reference: it stands on all its feet, whatever the slope of the ground."""
     return pose_sample(character, character.neutral, ())
+
+
+@kept_with_character
+def _uneven_sample(character: Character, steps: tuple[int, ...]) -> ReferenceSample:
+    """Returns the neutral pose on feet of different heights as a reference; on level ground where it cannot."""
+    q = pose_on_heights(character, steps)
+    return _neutral_sample(character) if q is None else pose_sample(character, q, ())
 
 
 @kept_with_character

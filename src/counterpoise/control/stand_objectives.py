@@ -22,6 +22,7 @@ from counterpoise.control.swing import SwingFeet
 from counterpoise.features import ComPosition
 from counterpoise.objectives import Clearance, Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
 from counterpoise.objectives.clearance import corners_off_feet
+from counterpoise.objectives.obstacles import Obstacles
 
 CALM_STEPS = 16  # joint gains are rounded to this many steps between slack and stiff, so that objectives are reused
 LEAST_FIRMNESS = 1e-3  # of a limp character, so that its joints have some stiffness
@@ -60,11 +61,12 @@ class StandObjectives(NamedTuple):
 def stand_levels(
     snapshot: Snapshot, reference: ReferenceSample, aim: StandAim, tuning: StandTuning, alarm: float, danger: float,
     firmness: float, friction: float, height_asked: bool, moving: bool, extra: Sequence[Objective],
+    obstacles: Obstacles | None = None,
 ) -> tuple[tuple[Objective, ...], ...]:  # fmt: skip
     """Returns the levels of one tick: planted feet; then CoM, momentum, pose, stops, lifted feet and `extra`.
 
     `firmness` is 0 for a limp character, 1 for the usual one and 2 for a stiff one. `moving`: a motion or a height is
-    followed.
+    followed. Limbs keep off `obstacles`, or off the ground where there are none.
     """
     t, character = tuning, snapshot.character
     omega = standing_body(character).omega
@@ -85,7 +87,9 @@ def stand_levels(
         own.turning.aimed(value=aim.momentum[2:], rate=aim.momentum_rate[2:]),
         track,
         own.stops,
-        own.clear.aimed(reference=_low_reference(snapshot, reference, t.low_part), moved=aim.offset),
+        own.clear.aimed(
+            reference=_low_reference(snapshot, reference, t.low_part), moved=aim.offset, obstacles=obstacles
+        ),
     )
     if reference.snapshot is not None and reference.contact.raised.any():
         weight = t.swing_weight * min(firmness, 1.0)

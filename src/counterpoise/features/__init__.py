@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from counterpoise.character.character import Character
 from counterpoise.features.base import Feature
-from counterpoise.features.com import ComPosition, ComSupport, PositionFromCom
+    "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "BoxDistance", "ComPosition",
+    "ComSupport", "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
+    "PlaneDistance", "PointPosition", "PositionFromCom", "RelativeOrientation", "RelativePosition", "WholePosture",
 from counterpoise.features.components import Components
 from counterpoise.features.frame import AxisAim, AxisComponent, AxisDirection, BodyOrientation, PointPosition
 from counterpoise.features.goal import Goal
@@ -29,6 +31,7 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
     "WholePosture": lambda c: WholePosture(c),
     "JointValue": lambda c: JointValue(c, c.joints[-1].name),
     "PlaneDistance": lambda c: PlaneDistance(c.segments[-1], (0.1, 0.2, 0.3), (1.0, 1.0, 2.0), (0.0, 0.1, 0.0)),
+    "BoxDistance": lambda c: BoxDistance(c.segments[-1], (1.0, 0.5, -1.5), (0.2, 0.3, 0.4), point=(0.0, 0.1, 0.0)),
     "LowestPoints": lambda c: LowestPoints(c.root),
     "Height": lambda c: Height(c.segments[-1]),
     "CurveOffset": lambda c: CurveOffset(
@@ -37,7 +40,13 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
 }
 
 __all__ = [
+<<<<<<< HEAD
     "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport",
     "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
     "PlaneDistance", "PointPosition", "PositionFromCom", "RelativeOrientation", "RelativePosition", "WholePosture",
+=======
+    "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "BoxDistance", "ComPosition",
+    "ComSupport",    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
+    "PlaneDistance", "PointPosition", "RelativeOrientation", "RelativePosition", "WholePosture",
+>>>>>>> b70f167c9e4fbfacc6fabd9e0a9c1abea05d5085
 ]  # fmt: skip

@@ -18,6 +18,8 @@ from counterpoise.errors import BadValue
 from counterpoise.kernels import kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight, numbers
 from counterpoise.objectives.footing import surface_rows
+from counterpoise.objectives.obstacle_rows import obstacle_rows
+from counterpoise.objectives.obstacles import Obstacles, lowest_point
 from counterpoise.objectives.surface import LEVEL
 from counterpoise.quick import quick
 
@@ -40,6 +42,9 @@ class Clearance(Objective):
     A part stops `margin` above the ground, or `margin` below its place in `reference` where that is lower: a part that
     lies on the ground in the reference may do so. Shapes are exact, meshes nearly so (see `character.shapes`). Where
     feet stand on different surfaces, each part is measured from the one farthest below it.
+
+    With `obstacles` (`terrain.obstacles`) parts keep off every solid of a terrain instead: they brake towards the face
+    of a box that lies between them and it, to its top or to its sides, and towards the ground and fields below them.
     """
 
     at_most: ClassVar[bool] = True
@@ -50,6 +55,7 @@ class Clearance(Objective):
     margin: float = 0.02  # [m]
     weight: float = 1.0
     name: str = "clearance"
+    obstacles: Obstacles | None = None
 
     def __post_init__(self) -> None:
         check_weight(self)
@@ -63,6 +69,8 @@ class Clearance(Objective):
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
         character = snapshot.character
         corners = corners_off_feet(character)
+        if self.obstacles is not None:
+            return self._obstacle_rows(snapshot, corners, self.obstacles)
         ground = LEVEL_GROUND if stance is None else surface_rows(stance.footing, character, snapshot.time)
         ref = snapshot if self.reference is None else self.reference
         A, b = clearance_rows(
@@ -71,6 +79,17 @@ class Clearance(Objective):
             snapshot.motion_vectors, tables_of(character).ancestors,
             ref.body_position, ref.body_rotation, np.asarray(self.moved, float), self.reference is not None,
             self.deceleration, self.settle, self.margin,
+        )  # fmt: skip
+        return quick(Rows, A=A, b=b, on="acceleration", at_most=True)
+
+    def _obstacle_rows(self, snapshot: Snapshot, corners: Corners, obstacles: Obstacles) -> Rows:
+        ref = snapshot if self.reference is None else self.reference
+        A, b = obstacle_rows(
+            corners.body, corners.place, corners.axes, corners.radius, obstacles,
+            snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, snapshot.body_drift, snapshot.com,
+            snapshot.motion_vectors, tables_of(snapshot.character).ancestors,
+            ref.body_position, ref.body_rotation, np.asarray(self.moved, float), self.reference is not None,
+            self.deceleration, self.settle, self.margin, NEAR * self.deceleration,
         )  # fmt: skip
         return quick(Rows, A=A, b=b, on="acceleration", at_most=True)
 
@@ -84,27 +103,6 @@ def corners_off_feet(character: Character) -> Corners:
             feet.add(b)
     corners = corners_of(character)
     return corners.only(~np.isin(corners.body, list(feet)))
-
-
-@kernel
-def _lowest(
-    n0: float, n1: float, n2: float, x: Array, R: Array, centre: Array, axes: Array, radius: float, out: Array
-) -> None:
-    """Writes the world point of what is about a corner that is lowest along a normal."""
-    m0 = R[0, 0] * n0 + R[1, 0] * n1 + R[2, 0] * n2
-    m1 = R[0, 1] * n0 + R[1, 1] * n1 + R[2, 1] * n2
-    m2 = R[0, 2] * n0 + R[1, 2] * n1 + R[2, 2] * n2
-    e0 = axes[0, 0] * m0 + axes[1, 0] * m1 + axes[2, 0] * m2
-    e1 = axes[0, 1] * m0 + axes[1, 1] * m1 + axes[2, 1] * m2
-    e2 = axes[0, 2] * m0 + axes[1, 2] * m1 + axes[2, 2] * m2
-    size = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
-    s = 1.0 / size if size > 0.0 else 0.0
-    l0 = centre[0] - s * (axes[0, 0] * e0 + axes[0, 1] * e1 + axes[0, 2] * e2)
-    l1 = centre[1] - s * (axes[1, 0] * e0 + axes[1, 1] * e1 + axes[1, 2] * e2)
-    l2 = centre[2] - s * (axes[2, 0] * e0 + axes[2, 1] * e1 + axes[2, 2] * e2)
-    out[0] = x[0] + R[0, 0] * l0 + R[0, 1] * l1 + R[0, 2] * l2 - radius * n0
-    out[1] = x[1] + R[1, 0] * l0 + R[1, 1] * l1 + R[1, 2] * l2 - radius * n1
-    out[2] = x[2] + R[2, 0] * l0 + R[2, 1] * l1 + R[2, 2] * l2 - radius * n2
 
 
 @kernel
@@ -125,7 +123,7 @@ def clearance_rows(
         for f in range(len(ground)):
             s = ground[f]
             n0, n1, n2 = s[5], s[8], s[11]
-            _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], radius[i], point)
+            lowest_point(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], radius[i], point)
             above = n0 * (point[0] - s[0]) + n1 * (point[1] - s[1]) + n2 * (point[2] - s[2])
             if above > height:
                 height, on = above, f
@@ -133,11 +131,11 @@ def clearance_rows(
         n0, n1, n2 = s[5], s[8], s[11]
         stop = margin
         if with_reference:
-            _lowest(n0, n1, n2, ref_position[k], ref_rotation[k], centre[i], axes[i], radius[i], other)
+            lowest_point(n0, n1, n2, ref_position[k], ref_rotation[k], centre[i], axes[i], radius[i], other)
             r0, r1, r2 = other[0] + moved[0] - s[0], other[1] + moved[1] - s[1], other[2] + moved[2] - s[2]
             stop = min(margin, n0 * r0 + n1 * r1 + n2 * r2 - margin)
         e = height - stop
-        _lowest(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], 0.0, point)  # without the ball
+        lowest_point(n0, n1, n2, position[k], rotation[k], centre[i], axes[i], 0.0, point)  # without the ball
         v, a = velocity[k], drift[k]
         r0, r1, r2 = point[0] - com[0], point[1] - com[1], point[2] - com[2]
         u0, u1, u2 = v[3] + v[1] * r2 - v[2] * r1, v[4] + v[2] * r0 - v[0] * r2, v[5] + v[0] * r1 - v[1] * r0

@@ -94,7 +94,8 @@ def write_tick(
     stop_A, stop_b, clear_A, clear_b, end = _write_all(
         np.array(found.numbers), found.count, A, b, spans[1:], betas, snapshot.flat, held, goal, goal_v, goal_a,
         state.q, state.v, q, v, a, k_p, k_v, own, posture.weight, least_weight, weight, target, own_target,
-        stops is not None, _stop_numbers(stops), clear is not None, _clear_numbers(clear), ref.flat, ground,
+        stops is not None, _stop_numbers(stops), clear is not None and clear.obstacles is None, _clear_numbers(clear),
+        ref.flat, ground,
         *_tables(character),
     )  # fmt: skip
     names = found.names
@@ -107,7 +108,9 @@ def write_tick(
     one_sided: list[tuple[Objective, Rows]] = []
     if stops is not None:
         one_sided.append((stops, quick(Rows, A=stop_A, b=stop_b, on="acceleration", at_most=True)))
-    if clear is not None:
+    if clear is not None and clear.obstacles is not None:
+        one_sided.append((clear, clear.rows(snapshot, stance)))
+    elif clear is not None:
         one_sided.append((clear, quick(Rows, A=clear_A, b=clear_b, on="acceleration", at_most=True)))
     rows = quick(DiagonalRows, target=own_target, weight=own, on="acceleration", at_most=False)
     starts = [int(spans[i]) for i in found.starts]

@@ -19,6 +19,7 @@ from counterpoise.character.state import State
 from counterpoise.control.basic import Action, Controller, Passive
 from counterpoise.errors import BadValue
 from counterpoise.simulate.reading import clamp_torques
+from counterpoise.terrain import Terrain
 
 
 class TickNotes(NamedTuple):
@@ -41,6 +42,10 @@ class Driver:
     torque: Array  # (nv,) clamped, as applied until the next tick
     first_step: int = 0  # the step of the controller's first tick
     ticks: deque[TickNotes] = field(default_factory=deque)
+    terrain: Terrain | None = None
+
+    def __post_init__(self) -> None:
+        self.controller = knowing_terrain(self.controller, self.terrain)
 
     def is_due(self, step: int) -> bool:
         return (step - self.first_step) % self.steps_per_tick == 0
@@ -76,7 +81,7 @@ class Driver:
         steps = steps_per_tick(controller.rate, timestep)
         if type(controller) is not type(self.controller) or steps != self.steps_per_tick:
             self.first_step, self.steps_per_tick = step, steps
-        self.controller, self.memory = controller, memory
+        self.controller, self.memory = knowing_terrain(controller, self.terrain), memory
 
     def forget(self, before: int) -> None:
         """Drops the notes of the ticks before a step."""
@@ -87,6 +92,15 @@ class Driver:
         """The kept ticks from a step on."""
         recent = list(takewhile(lambda tick: tick.step >= step, reversed(self.ticks)))
         return recent[::-1]
+
+
+def knowing_terrain(controller: Controller, terrain: Terrain | None) -> Controller:
+    """Returns the controller with knowledge of the terrain it is on, where it has use for it.
+
+    Such a controller has a method `on_terrain(terrain)` that returns it.
+    """
+    on_terrain = getattr(controller, "on_terrain", None)
+    return controller if terrain is None or on_terrain is None else on_terrain(terrain)
 
 
 def count_clamped(ticks: Sequence[TickNotes]) -> int:

@@ -106,7 +106,14 @@ class Run:
         for place, state in zip(stage.places, states, strict=True):
             self.qpos[place.qpos], self.qvel[place.dofs] = state.q, state.v
         self.drivers = [
-            Driver(figure, controller, steps_per_tick(controller.rate, self.timestep), memory, np.zeros(figure.nv))
+            Driver(
+                figure,
+                controller,
+                steps_per_tick(controller.rate, self.timestep),
+                memory,
+                np.zeros(figure.nv),
+                terrain=stage.world.terrain,
+            )
             for figure, controller, memory in zip(stage.figures, controllers, memories, strict=True)
         ]
         self._disturbances: list[_BoundDisturbance] = []

@@ -7,18 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
+from counterpoise.control.uneven_ground import SAME_HEIGHT, Plane, plane_of, pose_on_planes, sole_height
 from counterpoise.errors import BadValue
 from counterpoise.simulate.world import World, ground_normal
 
-POSTURE_WEIGHT = 1e-2  # of the neutral pose on a slope, against 1 of the CoM above the feet [1/m^2]
-SAME_HEIGHT = 1e-3  # [m] between soles that count as equally high
-
-Plane = tuple[float, float, float, float, float, float]  # a point of it, its normal
 UP = (0.0, 0.0, 1.0)
 
 
@@ -46,30 +41,21 @@ def set_on_ground(character: Character, state: State, world: World) -> State:
     if first[3:] == UP and all(plane[2:] == first[2:] for plane in planes):
         soles = [min(h) for h in _by_foot(character, here.contact_position[:, 2].tolist())]
         if max(soles) - min(soles) < SAME_HEIGHT:
-            return lifted(character, state, first[2] - _sole_height(here))
-    found = _pose_on_planes(character, state.q.tobytes(), tuple(planes))
+            return lifted(character, state, first[2] - sole_height(here))
+    found = pose_on_planes(character, state.q.tobytes(), tuple(planes))
     return lifted(character, state, rise) if found is None else character.state(found, state.v, state.time)
 
 
 def _planes_under_feet(character: Character, here: Snapshot, world: World) -> list[Plane]:
-    """Returns the plane that each foot stands on: on terrain, that below its point with the highest ground."""
+    """Returns the plane that each foot stands on: on terrain, the one on which its sole comes to rest."""
     if world.terrain is None:
         nx, ny, nz = ground_normal(world.tilt).tolist()
         return [(0.0, 0.0, 0.0, nx, ny, nz)] * len(character.feet)
     out: list[Plane] = []
     for points in _by_foot(character, here.contact_position.tolist()):
-        x, y, _ = max(points, key=lambda p: world.height_at(p[0], p[1]))
-        surface = world.terrain.surface(x, y)
-        ox, oy, oz = np.asarray(surface.origin).tolist()
-        nx, ny, nz = surface.normal.tolist()
-        out.append((ox, oy, oz, nx, ny, nz))
+        x, y = np.array(points)[:, :2].T
+        out.append(plane_of(world.terrain.surface_under(x, y)))
     return out
-
-
-def _sole_height(here: Snapshot) -> float:
-    """Returns the height of the lowest contact point [m]; zero where it is nearly so, as in a neutral pose."""
-    low = float(here.contact_position[:, 2].min())
-    return low if abs(low) > SAME_HEIGHT else 0.0
 
 
 def _by_foot(character: Character, values: list[Any]) -> list[list[Any]]:
@@ -79,30 +65,6 @@ def _by_foot(character: Character, values: list[Any]) -> list[list[Any]]:
         out.append(values[first : first + len(foot.points)])
         first += len(foot.points)
     return out
-
-
-@kept_with_character
-def _pose_on_planes(character: Character, pose: bytes, planes: tuple[Plane, ...]) -> Array | None:
-    """Returns the pose nearest to a given one with each foot on its plane; None where there is none."""
-    from counterpoise.pose.constraints import OnPlane
-    from counterpoise.pose.goals import CenterOfMass, PoseGoal, Posture, Reach
-    from counterpoise.pose.solver import solve_pose
-
-    state = character.state(np.frombuffer(pose))
-    here = take_snapshot(character, state)
-    x, y = here.com[:2]
-    goals: list[PoseGoal] = [CenterOfMass((float(x), float(y), None)), Posture(state.q, weight=POSTURE_WEIGHT)]
-    soles = []
-    for foot, (ox, oy, oz, *normal) in zip(character.feet, planes, strict=True):
-        soles += [OnPlane(point.body, (ox, oy, oz), normal, point.position) for point in foot.points]
-    sole = _sole_height(here)
-    planes_of_bodies = {foot.body: plane for foot, plane in zip(character.feet, planes, strict=True)}
-    for body, (ox, oy, oz, nx, ny, nz) in planes_of_bodies.items():
-        place = here.position(body)
-        ground = oz - (nx * (place[0] - ox) + ny * (place[1] - oy)) / nz
-        goals.append(Reach(body, place + [0.0, 0.0, ground - sole]))
-    found = solve_pose(character, goals, soles, start=state.q)
-    return found.q if found.status != "infeasible" else None
 
 
 def lifted(character: Character, state: State, height: float) -> State:

@@ -116,11 +116,9 @@ def _depth_at(ordered: Sequence[Cut], x: float, y: float) -> float:
 def pair(value: object, what: str) -> tuple[float, float]:
     """Returns two finite numbers; raises BadValue otherwise."""
     try:
-        x, y = (float(v) for v in value)  # type: ignore[attr-defined]
+        x, y = (number(v, what) for v in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         raise BadValue(f"{what} is two numbers [m], such as (1.0, 0.5); got {value!r}", given=value) from None
-    if not (abs(x) <= FARTHEST and abs(y) <= FARTHEST):
-        raise BadValue(f"{what} is two finite numbers of at most {FARTHEST:g} m; got {value!r}", given=value)
     return x, y
 
 
@@ -143,6 +141,8 @@ def positive(value: object, what: str) -> float:
 def number(value: object, what: str) -> float:
     """Returns a finite number; raises BadValue otherwise."""
     try:
+        if isinstance(value, (str, bool)):
+            raise TypeError
         found = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise BadValue(f"{what} is a number; got {value!r}", given=value) from None

@@ -11,12 +11,16 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
+from counterpoise.objectives.obstacles import Obstacles, highest
 from counterpoise.objectives.surface import LEVEL, Surface
 from counterpoise.terrain.edges import find_edges
 from counterpoise.terrain.height_field import HeightField
 from counterpoise.terrain.pieces import Piece
 from counterpoise.terrain.solids import SINK, BoxSolid, ground_around
-from counterpoise.terrain.tops import highest
+
+SOLE_RELIEF = 0.08  # [m] below the highest point of a sole's ground within which ground counts for it
+LEAST_WIDTH = 0.02  # [m] across which points must spread to tell a plane
+LEAST_UPRIGHT = 0.7  # least z of a normal that a sole can rest on
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +37,7 @@ class Terrain:
     floor: float = field(init=False)  # z of the lowest ground, a plane [m]
     boxes: tuple[BoxSolid, ...] = field(init=False)  # all solids but the floor and the fields
     fields: tuple[HeightField, ...] = field(init=False)
-    box_rows: Array = field(init=False, repr=False)  # (boxes, 15), for kernels
-    field_rows: Array = field(init=False, repr=False)  # (fields, 7): x0, y0, dx, dy, rows, columns, first entry in data
-    field_data: Array = field(init=False, repr=False)  # heights of all fields, one after another
+    obstacles: Obstacles = field(init=False, repr=False)  # the same as tables, for kernels and `Clearance`
 
     def __post_init__(self) -> None:
         given = (self.pieces,) if isinstance(self.pieces, Piece) else tuple(self.pieces)
@@ -68,14 +70,9 @@ class Terrain:
             start = sum(len(before) for before in data)
             rows.append([x - 0.5 * a, y - 0.5 * b, a / (c - 1), b / (r - 1), r, c, start])
             data.append(one.surface_heights().ravel())
-        tables = {
-            "box_rows": np.array([solid.row() for solid in self.boxes]).reshape(-1, 15),
-            "field_rows": np.array(rows, np.float64).reshape(-1, 7),
-            "field_data": np.concatenate(data) if data else np.zeros(0),
-        }
-        for name, table in tables.items():
-            table.flags.writeable = False
-            object.__setattr__(self, name, table)
+        boxes = np.array([solid.row() for solid in self.boxes]).reshape(-1, 15)
+        fields, heights = np.array(rows, np.float64).reshape(-1, 7), np.concatenate(data) if data else np.zeros(0)
+        object.__setattr__(self, "obstacles", Obstacles(self.floor, boxes, fields, heights))
 
     # -- questions ---------------------------------------------------------------------------------------------------
 
@@ -100,6 +97,27 @@ class Terrain:
         at_axis = z + (n[0] * float(np.asarray(x)) + n[1] * float(np.asarray(y))) / n[2]
         return Surface.tilted(n, (0.0, 0.0, at_axis))
 
+    def surface_under(self, x: ArrayLike, y: ArrayLike) -> Surface:
+        """Returns the plane on which a sole with points above these places, (n,) each, comes to rest.
+
+        It goes through the ground below its highest points. Where these are fewer than three, lie on a line or are too
+        uneven for a plane, it is the surface at the highest place.
+        """
+        height, normal, _, _ = self._tops(x, y)
+        places = np.column_stack([np.broadcast_to(x, height.shape), np.broadcast_to(y, height.shape), height])
+        top = int(height.argmax())
+        if normal[top, 2] == 1.0 and np.all((height == height[top]) | (height < height[top] - SOLE_RELIEF)):
+            return self.surface(*places[top, :2])
+        high = places[height > height[top] - SOLE_RELIEF]
+        if len(high) >= 3:
+            centre = high.mean(axis=0)
+            _, sizes, axes = np.linalg.svd(high - centre)
+            n = axes[2] if axes[2, 2] > 0.0 else -axes[2]
+            if sizes[1] > LEAST_WIDTH and n[2] > LEAST_UPRIGHT:
+                above = float(((high - centre) @ n).max())  # the sole rests on its highest points
+                return Surface.tilted(n, centre + above * n)
+        return self.surface(*places[top, :2])
+
     def edges(self) -> Array:
         """Returns the segments (k, 2, 3) [m] along which the ground falls away: by a step, or steeper than 63 degrees.
 
@@ -121,7 +139,5 @@ class Terrain:
             raise BadValue("places on a terrain are finite numbers [m]")
         n = xs.size
         height, normal, which = np.empty(n), np.empty((n, 3)), np.empty(n, np.int64)
-        highest(
-            xs.ravel(), ys.ravel(), self.floor, self.box_rows, self.field_rows, self.field_data, height, normal, which
-        )
+        highest(xs.ravel(), ys.ravel(), self.obstacles, height, normal, which)
         return height, normal, which, xs.shape

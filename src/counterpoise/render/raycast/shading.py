@@ -9,6 +9,7 @@ from counterpoise.kernels import fast_kernel
 from counterpoise.render.raycast.tables import (
     AXES,
     BOUNCE,
+    BOX,
     CHECKED,
     COLOUR,
     CONTRAST,
@@ -22,6 +23,7 @@ from counterpoise.render.raycast.tables import (
     HAZE,
     HORIZON,
     KEY,
+    KIND,
     LIGHT,
     LIT,
     NORM,
@@ -30,6 +32,7 @@ from counterpoise.render.raycast.tables import (
     PLANE,
     PLANES,
     POINT,
+    POSITION,
     RIM,
     SHINE,
     SKY,
@@ -113,7 +116,12 @@ def shade_rays(
                 if I[what, FLAGS] & CHECKED:
                     pixel = np.sqrt(along(V, AXES, V[AXES], V[AXES + 1], V[AXES + 2]))
                     w = 0.5 * best * rays[j, NORM] * pixel / (V[SQUARE] * max(0.15, abs(facing)))
-                    mix = checker(rays[j, FLAT] / V[SQUARE], rays[j, FLAT + 1] / V[SQUARE], w, w)
+                    x, y = rays[j, FLAT], rays[j, FLAT + 1]
+                    if I[what, KIND] == BOX:  # the squares of the floor, in the world
+                        x, y = x + S[what, POSITION], y + S[what, POSITION + 1]
+                        mix = 1.0 - checker(x / V[SQUARE], y / V[SQUARE], w, w)
+                    else:
+                        mix = checker(x / V[SQUARE], y / V[SQUARE], w, w)
                     mix = 1.0 - V[CONTRAST] * mix
                     r, g, b = r * mix, g * mix, b * mix
                     shine = rim = 0.0

@@ -35,6 +35,7 @@ from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
 from counterpoise.spacetime.optimize.spheres import BodySphere, spheres_off_feet, spheres_on
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
 from counterpoise.spacetime.optimize.weights import knot_seconds, weights
+from counterpoise.terrain import Terrain
 
 LIMITS_FROM_START = 10.0  # [rad] ball limits nearer than this at the start are rows from the start: all of them
 GROUND_FROM_START = 0.3  # [m] points nearer to the ground than this at the start have rows from the start
@@ -54,12 +55,13 @@ def build_motion_problem(
     rate: float = RATE,
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
+    terrain: Terrain | None = None,
 ) -> MotionProblem:
     """Builds the problem that `optimize_motion` solves; see there."""
     return build_problem(
         MotionRequest(
             character, tuple(keys), tuple(contacts), duration, tuple(wishes), reference, taste or Taste(), rate,
-            tuple(fine), None if clear is None else tuple(clear),
+            tuple(fine), None if clear is None else tuple(clear), terrain,
         )
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.spacetime.optimize.near_terrain import terrain_notes, terrain_rows
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.limits import BallLimitRows
@@ -23,11 +24,14 @@ GROUND = "ground"  # name of the rows
 def with_rows_near(problem: MotionProblem, limit_margin: float, ground_margin: float) -> MotionProblem:
     """Returns the problem with rows for ball limits and ground that the last candidate comes near to.
 
-    Margins [rad, m]; negative ones ask only for what is violated. Returns the same problem where nothing is new.
+    Margins [rad, m]; negative ones ask only for what is violated, also of the terrain. Returns the same problem where
+    nothing is new.
     """
     limits = _limits_near(problem, limit_margin)
     problem = _with_sunk_spheres(problem)
     rows = limits + _ground_near(problem, ground_margin)
+    if ground_margin < 0.0:  # not from the first guess, which may lead straight through a box
+        rows += terrain_rows(problem, _held_bodies(problem))
     return problem.with_rows(*rows) if rows else problem
 
 
@@ -42,14 +46,14 @@ def with_rows_apart(problem: MotionProblem) -> MotionProblem:
 
 
 def overlap_notes(problem: MotionProblem, times: Array) -> tuple[str, ...]:
-    """Returns notes on parts of the last candidate that are inside each other; `times` of the frames [s]."""
+    """Returns notes on parts of the last candidate inside each other or inside terrain; `times` of the frames [s]."""
     out = []
     for plan in problem.apart:
         gaps = np.where(plan.on[:, None], plan.gaps(problem.evaluation), np.inf)
         for k in np.flatnonzero(gaps.min(axis=0) < -NOTED_OVERLAP).tolist():
             i = int(gaps[:, k].argmin())
             out.append(f"{plan.labels[k]} are {-100.0 * gaps[i, k]:.1f} cm inside each other at {times[i]:.2f} s")
-    return tuple(out)
+    return (*out, *terrain_notes(problem, times))
 
 
 def _limits_near(problem: MotionProblem, margin: float) -> list[RowBlock]:

@@ -16,6 +16,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.objectives.surface import LEVEL, Surface
 from counterpoise.spacetime.optimize.moments import RATE, Time, check_time, seconds
 from counterpoise.spacetime.optimize.requirements.base import Requirement
+from counterpoise.terrain import Terrain
 
 How = Literal["flat", "heel", "toe", "point", "bar"]
 HOWS = ("flat", "heel", "toe", "point", "bar")
@@ -140,6 +141,7 @@ class MotionRequest:
     rate: float = RATE
     fine: tuple[tuple[float, float, float], ...] = ()
     clear: tuple[str, ...] | None = None
+    terrain: Terrain | None = None
 
 
 def check_request(request: MotionRequest) -> None:

@@ -28,6 +28,7 @@ from counterpoise.spacetime.optimize.stages import Stages
 from counterpoise.spacetime.optimize.symmetry import Image, find_image
 from counterpoise.spacetime.optimize.tuning import MotionTuning
 from counterpoise.spacetime.optimize.warm import change_of_slope, earlier_motion
+from counterpoise.terrain import Terrain
 
 BROKEN = -1e-6  # [rad, m] margin with which only limits and ground that are violated get rows
 
@@ -44,6 +45,7 @@ def optimize_motion(
     rate: float = RATE,
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
+    terrain: Terrain | None = None,
     strides: int | None = None,
     symmetric: bool = True,
     callback: Progressed | None = None,
@@ -54,15 +56,15 @@ def optimize_motion(
 
     `wishes` are further requirements: constraints and costs. `reference` is a motion to start from and, with
     `taste.near`, to stay near; without it the keys are interpolated. `rate` is knots a second, `fine` stretches (start,
-    end, rate) with a rate of their own. `clear` names bodies that stay above the ground (default: all). `strides`
-    downhill follow the first exact motion, at about a third of its time each. A problem that is its own mirror image in
-    a plane y = c is solved as such, in half the variables, unless `symmetric` is False. `callback` gets every
-    iteration and stops the search by returning False; the best motion so far is kept. `warm` is an earlier result to
-    start from, as after moving a key.
+    end, rate) with a rate of their own. `clear` names bodies that stay above the ground (default: all). All bodies keep
+    out of the boxes, ramps, stairs and stones of `terrain`. `strides` downhill follow the first exact
+    motion, at about a third of its time each. A problem that is its own mirror image in a plane y = c is solved as
+    such, in half the variables, unless `symmetric` is False. `callback` gets every iteration and stops the search by
+    returning False; the best motion so far is kept. `warm` is an earlier result to start from, as after moving a key.
     """
     problem = build_motion_problem(
         character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
-        clear=clear,
+        clear=clear, terrain=terrain,
     )  # fmt: skip
     return solve_motion(problem, strides=strides, symmetric=symmetric, callback=callback, warm=warm, tuning=tuning)
 
@@ -118,7 +120,8 @@ def _solve(problem: MotionProblem, how: _How, warm: Result | None) -> Candidate:
         image = None
     x = _from_earlier(stages, warm, how) if warm is not None else _searched(stages, how)
     before_parting: Candidate | None = None
-    for _ in range(how.tuning.rounds - 1):
+    more_rounds = 0 if problem.request.terrain is None else how.tuning.terrain_rounds
+    for _ in range(how.tuning.rounds + more_rounds - 1):
         problem = stages.program.problem
         problem.evaluate(x)
         if how.monitor.stopped:

@@ -19,6 +19,7 @@ from scipy.spatial import cKDTree
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.roles import other_side
 from counterpoise.spacetime.optimize.holds import Hold
+from counterpoise.spacetime.optimize.near_terrain import is_mirrored
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.rows.torque import TorqueRows
 
@@ -100,6 +101,9 @@ def find_image(problem: MotionProblem) -> Image | None:
     of[: c * nv] = (at + of_dof).ravel()
     sign[: c * nv] = np.tile(np.sign(sign_dof), c)
     twice = 2.0 * float(problem.start[1])  # the plane is where the root begins
+    terrain = problem.request.terrain
+    if terrain is not None and not is_mirrored(terrain, 0.5 * twice):
+        return None
     shift[: c * nv].reshape(c, nv)[:, 1] = twice
     for h in range(len(problem.holds)):
         partner = _partner(problem, h)

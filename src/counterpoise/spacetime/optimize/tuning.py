@@ -12,6 +12,7 @@ class MotionTuning:
     tolerance: float = 1e-6  # largest violation of a motion that counts as solved
     strides: int = 1  # strides downhill after the first exact motion
     rounds: int = 4  # of adding rows for limits and ground that a candidate breaks
+    terrain_rounds: int = 4  # more of them where there is terrain to keep out of
 
     # the search for a good motion
     search_iterations: int = 60

@@ -45,8 +45,10 @@ from counterpoise.spacetime.stunt.checks import check_order, check_start, with_u
 from counterpoise.spacetime.stunt.contacts import read_contact
 from counterpoise.spacetime.stunt.pose_reading import PoseReader
 from counterpoise.spacetime.stunt.reading import Table, open_toml
+from counterpoise.spacetime.stunt.terrain import read_pieces
 from counterpoise.spacetime.stunt.times import TimeReader, read_fine, read_rate
 from counterpoise.spacetime.stunt.wishes import joints_of, read_taste, read_wish
+from counterpoise.terrain import Terrain
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,7 @@ class Stunt:
     fine: tuple[tuple[float, float, float], ...] = ()  # (start, end, rate) of stretches with a rate of their own
     reference: Motion | None = None
     clear: tuple[str, ...] | None = None  # bodies that must stay above the ground; None: all
+    terrain: Terrain | None = None  # its boxes, ramps, stairs and stones are kept off
     conflicts: tuple[str, ...] = ()  # what was left out because the motion is too short
 
     def problem(self) -> MotionProblem:
@@ -71,6 +74,7 @@ class Stunt:
         return build_motion_problem(
             self.character, self.keys, self.contacts, self.duration, wishes=self.wishes, reference=self.reference,
             taste=self.taste, rate=self.rate, fine=self.fine, clear=self.clear,
+            terrain=self.terrain,
         )  # fmt: skip
 
     def optimize(
@@ -109,6 +113,7 @@ def read_stunt(source: str | os.PathLike[str]) -> Stunt:
         fine=read_fine(tables["fine"], times),
         reference=_reference(top, poses),
         clear=_clear(top, character),
+        terrain=_terrain(top),
         conflicts=tuple(times.conflicts),
     )
     times.done()
@@ -132,6 +137,13 @@ def _key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table
         raise table.fault("time", f"the moment of a key begins or ends a contact; {time.name!r} does not: give seconds")
     with table.at("soft" if "soft" in table else None):
         return Key(time, pose, only, root, soft, rest, name), table
+
+
+def _terrain(top: Table) -> Terrain | None:
+    """Returns the terrain of the tables [[box]], [[stairs]], ..., if there are any."""
+    pieces = read_pieces(top)
+    with top.at(None):
+        return Terrain(pieces) if pieces else None
 
 
 def _reference(top: Table, poses: PoseReader) -> Motion | None:

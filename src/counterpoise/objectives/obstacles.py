@@ -1,11 +1,23 @@
-"""Compiled questions to a terrain: the highest solid over places, its height and its normal there."""
+"""Obstacles: the solids of a terrain as tables, and compiled questions to them and to the shapes of bodies."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import kernel
+
+
+class Obstacles(NamedTuple):
+    """What bodies keep off: a floor, boxes and height fields."""
+
+    floor: float  # z of the plane below all [m]
+    boxes: Array  # (k, 15) centre, rotation row by row, half edges [m]
+    fields: Array  # (f, 7) least x and y, cell along x and y [m], rows, columns, first entry in data
+    data: Array  # heights of all fields [m]
+
 
 PARALLEL = 1e-12  # sine of the angle below which a vertical line never meets a face
 
@@ -62,10 +74,10 @@ def field_top(x: float, y: float, field: Array, data: Array, normal: Array) -> f
 
 @kernel
 def highest(
-    xs: Array, ys: Array, floor: float, boxes: Array, fields: Array, data: Array, height: Array, normal: Array,
-    which: Ints,
+    xs: Array, ys: Array, obstacles: Obstacles, height: Array, normal: Array, which: Ints
 ) -> None:  # fmt: skip
     """Fills height, normal and number of the highest solid over each place: -1 the floor, then boxes, then fields."""
+    floor, boxes, fields, data = obstacles
     found = np.empty(3)
     for i in range(len(xs)):
         height[i], which[i] = floor, -1
@@ -78,3 +90,24 @@ def highest(
             if z > height[i]:
                 height[i], which[i] = z, k
                 normal[i, 0], normal[i, 1], normal[i, 2] = found[0], found[1], found[2]
+
+
+@kernel
+def lowest_point(
+    n0: float, n1: float, n2: float, x: Array, R: Array, centre: Array, axes: Array, radius: float, out: Array
+) -> None:
+    """Writes the world point of what is about a corner that is lowest along a normal."""
+    m0 = R[0, 0] * n0 + R[1, 0] * n1 + R[2, 0] * n2
+    m1 = R[0, 1] * n0 + R[1, 1] * n1 + R[2, 1] * n2
+    m2 = R[0, 2] * n0 + R[1, 2] * n1 + R[2, 2] * n2
+    e0 = axes[0, 0] * m0 + axes[1, 0] * m1 + axes[2, 0] * m2
+    e1 = axes[0, 1] * m0 + axes[1, 1] * m1 + axes[2, 1] * m2
+    e2 = axes[0, 2] * m0 + axes[1, 2] * m1 + axes[2, 2] * m2
+    size = np.sqrt(e0 * e0 + e1 * e1 + e2 * e2)
+    s = 1.0 / size if size > 0.0 else 0.0
+    l0 = centre[0] - s * (axes[0, 0] * e0 + axes[0, 1] * e1 + axes[0, 2] * e2)
+    l1 = centre[1] - s * (axes[1, 0] * e0 + axes[1, 1] * e1 + axes[1, 2] * e2)
+    l2 = centre[2] - s * (axes[2, 0] * e0 + axes[2, 1] * e1 + axes[2, 2] * e2)
+    out[0] = x[0] + R[0, 0] * l0 + R[0, 1] * l1 + R[0, 2] * l2 - radius * n0
+    out[1] = x[1] + R[1, 0] * l0 + R[1, 1] * l1 + R[1, 2] * l2 - radius * n1
+    out[2] = x[2] + R[2, 0] * l0 + R[2, 1] * l1 + R[2, 2] * l2 - radius * n2
