@@ -34,7 +34,7 @@ import numpy as np
 
 from counterpoise.character import Character
 from counterpoise.character.library import character
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import kernel
 from counterpoise.spacetime import aggregate_force_derivatives
 from counterpoise.spacetime.aggregate.kernels import (
     aggregate_batch,
@@ -198,7 +198,7 @@ def beside_pinocchio(body: Character, rounds: int) -> dict[str, Any]:
 
 
 # -- 3. the paper's table -------------------------------------------------------------------------------------------
-@swift_kernel
+@kernel
 def direct(tables, q, v, a, about, F, Fq, Fv, Fa):  # type: ignore[no-untyped-def]
     """Differentiate the recursion itself: each joint's effect on velocity, acceleration, force of all that it carries.
 
@@ -250,7 +250,7 @@ def direct(tables, q, v, a, about, F, Fq, Fv, Fa):  # type: ignore[no-untyped-de
                     Fa[first + t, k, j] = y[LANES * (12 + k) + t]
 
 
-@swift_kernel
+@kernel
 def _carry_on(up, own, x, held, out, mine, width):  # type: ignore[no-untyped-def]
     for t in range(width):
         sw, su = three(x, 0, t), three(x, 3, t)
@@ -273,7 +273,7 @@ def _carry_on(up, own, x, held, out, mine, width):  # type: ignore[no-untyped-de
         put(out, 21, t, plus(au, low))
 
 
-@swift_kernel
+@kernel
 def _add_force(s, x, d, m, y, width):  # type: ignore[no-untyped-def]
     """df = s x* I a - I (s x a) + I da + dv x* p + v x* (s x* p - I (s x v) + I dv), and the same by v and by a."""
     for t in range(width):

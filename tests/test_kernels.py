@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from counterpoise.kernels import dot, dot_sizes, fma, kernel
 
 INNER = "from counterpoise.kernels import kernel\nSTEP = {step}\n@kernel\ndef grow(x):\n    return x + {add}\n"
 OUTER = (
@@ -112,3 +116,120 @@ def test_a_verb_that_finds_its_kernels_in_the_cache_announces_nothing():
 def test_a_verb_announces_compilation_in_an_empty_cache(tmp_path: Path):
     assert "compiling the whole-body solver" in messages_of_a_verb(tmp_path)
     assert "compiling" not in messages_of_a_verb(tmp_path)
+
+
+# -- the same bits, however a kernel came about ---------------------------------------------------------------------
+def test_only_pictures_are_computed_with_fast_arithmetic():
+    """Reordered sums differ from one compilation to the next: what decides must not have them."""
+    source = Path(__file__).resolve().parents[1] / "src" / "counterpoise"
+    for path in sorted(source.rglob("*.py")):
+        text, name = path.read_text(encoding="utf-8"), path.relative_to(source).as_posix()
+        assert "fastmath" not in text or name == "kernels.py", f"{name}: kernels are strict"
+        assert "fast_kernel" not in text or name == "kernels.py" or name.startswith("render/"), f"{name} decides"
+
+
+@kernel
+def plain_sum(x: np.ndarray, y: np.ndarray) -> float:
+    total = 0.0
+    for j in range(len(x)):
+        total += x[j] * y[j]
+    return total
+
+
+@kernel
+def rows_dotted(A: np.ndarray, y: np.ndarray, first: int, last: int, out: np.ndarray) -> None:
+    for i in range(len(A)):
+        out[i] = dot(A[i, first:last], y[first:])
+
+
+@kernel
+def six_dotted(A: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    for i in range(len(A)):
+        out[i] = dot(A[i, :6], y)
+
+
+@kernel
+def columns_dotted(A: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    for j in range(A.shape[1]):
+        out[j] = dot(A[:, j], y)
+
+
+@kernel
+def sizes_dotted(x: np.ndarray, y: np.ndarray) -> float:
+    return dot_sizes(x, y)
+
+
+@kernel
+def dotted(x: np.ndarray, y: np.ndarray) -> float:
+    return dot(x, y)
+
+
+@kernel
+def fused(a: float, b: float, c: float) -> float:
+    return fma(a, b, c)
+
+
+def test_dot_is_a_sum_of_products_of_any_length():
+    rng = np.random.default_rng(0)
+    for n in [*range(40), 100, 257]:
+        x, y = rng.standard_normal((2, n)) * 10.0 ** rng.integers(-3, 4, (2, n))
+        exact, size = math.fsum(x * y), math.fsum(np.abs(x * y))
+        assert abs(dotted(x, y) - exact) <= 1e-15 * (1 + n) * size
+        assert abs(sizes_dotted(x, y) - size) <= 1e-15 * (1 + n) * size
+    x = np.ones(20)
+    for bad in (np.nan, np.inf):
+        for at in (0, 7, 8, 15, 16, 19):
+            y = np.ones(20)
+            y[at] = bad
+            assert not np.isfinite(dotted(x, y)) and np.isfinite(dotted(x[:at], y))
+
+
+def test_dot_has_the_same_bits_wherever_it_is_compiled():
+    """Alone, in a loop over rows of any length, over rows of a length known to the compiler."""
+    rng = np.random.default_rng(1)
+    for n in (6, 7, 8, 9, 16, 23, 41, 64):
+        A, y, out = rng.standard_normal((13, n)), rng.standard_normal(n), np.empty(13)
+        for first in (0, 1, 3):
+            rows_dotted(A, y, first, n, out)
+            assert out.tolist() == [dotted(row[first:].copy(), y[first:].copy()) for row in A]
+        six_dotted(A, y, out)
+        assert out.tolist() == [dotted(row[:6].copy(), y) for row in A]
+        across = np.empty(n)
+        columns_dotted(A, A[:, 0].copy(), across)  # not in one piece: one by one
+        assert across.tolist() == [plain_sum(A[:, j].copy(), A[:, 0].copy()) for j in range(n)]
+
+
+def test_a_fused_product_is_rounded_once():
+    a, b = 1.0 + 2.0**-30, 1.0 - 2.0**-30
+    assert fused(a, b, -1.0) == -(2.0**-60) and a * b - 1.0 == 0.0
+
+
+SECOND = (
+    "import hashlib, counterpoise as cp\n"
+    "human = cp.character('human')\n"
+    "squat = cp.reference_motion('squat', human)\n"
+    "push = cp.Push('thorax', (180.0, 60.0, 0.0), 0.2, 0.1)\n"
+    "done = cp.simulate(human, cp.Stand(reference=squat), 1.0, disturbances=[push])\n"
+    "assert abs(done.torque).max() > 10.0\n"
+    "print(hashlib.sha256(done.qpos.tobytes() + done.qvel.tobytes() + done.torque.tobytes()).hexdigest())\n"
+)
+
+
+def second_of_standing(cache: Path) -> str:
+    """The bytes, as a sum, of a second of simulation in a process with this cache."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", SECOND], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()[-1]
+
+
+@pytest.mark.slow
+def test_a_simulation_has_the_same_bytes_compiled_or_loaded(tmp_path: Path):
+    """With an empty cache; with all of it loaded; with every other kernel loaded into callers compiled anew."""
+    fresh = second_of_standing(tmp_path)
+    assert second_of_standing(tmp_path) == fresh
+    found = sorted(tmp_path.rglob("*.nbi"))
+    assert len(found) > 20
+    for index in found[::2]:
+        index.unlink()
+    assert second_of_standing(tmp_path) == fresh

@@ -19,6 +19,9 @@ from counterpoise.character import Joint as Joint
 from counterpoise.character import JointLimits as JointLimits
 from counterpoise.character import State as State
 from counterpoise.character import editing as editing
+from counterpoise.character.legs import LegJoint as LegJoint
+from counterpoise.character.legs import LegRoles as LegRoles
+from counterpoise.character.legs import legs_of as legs_of
 from counterpoise.character.library import character as character
 from counterpoise.character.library import characters as characters
 from counterpoise.character.loading import load_character as load_character

@@ -12,17 +12,24 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import CodeType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import cgutils as code_generation
 from numba.core import event
+from numba.extending import intrinsic
 
+from counterpoise.arrays import Array
+
+code = cast(Any, code_generation)  # it has no types
+ir = code.ir  # llvmlite's, which numba brings along
 F = TypeVar("F", bound=Callable[..., object])
-SWIFT = {"reassoc", "contract", "arcp"}  # sums may be reordered, products fused, divisions turned into products
 LEAN = {"_nrt": False}  # no allocations, no counting of references
 NOTICE_DELAY = 1.5  # [s] a compilation shorter than this prints nothing
+LANES = 8  # partial sums of `dot`
 
 
 def kernel(function: F) -> F:
@@ -30,17 +37,12 @@ def kernel(function: F) -> F:
     return _compiled(function)
 
 
-def swift_kernel(function: F) -> F:
-    """As `kernel`, with sums reordered and fused so that they vectorise; NaN and infinity keep their meaning."""
-    return _compiled(function, fastmath=SWIFT)
-
-
 def lean_kernel(function: F) -> F:
-    """As `swift_kernel`, for kernels that allocate no arrays and return none.
+    """As `kernel`, for kernels that allocate no arrays and return none.
 
     Arrays are borrowed from the caller and not counted, so slices and named tuples of arrays cost nothing.
     """
-    return _compiled(function, fastmath=SWIFT, **LEAN)
+    return _compiled(function, **LEAN)
 
 
 def inner_kernel(function: F) -> F:
@@ -49,7 +51,7 @@ def inner_kernel(function: F) -> F:
     No entry from Python is made, and an integer constant as argument makes no version of its own. To a lean or inner
     kernel it may return a tuple with views of its arguments.
     """
-    made = _compiled(function, fastmath=SWIFT, no_cpython_wrapper=True, no_cfunc_wrapper=True, **LEAN)
+    made = _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **LEAN)
     dispatcher, plain = cast(Any, made), cast(Any, numba.types.unliteral)
     find = dispatcher.get_call_template
 
@@ -63,6 +65,112 @@ def inner_kernel(function: F) -> F:
 def fast_kernel(function: F) -> F:
     """As `kernel`, with fused and reordered arithmetic: for pictures, where the last bit does not matter."""
     return _compiled(function, fastmath=True)
+
+
+# -- arithmetic for kernels ------------------------------------------------------------------------------------------
+# A compiler that may reorder sums does so as it likes: a kernel compiled in this process and the same kernel inlined
+# into a caller that was compiled in another differ in the last bit, and a simulation in what happens a few seconds
+# later. So kernels are strict, and what they need for speed is written out: the order of the sums and what is fused.
+
+
+def _fma(_: Any, a: Any, b: Any, c: Any) -> Any:
+    def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.fma(*given)
+
+    return numba.float64(numba.float64, numba.float64, numba.float64), write
+
+
+def _row_sum(sizes: bool) -> Any:
+    """Returns what numba compiles `dot` and `dot_sizes` from."""
+
+    def one_by_one(x: Array, y: Array) -> float:
+        total = 0.0
+        for j in range(len(x)):
+            total += abs(x[j] * y[j]) if sizes else x[j] * y[j]
+        return total
+
+    def typed(_: Any, x: Any, y: Any) -> Any:
+        if not all(
+            isinstance(one, numba.types.Array) and one.ndim == 1 and one.dtype == numba.float64 for one in (x, y)
+        ):
+            raise numba.errors.TypingError(f"a dot product takes rows of floats; got {x} and {y}")
+        signature = numba.float64(x, y)
+
+        def write(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            if x.layout != "C" or y.layout != "C":  # not in one piece
+                return context.compile_internal(builder, one_by_one, signature, given)
+            arrays = [context.make_array(kind)(context, builder, one) for kind, one in zip((x, y), given, strict=True)]
+            size = builder.extract_value(arrays[0].shape, 0)
+            return _write_dot(builder, size, arrays[0].data, arrays[1].data, sizes)
+
+        return signature, write
+
+    return typed
+
+
+def _write_dot(builder: Any, size: Any, x: Any, y: Any, sizes: bool) -> Any:
+    """Writes the loops of `dot`: blocks of LANES numbers, then the rest, with lanes that are done set to zero.
+
+    With `sizes`, absolute values are summed.
+    """
+    real, number = ir.DoubleType(), size.type
+    row = ir.VectorType(real, LANES)
+    whole = builder.and_(size, number(-LANES))
+    of_three, of_one = ir.FunctionType(row, [row] * 3), ir.FunctionType(row, [row])
+    fused = code.get_or_insert_function(builder.module, of_three, f"llvm.fma.v{LANES}f64")
+    absolute = code.get_or_insert_function(builder.module, of_one, f"llvm.fabs.v{LANES}f64")
+    block = [code.alloca_once_value(builder, ir.Constant(kind, None)) for kind in (row, real)]
+
+    def load(start: Any, at: Any) -> Any:
+        place = builder.bitcast(builder.gep(start, [at]), row.as_pointer())
+        found = builder.load(place, align=8)
+        return builder.call(absolute, [found]) if sizes else found
+
+    with builder.if_else(builder.icmp_signed(">=", size, number(LANES))) as (long, short):
+        with long:
+            with code.for_range_slice(builder, number(0), whole, number(LANES), number) as (at, _):
+                sums = builder.call(fused, [load(x, at), load(y, at), builder.load(block[0])])
+                builder.store(sums, block[0])
+            last, done = builder.sub(size, number(LANES)), builder.sub(number(LANES), builder.sub(size, whole))
+            lane = ir.Constant(ir.VectorType(number, LANES), list(range(LANES)))
+            least = builder.insert_element(ir.Constant(lane.type, ir.Undefined), done, ir.IntType(32)(0))
+            least = builder.shuffle_vector(least, least, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+            left = builder.icmp_signed(">=", lane, least)
+            rest = [builder.select(left, load(start, last), ir.Constant(row, None)) for start in (x, y)]
+            sums = builder.call(fused, [*rest, builder.load(block[0])])
+            width = LANES
+            while width > 1:
+                width //= 2
+                halves = [
+                    ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(k, k + width))) for k in (0, width)
+                ]
+                sums = builder.fadd(*(builder.shuffle_vector(sums, sums, half) for half in halves))
+            builder.store(builder.extract_element(sums, ir.IntType(32)(0)), block[1])
+        with short, code.for_range(builder, size, intp=number) as loop:
+            pair = [builder.load(builder.gep(start, [loop.index])) for start in (x, y)]
+            if sizes:
+                single = code.get_or_insert_function(builder.module, ir.FunctionType(real, [real]), "llvm.fabs.f64")
+                pair = [builder.call(single, [one]) for one in pair]
+            builder.store(builder.fma(*pair, builder.load(block[1])), block[1])
+    return builder.load(block[1])
+
+
+if TYPE_CHECKING:
+
+    def fma(a: float, b: float, c: float) -> float:
+        """Returns a b + c, rounded once. Only for kernels."""
+
+    def dot(x: Array, y: Array) -> float:
+        """Returns the sum of x_j y_j over the length of x: LANES partial sums, then the sum of these in a fixed order.
+
+        Only for kernels; y is at least as long as x. Rows that do not lie in one piece are summed one by one.
+        """
+
+    def dot_sizes(x: Array, y: Array) -> float:
+        """Returns the sum of |x_j y_j|, as `dot`."""
+
+else:
+    fma, dot, dot_sizes = intrinsic(_fma), intrinsic(_row_sum(False)), intrinsic(_row_sum(True))
 
 
 @contextmanager
@@ -98,15 +206,15 @@ class _CompileListener(event.Listener):
 
 def _compiled(function: F, **options: Any) -> F:
     made = numba.njit(cache=True, error_model="numpy", **options)(function)
-    _stamp_cache(made)
+    _stamp_cache(made, sorted(options.items()))
     return cast(F, made)
 
 
-def _stamp_cache(made: Any) -> None:
+def _stamp_cache(made: Any, options: Any) -> None:
     """Ties the cached machine code of a kernel to everything it was compiled from."""
     file = getattr(made._cache, "_cache_file", None)
     if file is not None:  # None where no folder can be written: then nothing is cached
-        used = "\n".join(_used(made.py_func))
+        used = "\n".join([_source(), repr(options), *_used(made.py_func)])
         file._source_stamp = f"{file._source_stamp} {hashlib.sha256(used.encode()).hexdigest()}"
         file._version = f"{file._version} {file._source_stamp}"  # read first: nothing outdated is unpickled
 
@@ -124,6 +232,12 @@ def _used(function: Any) -> Iterator[str]:
             yield f"{name} {value!r}"
         elif isinstance(value, np.ndarray):
             yield f"{name} {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+
+
+@cache
+def _source() -> str:
+    """A stamp of this file: how a kernel is compiled belongs to what it was made from."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
 @cache

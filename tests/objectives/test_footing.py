@@ -7,7 +7,9 @@ import pytest
 
 import counterpoise as cp
 from counterpoise import spatial
-from counterpoise.objectives import LEVEL, Footing, moving_surface, take_stance
+from counterpoise.control import build_whole_body, solve_whole_body
+from counterpoise.errors import BadValue
+from counterpoise.objectives import LEVEL, Footing, make_stance, moving_surface, take_stance
 
 
 def lifted_by(character: cp.Character, height: float, time: float) -> cp.Snapshot:
@@ -171,3 +173,78 @@ def test_a_foot_that_slid_away_is_planted_anew(human):
 def test_mistakes_are_refused_with_the_cure(human, make, says: str):
     with pytest.raises(cp.CounterpoiseError, match=says):
         make(human)
+
+
+# -- a stance that the controller makes itself ----------------------------------------------------------------------
+def test_a_stance_made_by_points_is_the_one_that_is_found(human):
+    here = human.snapshot()
+    found = take_stance(here, Footing(friction=0.6))
+    made = make_stance(here, found.held, found.share, found.goal, footing=Footing(friction=0.6))
+    for part in ("G", "basis", "force_limit", "height", "goal"):
+        assert np.allclose(getattr(made, part), getattr(found, part), atol=1e-12), part
+    in_place = make_stance(here, found.held, found.share)
+    assert np.allclose(in_place.goal[:, :2], here.contact_position[:, :2]) and np.allclose(in_place.goal[:, 2], 0.0)
+    levels = [cp.Contact()], [cp.Momentum(), cp.TrackPose()]
+    by_footing = solve_whole_body(here, levels, Footing(friction=0.6))
+    by_stance = solve_whole_body(here, levels, stance=found)
+    assert np.array_equal(by_footing.torque, by_stance.torque)
+    assert np.allclose(solve_whole_body(here, levels, stance=made).torque, by_footing.torque, atol=1e-6)
+    assert by_stance.memory.footing is found.memory  # the next tick may go on from it
+    assert np.array_equal(build_whole_body(here, levels, stance=found).G, found.G)
+
+
+def test_points_are_held_and_pushed_one_by_one(human):
+    """The left heel pushes at half its force, the right foot not at all; only the toes of the left one are held."""
+    here = human.snapshot()
+    names = [point.name for point in human.contact_points]
+    left = np.array(["left" in name for name in names])
+    share = np.where(left, 1.0, 0.0)
+    share[0] = 0.5
+    held = left & (np.arange(len(names)) >= 2)
+    stance = make_stance(here, held, share, footing=Footing(strength=0.4))
+    limit = stance.force_limit.reshape(len(names), 4)
+    assert np.allclose(limit, 0.4 * human.weight * share[:, None])
+    rows = cp.Contact().rows(here, stance)
+    assert len(rows) == 3 * held.sum()
+    force = solve_whole_body(here, ([cp.Contact()], [cp.TrackPose()]), stance=stance).force
+    assert np.allclose(force[~left], 0.0) and force[left, 2].sum() > 0.3 * human.weight
+    assert force[0, 2] <= 4 * 0.5 * 0.4 * human.weight + 1e-6
+
+
+def test_every_point_may_have_a_surface_of_its_own(human):
+    here, p = human.snapshot(), len(human.contact_points)
+    n = np.array([0.3, 0.0, 1.0]) / np.hypot(0.3, 1.0)
+    surfaces = [cp.Surface.tilted(n) if i == 1 else cp.Surface((0.0, 0.0, 0.02 * i)) for i in range(p)]
+    stance = make_stance(here, np.ones(p, bool), 1.0, surfaces=surfaces)
+    assert np.allclose(n @ stance.basis[1], 1.0) and np.allclose(stance.basis[2, 2], 1.0)
+    z = here.contact_position[:, 2]
+    assert stance.height[3] == pytest.approx(z[3] - 0.06) and stance.goal[3, 2] == pytest.approx(0.06)
+    moving = make_stance(here, np.ones(p, bool), 1.0, here.contact_position, goal_velocity=(0.1, 0.0, 0.0))
+    assert np.allclose(moving.goal_velocity, [0.1, 0.0, 0.0]) and np.allclose(moving.goal_acceleration, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (lambda s, p: make_stance(s, np.ones(p), 1.0), "one flag for each"),
+        (lambda s, p: make_stance(s, np.ones(p - 1, bool), 1.0), "one flag for each"),
+        (lambda s, p: make_stance(s, np.ones(p, bool), 1.5), "0 to 1"),
+        (lambda s, p: make_stance(s, np.ones(p, bool), np.full(p, np.nan)), "without NaN"),
+        (lambda s, p: make_stance(s, np.ones(p, bool), 1.0, np.zeros((2, 3))), "goal has shape"),
+        (lambda s, p: make_stance(s, np.ones(p, bool), 1.0, surfaces=[LEVEL]), "one surface for each"),
+        (lambda s, p: make_stance(s, np.ones(p, bool), 1.0, footing=Footing(bilateral=True)), "bilateral"),
+        (
+            lambda s, p: solve_whole_body(s, [cp.TrackPose()], Footing(), stance=take_stance(s, Footing())),
+            "not both",
+        ),
+        (
+            lambda s, p: solve_whole_body(
+                s, [cp.TrackPose()], stance=take_stance(cp.character("chicken").snapshot(), Footing())
+            ),
+            "another body",
+        ),
+    ],
+)
+def test_a_stance_that_does_not_fit_is_refused(human, given, says: str):
+    with pytest.raises(BadValue, match=says):
+        given(human.snapshot(), len(human.contact_points))

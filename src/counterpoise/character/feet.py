@@ -27,6 +27,7 @@ TIP_LENGTH = 0.015  # [m] at the far end of such a part: its contact points are 
 STEEPEST_SOLE = 0.5  # least cosine of the angle between the sole's normal and the vertical
 FLAT_ENOUGH = 0.8  # share of the largest area of contact from which the pose's own horizontal plane is kept
 REFINEMENTS = 4  # of the sole's plane: which points touch depends on the plane where shapes are round
+HEAVIEST_FOOT = 0.1  # of the body's mass, with all that hangs from it
 MOST_FACES = 12  # of a foot's hull, the largest, that are tried as its sole
 _DOWN = np.array([0.0, 0.0, -1.0])
 
@@ -217,6 +218,19 @@ def _has_shape(model: mujoco.MjModel, body: int) -> bool:
     )
 
 
+def _whole_foot(model: mujoco.MjModel, data: mujoco.MjData, drawn: Sequence[Solid], leaf: int, bottom: float) -> int:
+    """Returns the body of the foot that a leaf belongs to: toes hang from a part that stands on the same ground."""
+    foot = leaf
+    while (parent := int(model.body_parentid[foot])) > 0:
+        solids = _shapes_of(drawn, [parent])
+        if not solids or model.body_subtreemass[parent] > HEAVIEST_FOOT * model.body_subtreemass[0]:
+            break
+        if float(_lowest(data, solids, _DOWN)[0][:, 2].min()) > bottom + IN_REACH:
+            break
+        foot = parent
+    return foot
+
+
 def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData, drawn: Sequence[Solid]) -> list[str]:
     """Returns the leaves that end as low as the lowest; of several that are welded together, one body."""
     parents = {int(model.body_parentid[b]) for b in range(1, model.nbody)}
@@ -230,7 +244,7 @@ def _lowest_leaves(model: mujoco.MjModel, data: mujoco.MjData, drawn: Sequence[S
         return []
     lowest = min(bottoms.values())
     spread = max(float(data.xpos[1:, 2].max()) - lowest, 1e-6)
-    low = [b for b, z in bottoms.items() if z - lowest < 0.05 * spread]
+    low = [_whole_foot(model, data, drawn, b, z) for b, z in bottoms.items() if z - lowest < 0.05 * spread]
     alike = [sum(model.body_weldid[b] == model.body_weldid[c] for c in low) for b in low]
     chosen = [b if count == 1 else int(model.body_weldid[b]) for b, count in zip(low, alike, strict=True)]
     return [model.body(b).name for b in dict.fromkeys(chosen)]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.kept import kept_with_character
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import fma, kernel
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -159,28 +159,28 @@ def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
     )
 
 
-@swift_kernel
+@kernel
 def matrix_of(w: float, x: float, y: float, z: float, out: Array) -> None:
     out[0], out[1], out[2] = w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)
     out[3], out[4], out[5] = 2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)
     out[6], out[7], out[8] = 2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z
 
 
-@swift_kernel
+@kernel
 def row_times(m: Array, k: int, v: Array) -> float:
-    return m[3 * k] * v[0] + m[3 * k + 1] * v[1] + m[3 * k + 2] * v[2]
+    return fma(m[3 * k], v[0], fma(m[3 * k + 1], v[1], m[3 * k + 2] * v[2]))
 
 
-@swift_kernel
+@kernel
 def turn_about(x: float, y: float, z: float, place: Array, out: Array) -> None:
     """Motion vector of a turn about an axis through a place: [axis; place x axis]."""
     out[0], out[1], out[2] = x, y, z
-    out[3] = place[1] * z - place[2] * y
-    out[4] = place[2] * x - place[0] * z
-    out[5] = place[0] * y - place[1] * x
+    out[3] = fma(place[1], z, -place[2] * y)
+    out[4] = fma(place[2], x, -place[0] * z)
+    out[5] = fma(place[0], y, -place[1] * x)
 
 
-@swift_kernel
+@kernel
 def forward_kinematics(q: Array, tree: Tree, xpos: Array, xmat: Array, xquat: Array, motion: Array) -> None:
     """Body frames, and motion vectors [w; v] of every dof about the world's origin, in MuJoCo's conventions."""
     parent, body_pos, body_quat, joint_start, joint_count, kinds, joint_q, joint_v, joint_pos, joint_axis, q0 = tree
@@ -244,7 +244,7 @@ def forward_kinematics(q: Array, tree: Tree, xpos: Array, xmat: Array, xquat: Ar
         matrix_of(xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3], xmat[b])
 
 
-@swift_kernel
+@kernel
 def _body_frames(poses: Array, nv: int, tree: Tree) -> tuple[Array, Array]:
     """World places (n, bodies, 3) and rotations (n, bodies, 4) of every body in every pose (n, nq)."""
     count = len(tree[0])
@@ -257,7 +257,7 @@ def _body_frames(poses: Array, nv: int, tree: Tree) -> tuple[Array, Array]:
     return places, turns
 
 
-@swift_kernel
+@kernel
 def _frames_and_motion(poses: Array, nv: int, tree: Tree) -> tuple[Array, Array, Array]:
     """Places (n, bodies, 3), rotations (n, bodies, 9) and motion vectors (n, nv, 6) in every pose (n, nq)."""
     n, count = len(poses), len(tree[0])
@@ -270,7 +270,7 @@ def _frames_and_motion(poses: Array, nv: int, tree: Tree) -> tuple[Array, Array,
     return places, turns, motion
 
 
-@swift_kernel
+@kernel
 def _point_jacobians(motion: Array, moves: Flags, points: Array) -> Array:
     """(n, 3, nv) of points (n, 3) that the dofs in `moves` move."""
     n, nv = motion.shape[0], motion.shape[1]
@@ -286,7 +286,7 @@ def _point_jacobians(motion: Array, moves: Flags, points: Array) -> Array:
     return out
 
 
-@swift_kernel
+@kernel
 def _com_jacobians(
     places: Array, turns: Array, motion: Array, parent: Array, dof_body: Array, mass: Array, centre: Array
 ) -> Array:

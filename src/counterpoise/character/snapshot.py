@@ -31,7 +31,7 @@ from counterpoise.character.snapshot_kernels import (
 from counterpoise.character.snapshot_layout import PartPlace, layout_snapshot
 from counterpoise.character.state import State
 from counterpoise.character.tables import tables_of
-from counterpoise.errors import BadValue
+from counterpoise.errors import BadValue, unknown_name
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -61,6 +61,9 @@ class Snapshot:
     contact_jacobian: Array  # (p, 3, nv)
     contact_drift: Array  # (p, 3)
     motion_vectors: Array  # (nv, 6) s_j about the CoM
+    # measured in the last step of a simulation; None where no step led to this state
+    contact_force: Array | None = None  # (p, 3) [N] of the world on each contact point
+    body_force: Array | None = None  # (nbody, 3) [N] of the world on each body, feet included
 
     @property
     def q(self) -> Array:
@@ -158,6 +161,21 @@ class Snapshot:
 
     def angular_drift(self, body: str) -> Array:
         return self.body_drift[self.character.body_id(body), :3].copy()
+
+    # -- measured forces --------------------------------------------------------------------------------------------
+    def foot_force(self, foot: str) -> Array:
+        """Measured force [N] (3,) of the world on all contact points of a foot, by its name or that of its body."""
+        if self.contact_force is None:
+            raise BadValue(
+                "this snapshot was not simulated: contact forces are measured in the last step of a simulation"
+            )
+        first = 0
+        for one in self.character.feet:
+            last = first + len(one.points)
+            if foot in (one.name, one.body):
+                return np.asarray(self.contact_force[first:last].sum(axis=0))
+            first = last
+        raise unknown_name("foot", foot, (one.name for one in self.character.feet), self.character.name)
 
     # -- energy -----------------------------------------------------------------------------------------------------
     @cached_property

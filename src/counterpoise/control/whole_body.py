@@ -120,9 +120,15 @@ def build_whole_body(
     footing: Footing | None = None,
     tuning: WholeBodyTuning | None = None,
     memory: WholeBodyMemory | None = None,
+    stance: Stance | None = None,
 ) -> WholeBodyProblem:
-    """Returns the problem of one tick. Without a footing there are no contacts; `memory` holds the contacts' state."""
-    return assemble_problem(snapshot, checked_levels(levels), _stance(snapshot, footing, memory), tuning or _USUAL)
+    """Returns the problem of one tick. Without a footing there are no contacts; `memory` holds the contacts' state.
+
+    A controller that knows its contacts gives a `stance` instead of a footing: `take_stance` and `make_stance` return
+    one.
+    """
+    stance = _stance(snapshot, footing, memory, stance)
+    return assemble_problem(snapshot, checked_levels(levels), stance, tuning or _USUAL)
 
 
 def solve_whole_body(
@@ -131,17 +137,19 @@ def solve_whole_body(
     footing: Footing | None = None,
     tuning: WholeBodyTuning | None = None,
     memory: WholeBodyMemory | None = None,
+    stance: Stance | None = None,
 ) -> WholeBodySolution:
     """Returns the joint torques, accelerations and contact forces that serve the levels in strict order, now.
 
-    `memory` is that of the last tick's solution. With `tuning.fade`, levels that differ from the last tick's replace
-    them gradually: both problems are solved and blended, x = (1 - s) x_old + s x_new. The constraints are convex, so
-    the blend obeys them.
+    The contacts are those of the footing, or of a `stance` that the controller has made itself (`take_stance`,
+    `make_stance`). `memory` is that of the last tick's solution. With `tuning.fade`, levels that differ from the last
+    tick's replace them gradually: both problems are solved and blended, x = (1 - s) x_old + s x_new. The constraints
+    are convex, so the blend obeys them.
     """
     tuning = tuning or _USUAL
     before = memory or _NO_MEMORY
     now = before.levels if levels is before.given and before.levels else checked_levels(levels)
-    stance = _stance(snapshot, footing, memory)
+    stance = _stance(snapshot, footing, memory, stance)
     outgoing = _outgoing(before, now, snapshot.time, tuning.fade)
     problem = assemble_problem(snapshot, now, stance, tuning)
     answer = solve_problem(problem, before.warm)
@@ -181,7 +189,16 @@ def solve_problem(problem: WholeBodyProblem, warm: Any) -> WholeBodyAnswer:
     return WholeBodyAnswer(general.x, "solved", fast.warm, general.stops, {**general.work, "again": 1})
 
 
-def _stance(snapshot: Snapshot, footing: Footing | None, memory: WholeBodyMemory | None) -> Stance | None:
+def _stance(
+    snapshot: Snapshot, footing: Footing | None, memory: WholeBodyMemory | None, stance: Stance | None
+) -> Stance | None:
+    """Returns the stance that is given, or that of the footing."""
+    if stance is not None:
+        if footing is not None:
+            raise BadValue("give a footing or a stance, not both: a stance has its own footing")
+        if len(stance.G) != snapshot.character.nv or len(stance.height) != len(snapshot.contact_position):
+            raise BadValue(f"this stance is for another body than {snapshot.character.name!r}")
+        return stance
     if footing is None or not snapshot.character.feet:
         return None
     return take_stance(snapshot, footing, memory.footing if memory is not None else None)

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 from counterpoise.character.character import Character
 from counterpoise.features.base import Feature
-    "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "BoxDistance", "ComPosition",
-    "ComSupport", "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
-    "PlaneDistance", "PointPosition", "PositionFromCom", "RelativeOrientation", "RelativePosition", "WholePosture",
+from counterpoise.features.box import BoxDistance
+from counterpoise.features.com import ComPosition, ComSupport, PositionFromCom
 from counterpoise.features.components import Components
 from counterpoise.features.frame import AxisAim, AxisComponent, AxisDirection, BodyOrientation, PointPosition
 from counterpoise.features.goal import Goal
@@ -40,13 +39,7 @@ EXAMPLES: dict[str, Callable[[Character], Feature]] = {
 }
 
 __all__ = [
-<<<<<<< HEAD
-    "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "ComPosition", "ComSupport",
-    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
-    "PlaneDistance", "PointPosition", "PositionFromCom", "RelativeOrientation", "RelativePosition", "WholePosture",
-=======
     "EXAMPLES", "AxisAim", "AxisComponent", "AxisDirection", "BodyOrientation", "BoxDistance", "ComPosition",
-    "ComSupport",    "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
-    "PlaneDistance", "PointPosition", "RelativeOrientation", "RelativePosition", "WholePosture",
->>>>>>> b70f167c9e4fbfacc6fabd9e0a9c1abea05d5085
+    "ComSupport", "Components", "Curve", "CurveOffset", "Feature", "Goal", "Height", "JointValue", "LowestPoints",
+    "PlaneDistance", "PointPosition", "PositionFromCom", "RelativeOrientation", "RelativePosition", "WholePosture",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from counterpoise.objectives.clearance import Clearance
 from counterpoise.objectives.contact import Contact
 from counterpoise.objectives.footing import Footing, FootingMemory, Stance, take_stance
 from counterpoise.objectives.momentum import Momentum, momentum_scale
+from counterpoise.objectives.point_stance import make_stance
 from counterpoise.objectives.posture import TrackPose, per_dof
 from counterpoise.objectives.setpoint import Setpoint, along
 from counterpoise.objectives.stops import JointStops
@@ -55,6 +56,6 @@ EXAMPLES: dict[str, Callable[[Character], Objective]] = {
 __all__ = [
     "EXAMPLES", "LEVEL", "Clearance", "Contact", "DiagonalRows", "Footing", "FootingMemory", "JointStops",
     "MinimumTorque", "Momentum", "Objective", "RelaxedJoints", "Rows", "Setpoint", "SmallAccelerations", "SmallForces",
-    "Stance", "Surface", "Target", "TrackPose", "along", "faded", "momentum_scale", "moving_surface", "per_dof",
-    "take_stance",
+    "Stance", "Surface", "Target", "TrackPose", "along", "faded", "make_stance", "momentum_scale", "moving_surface",
+    "per_dof", "take_stance",
 ]  # fmt: skip

@@ -49,6 +49,27 @@ def fill_stance(
 
 
 @kernel
+def fill_points(
+    position: Array, jacobian: Array, surfaces: Array, share: Array, friction: float, strength: float, in_place: bool,
+    height: Array, planted: Array, goal: Array, goal_v: Array, goal_a: Array, basis: Array, G: Array, limit: Array,
+) -> None:  # fmt: skip
+    """Fills the arrays of a Stance whose points have a surface each, a share of their force, and a goal.
+
+    If `in_place`, the goals are the places below the points on their surfaces, which they move with.
+    """
+    for i in range(len(position)):
+        _to_surface(surfaces[i], position[i], planted[i])
+        height[i] = planted[i, 2]
+        if in_place:
+            planted[i, 2] = 0.0
+            _carry(surfaces[i], planted[i], goal[i], goal_v[i], goal_a[i])
+        else:
+            _to_surface(surfaces[i], goal[i], planted[i])
+        _cone(surfaces[i], i, friction, share[i] * strength, basis[i], limit)
+        _generalised(jacobian[i], basis[i], i, G)
+
+
+@kernel
 def _to_surface(s: Array, place: Array, local: Array) -> None:
     """Fills `local` with a place in the frame of a surface."""
     r0, r1, r2 = place[0] - s[0], place[1] - s[1], place[2] - s[2]

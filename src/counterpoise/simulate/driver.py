@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.snapshot import SnapshotReader, take_snapshot
+from counterpoise.character.snapshot import Snapshot, SnapshotReader, take_snapshot
 from counterpoise.character.state import State
+from counterpoise.character.tables import tables_of
 from counterpoise.control.basic import Action, Controller, Passive
 from counterpoise.errors import BadValue
-from counterpoise.simulate.reading import clamp_torques
+from counterpoise.simulate.reading import clamp_torques, measure_forces
 from counterpoise.terrain import Terrain
+
+StepContacts = tuple[NDArray[np.int32], Array, Array]  # bodies (k, 2), places and forces (k, 3) of a step's contacts
 
 
 class TickNotes(NamedTuple):
@@ -50,13 +53,19 @@ class Driver:
     def is_due(self, step: int) -> bool:
         return (step - self.first_step) % self.steps_per_tick == 0
 
-    def tick(self, step: int, state: State, reader: SnapshotReader | None = None) -> None:
+    def tick(
+        self, step: int, state: State, reader: SnapshotReader | None = None, contacts: StepContacts | None = None,
+        first_body: int = 1,
+    ) -> None:  # fmt: skip
         """Asks the controller for its action, and keeps its torques within the limits of the joints.
 
         `reader` reads the snapshot from the simulation, where that has the same dynamics as the figure alone.
+        `contacts` are those of the last step, in which the figure's first body is number `first_body`.
         """
         began = clock.perf_counter()
         snapshot = take_snapshot(self.figure, state) if reader is None else reader.read(state)
+        if contacts is not None:
+            measure_contact_forces(snapshot, contacts, first_body)
         action = self.controller.act(snapshot, self.memory)
         if not isinstance(action, Action):
             raise BadValue(f"{type(self.controller).__name__}.act must return an Action; got {type(action).__name__}")
@@ -101,6 +110,15 @@ def knowing_terrain(controller: Controller, terrain: Terrain | None) -> Controll
     """
     on_terrain = getattr(controller, "on_terrain", None)
     return controller if terrain is None or on_terrain is None else on_terrain(terrain)
+
+
+def measure_contact_forces(snapshot: Snapshot, contacts: StepContacts, first_body: int) -> None:
+    """Adds the forces that a step's contacts had on the figure to a snapshot that was made just now."""
+    places, tables = snapshot.contact_position, tables_of(snapshot.character)
+    on_point, on_body = np.empty(places.shape), np.empty(snapshot.body_position.shape)
+    measure_forces(*contacts, first_body, places, tables.point_body, on_point, on_body)
+    fields = snapshot.__dict__  # of a frozen value that nobody has seen yet
+    fields["contact_force"], fields["body_force"] = on_point, on_body
 
 
 def count_clamped(ticks: Sequence[TickNotes]) -> int:

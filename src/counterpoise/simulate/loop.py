@@ -118,6 +118,7 @@ class Run:
         ]
         self._disturbances: list[_BoundDisturbance] = []
         self._places = [(place.qpos, place.dofs) for place in stage.places]
+        self._first_bodies = [place.bodies.start for place in stage.places]
         self._all_stages = stage.world.integrator == "rk4"
         self._plain = stage.world.platform is None
         alone = len(stage.figures) == 1 and has_same_dynamics(stage.model, stage.figures[0].model)
@@ -186,9 +187,10 @@ class Run:
 
     def _control(self, k: int, now: float) -> None:
         """Asks the controllers whose tick is due; between its ticks a controller's torque is held."""
-        for driver, (q, v) in zip(self.drivers, self._places, strict=True):
+        contacts = self.log.last_contacts()
+        for driver, (q, v), first in zip(self.drivers, self._places, self._first_bodies, strict=True):
             if driver.is_due(k):
-                driver.tick(k, state_of(self.qpos[q], self.qvel[v], now), self._reader)
+                driver.tick(k, state_of(self.qpos[q], self.qvel[v], now), self._reader, contacts, first)
             self.applied[v] = driver.torque
 
     def _drive_platform(self, now: float) -> None:

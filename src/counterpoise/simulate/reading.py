@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.kernels import kernel
 
 Int32s = NDArray[np.int32]
@@ -59,6 +59,39 @@ def gather_contacts(
                 force[row, k] += size * frame[c, 3 * i + k]
         row += 1
     return row - at
+
+
+@kernel
+def measure_forces(
+    bodies: Int32s, point: Array, force: Array, first: int, points: Array, point_body: Ints, on_point: Array,
+    on_body: Array,
+) -> None:  # fmt: skip
+    """Fills the forces of a step's contacts on each contact point (p, 3) and each body (nbody, 3) of one figure.
+
+    Body b of the figure is body first + b - 1 of the world. A contact acts on its second body, and with the opposite
+    sign on its first; contacts within the figure do not count. A force on a body with contact points goes to the
+    nearest of them.
+    """
+    on_point[:] = 0.0
+    on_body[:] = 0.0
+    last = first + len(on_body) - 1
+    for c in range(len(bodies)):
+        mine0, mine1 = first <= bodies[c, 0] < last, first <= bodies[c, 1] < last
+        if mine0 == mine1:
+            continue
+        b, sign = (bodies[c, 1] - first + 1, 1.0) if mine1 else (bodies[c, 0] - first + 1, -1.0)
+        nearest, best = -1, np.inf
+        for i in range(len(point_body)):
+            if point_body[i] == b:
+                away = 0.0
+                for k in range(3):
+                    away += (points[i, k] - point[c, k]) ** 2
+                if away < best:
+                    nearest, best = i, away
+        for k in range(3):
+            on_body[b, k] += sign * force[c, k]
+            if nearest >= 0:
+                on_point[nearest, k] += sign * force[c, k]
 
 
 @kernel

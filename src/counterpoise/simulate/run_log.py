@@ -90,6 +90,7 @@ class RunLog:
         self.block = LogBlock(model, block_rows)  # the one being written
         self.row = -1  # the last row written in it
         self._begun = -1
+        self._last: tuple[LogBlock, int, int] | None = None  # where the contacts of the last step are
         self._blocks = deque([self.block])
 
     @property
@@ -127,7 +128,16 @@ class RunLog:
         self.block.write_external(self._begun, external)
 
     def read_contacts(self, data: mujoco.MjData) -> None:
+        first = self.block.contacts
         self.block.read_contacts(self.row, data)
+        self._last = self.block, first, self.block.contacts
+
+    def last_contacts(self) -> tuple[NDArray[np.int32], Array, Array] | None:
+        """Bodies, places and forces of the contacts in the last step, as views; None before the first step."""
+        if self._last is None:
+            return None
+        block, first, end = self._last
+        return block.bodies[first:end], block.point[first:end], block.force[first:end]
 
     def final_state(self, done: int, data: mujoco.MjData) -> tuple[Array, Array]:
         """Returns q and v of the whole world after `done` steps.

@@ -8,8 +8,8 @@ own relative accuracy, and it counts as dependent on the rows before it when wha
 from __future__ import annotations
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel
-from counterpoise.solve.reflections import reflect, reflect_forth, reflector
+from counterpoise.kernels import dot, inner_kernel
+from counterpoise.solve.reflections import reflect, reflect_forth, reflector, subtract_scaled
 
 RANK_TOLERANCE = 1e-10  # a row of which less than this part is left counts as dependent
 TRUSTED_REST = (
@@ -20,10 +20,7 @@ TRUSTED_REST = (
 @inner_kernel
 def square(row: Array) -> float:
     """|row|^2"""
-    s = 0.0
-    for j in range(row.size):
-        s += row[j] * row[j]
-    return s
+    return dot(row, row)
 
 
 @inner_kernel
@@ -82,17 +79,15 @@ def pivoted_lq(
 def solve_lower(L: Array, first: int, count: int, rhs: Array, out: Array) -> None:
     """L c = rhs for the `count` rows of a factor that begins at column `first`; c goes to out[first:first+count]."""
     for i in range(count):
-        s = rhs[i]
-        for j in range(i):
-            s -= L[i, first + j] * out[first + j]
+        s = rhs[i] - dot(L[i, first : first + i], out[first:])
         out[first + i] = s / L[i, first + i]
 
 
 @inner_kernel
 def solve_upper(L: Array, first: int, count: int, t: Array, mu: Array) -> None:
     """L' mu = t[first:first+count]"""
+    for i in range(count):
+        mu[i] = t[first + i]
     for i in range(count - 1, -1, -1):
-        s = t[first + i]
-        for o in range(i + 1, count):
-            s -= L[o, first + i] * mu[o]
-        mu[i] = s / L[i, first + i]
+        mu[i] /= L[i, first + i]
+        subtract_scaled(L[i, first : first + i], mu[i], mu)

@@ -10,45 +10,39 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import inner_kernel
+from counterpoise.kernels import dot, fma, inner_kernel
 
 
 @inner_kernel
 def reflect(v: Array, row: Array, beta: float) -> None:
     """row <- row - beta (v . row) v"""
-    s = 0.0
+    s = -beta * dot(v, row)
     for j in range(v.size):
-        s += v[j] * row[j]
-    s *= beta
-    for j in range(v.size):
-        row[j] -= s * v[j]
+        row[j] = fma(s, v[j], row[j])
 
 
 @inner_kernel
 def reflect_three(v: Array, x: Array, y: Array, z: Array, beta: float) -> None:
     """The same reflection of three rows; the reflector is read once for all of them."""
-    a, b, c = 0.0, 0.0, 0.0
+    a, b, c = -beta * dot(v, x), -beta * dot(v, y), -beta * dot(v, z)
     for j in range(v.size):
         t = v[j]
-        a += t * x[j]
-        b += t * y[j]
-        c += t * z[j]
-    a *= beta
-    b *= beta
-    c *= beta
-    for j in range(v.size):
-        t = v[j]
-        x[j] -= a * t
-        y[j] -= b * t
-        z[j] -= c * t
+        x[j] = fma(a, t, x[j])
+        y[j] = fma(b, t, y[j])
+        z[j] = fma(c, t, z[j])
+
+
+@inner_kernel
+def subtract_scaled(row: Array, factor: float, x: Array) -> None:
+    """x <- x - factor row, over the length of the row: one step of a substitution through the rows of a triangle."""
+    for j in range(row.size):
+        x[j] = fma(-factor, row[j], x[j])
 
 
 @inner_kernel
 def reflector(row: Array, v: Array) -> float:
     """Writes the reflector v that turns `row` into (diagonal, 0, ..., 0), applies it to `row`, and returns beta."""
-    s = 0.0
-    for j in range(1, row.size):
-        s += row[j] * row[j]
+    s = dot(row[1:], row[1:])
     if s == 0.0:
         for j in range(row.size):
             v[j] = 0.0

@@ -11,8 +11,8 @@ which `fit_trapezoid` leaves behind for `trapezoid_residual` and `solve_transpos
 from __future__ import annotations
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel
-from counterpoise.solve.reflections import reflect, reflector
+from counterpoise.kernels import dot, inner_kernel
+from counterpoise.solve.reflections import reflect, reflector, subtract_scaled
 
 
 @inner_kernel
@@ -24,10 +24,7 @@ def fit_trapezoid(
     if r == m:
         for q in range(m):
             i = order[i0 + q]
-            s = rhs[i]
-            for j in range(q):
-                s -= K[i, k0 + j] * y[k0 + j]
-            y[k0 + q] = s / K[i, k0 + q]
+            y[k0 + q] = (rhs[i] - dot(K[i, k0 : k0 + q], y[k0:])) / K[i, k0 + q]
         return
     for j in range(r):
         for q in range(m):
@@ -40,11 +37,11 @@ def fit_trapezoid(
         for i in range(j + 1, r):
             reflect(W[j, j:m], R[i, j:m], b)
         reflect(W[j, j:m], w[j:m], b)
+    for j in range(r):
+        y[k0 + j] = w[j]
     for j in range(r - 1, -1, -1):
-        s = w[j]
-        for i in range(j + 1, r):
-            s -= R[i, j] * y[k0 + i]
-        y[k0 + j] = s / R[j, j]
+        y[k0 + j] /= R[j, j]
+        subtract_scaled(R[j, :j], y[k0 + j], y[k0:])
 
 
 @inner_kernel
@@ -62,19 +59,16 @@ def trapezoid_residual(
 def solve_transposed(
     K: Array, order: Ints, i0: int, m: int, k0: int, r: int, R: Array, W: Array, beta: Array, t: Array, eta: Array
 ) -> None:
-    """The shortest eta, by row of K, with L' eta = t[k0:k0+r]."""
+    """The shortest eta, by row of K, with L' eta = t[k0:k0+r]. That part of t is overwritten."""
     if r == m:
         for q in range(m - 1, -1, -1):
-            s = t[k0 + q]
-            for p in range(q + 1, m):
-                s -= K[order[i0 + p], k0 + q] * eta[order[i0 + p]]
-            eta[order[i0 + q]] = s / K[order[i0 + q], k0 + q]
+            i = order[i0 + q]
+            eta[i] = t[k0 + q] / K[i, k0 + q]
+            subtract_scaled(K[i, k0 : k0 + q], eta[i], t[k0:])
         return
     for j in range(r):
-        s = t[k0 + j]
-        for i in range(j):
-            s -= R[j, i] * eta[order[i0 + i]]
-        eta[order[i0 + j]] = s / R[j, j]
+        t[k0 + j] = (t[k0 + j] - dot(R[j, :j], t[k0:])) / R[j, j]
+        eta[order[i0 + j]] = t[k0 + j]
     for q in range(r, m):
         eta[order[i0 + q]] = 0.0
     _apply_q(order, i0, m, r, W, beta, eta)

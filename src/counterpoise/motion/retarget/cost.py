@@ -13,7 +13,7 @@ import numpy as np
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import Tree, forward_kinematics, row_times
 from counterpoise.character.limits import fill_ball_rows
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import fma, kernel
 from counterpoise.motion.retarget.tangents import tangent_from
 
 Lists: TypeAlias = tuple[Ints, Ints]  # starts, dofs
@@ -24,7 +24,7 @@ LimitRows: TypeAlias = tuple[Array, Array, Ints]  # value, gradient (3,) and fir
 BodyFrames: TypeAlias = tuple[Array, Array, Array, Array]  # workspace: places, matrices, quaternions, motion vectors
 
 
-@swift_kernel
+@kernel
 def frame_cost(
     q: Array, tree: Tree, above: Lists, aims: Aims, wanted: Array, points: Points, places: Array, pulls: Array,
     tie: Array, reference: Array, balls: Balls, limit: tuple[float, float], frames: BodyFrames, tangent: Array,
@@ -53,13 +53,14 @@ def frame_cost(
     return 0.5 * cost
 
 
-@swift_kernel
+@kernel
 def _aims_cost(
     above: Lists, aims: Aims, wanted: Array, xmat: Array, xquat: Array, motion: Array, full: bool, H: Array, g: Array
 ) -> float:
     """Returns twice the cost of bones that should be turned as `wanted` (aims, 4); adds to H and g with `full`."""
     cost = 0.0
     bone, swing, about = np.empty(3), np.empty(3), np.empty(3)
+    column = np.empty((len(g), 5))  # of each dof: its axis, the parts along the bone and about it
     start, listed = above
     bodies, axes, weights = aims
     for m in range(len(bodies)):
@@ -69,22 +70,23 @@ def _aims_cost(
         cost += wd * (swing[0] ** 2 + swing[1] ** 2 + swing[2] ** 2) + wt * twist * twist
         if not full:
             continue
-        for s in range(start[b], start[b + 1]):
-            i = listed[s]
-            wi = motion[i]
-            ai = bone[0] * wi[0] + bone[1] * wi[1] + bone[2] * wi[2]
-            ti = about[0] * wi[0] + about[1] * wi[1] + about[2] * wi[2]
-            g[i] -= wd * (wi[0] * swing[0] + wi[1] * swing[1] + wi[2] * swing[2]) + wt * twist * ti
-            for r in range(start[b], s + 1):
-                j = listed[r]
-                wj = motion[j]
-                aj = bone[0] * wj[0] + bone[1] * wj[1] + bone[2] * wj[2]
-                tj = about[0] * wj[0] + about[1] * wj[1] + about[2] * wj[2]
-                H[i, j] += wd * (wi[0] * wj[0] + wi[1] * wj[1] + wi[2] * wj[2] - ai * aj) + wt * ti * tj
+        for s in range(start[b + 1] - start[b]):
+            i = listed[start[b] + s]
+            x, y, z = motion[i, 0], motion[i, 1], motion[i, 2]
+            along = fma(bone[0], x, fma(bone[1], y, bone[2] * z))
+            turn = fma(about[0], x, fma(about[1], y, about[2] * z))
+            own = column[s]
+            own[0], own[1], own[2], own[3], own[4] = x, y, z, along, turn
+            g[i] -= wd * (x * swing[0] + y * swing[1] + z * swing[2]) + wt * twist * turn
+            x, y, z, along, turn = wd * x, wd * y, wd * z, -wd * along, wt * turn
+            for r in range(s + 1):
+                w = column[r]
+                swung = fma(x, w[0], fma(y, w[1], z * w[2]))
+                H[i, listed[start[b] + r]] += swung + fma(along, w[3], turn * w[4])
     return cost
 
 
-@swift_kernel
+@kernel
 def _points_cost(
     above: Lists, points: Points, places: Array, pulls: Array, xpos: Array, xmat: Array, motion: Array, full: bool,
     H: Array, g: Array,
@@ -110,20 +112,21 @@ def _points_cost(
             continue
         for s in range(start[b], start[b + 1]):
             wi = motion[listed[s]]
-            column[s - start[b], 0] = wi[3] + wi[1] * at[2] - wi[2] * at[1]
-            column[s - start[b], 1] = wi[4] + wi[2] * at[0] - wi[0] * at[2]
-            column[s - start[b], 2] = wi[5] + wi[0] * at[1] - wi[1] * at[0]
+            column[s - start[b], 0] = fma(wi[1], at[2], fma(-wi[2], at[1], wi[3]))
+            column[s - start[b], 1] = fma(wi[2], at[0], fma(-wi[0], at[2], wi[4]))
+            column[s - start[b], 2] = fma(wi[0], at[1], fma(-wi[1], at[0], wi[5]))
         upright = weight + floor
         for s in range(start[b + 1] - start[b]):
             i = listed[start[b] + s]
             c0, c1, c2 = weight * column[s, 0], weight * column[s, 1], upright * column[s, 2]
             g[i] += c0 * e0 + c1 * e1 + weight * column[s, 2] * e2 + floor * column[s, 2] * sunk
             for r in range(s + 1):
-                H[i, listed[start[b] + r]] += c0 * column[r, 0] + c1 * column[r, 1] + c2 * column[r, 2]
+                w = column[r]
+                H[i, listed[start[b] + r]] += fma(c0, w[0], fma(c1, w[1], c2 * w[2]))
     return cost
 
 
-@swift_kernel
+@kernel
 def _limits_cost(q: Array, balls: Balls, limit: tuple[float, float], rows: LimitRows) -> float:
     """Returns twice the cost of ball joints beyond their limits, and fills the rows of these limits."""
     cost = 0.0
@@ -146,7 +149,7 @@ def _limits_cost(q: Array, balls: Balls, limit: tuple[float, float], rows: Limit
     return cost
 
 
-@swift_kernel
+@kernel
 def _aim_error(R: Array, quat: Array, axis: Array, wanted: Array, bone: Array, swing: Array, about: Array) -> float:
     """Fills the bone's direction d and the rotation vector that swings it to d*. Returns the twist left after that
     [rad].

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import kernel
 from counterpoise.pose.core.restore import fill_bounds, moved_pose, new_scratch, restore_pose, variable_offsets
 from counterpoise.pose.core.step import bounded_step
 from counterpoise.pose.core.tables import (
@@ -36,7 +36,7 @@ SETTLE_SHORTER = 0.4  # each length tried, as a share of the one before
 WORTHWHILE_SETTLING = 0.01  # relative decrease of the posture's cost below which settling ends
 
 
-@swift_kernel
+@kernel
 def descend_core(
     q: Array, joints_: Plain, goals_: Plain, goal_weights: Array, rest_: Plain, cap_: Plain, rules_: Plain,
     working_: Plain,
@@ -66,7 +66,7 @@ def descend_core(
     return here.q, cost, True, reached, done, gain
 
 
-@swift_kernel
+@kernel
 def _approach(
     here: PoseRows, cost: float, joints: CompiledJoints, goals: CompiledGoals, goal_weights: Array, rest: RestPose,
     cap: StepCap, rules: CoreRules, working: WorkingSet, scratch: CoreScratch,
@@ -110,7 +110,7 @@ def _approach(
     return here, cost, done, gain
 
 
-@swift_kernel
+@kernel
 def _settle(
     here: PoseRows, gain: float, joints: CompiledJoints, goals: CompiledGoals, rest: RestPose, cap: StepCap,
     rules: CoreRules, working: WorkingSet, scratch: CoreScratch,
@@ -143,7 +143,7 @@ def _settle(
     return here, done, gain
 
 
-@swift_kernel
+@kernel
 def _longest(x: Array) -> float:
     longest = 0.0
     for i in range(len(x)):
@@ -151,7 +151,7 @@ def _longest(x: Array) -> float:
     return longest
 
 
-@swift_kernel
+@kernel
 def _cost(r: Array, goal_rows: int, offset: Array, rest: RestPose) -> float:
     """Returns half the sum of squares of the goals and the posture."""
     total = 0.0
@@ -162,7 +162,7 @@ def _cost(r: Array, goal_rows: int, offset: Array, rest: RestPose) -> float:
     return 0.5 * total
 
 
-@swift_kernel
+@kernel
 def _posture_cost(offset: Array, joint_weights: Array) -> float:
     total = 0.0
     for i in range(len(offset)):
@@ -170,7 +170,7 @@ def _posture_cost(offset: Array, joint_weights: Array) -> float:
     return total
 
 
-@swift_kernel
+@kernel
 def _reached(r: Array, goal_rows: int, weights: Array, tolerance: float) -> bool:
     """Whether every goal is within tolerance, weights taken out."""
     for i in range(goal_rows // 3):

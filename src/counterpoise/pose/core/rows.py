@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import kernel
 from counterpoise.pose.core.tables import CompiledGoals
 
 
-@swift_kernel
+@kernel
 def evaluate_rows(
     cdof: Array, ancestors: Array, xpos: Array, xmat: Array, com: Array, variables: Ints, goals: CompiledGoals
 ) -> tuple[Array, Array]:
@@ -60,7 +60,7 @@ def evaluate_rows(
     return r, J
 
 
-@swift_kernel
+@kernel
 def evaluate_goals(
     cdof: Array, ancestors: Array, xpos: Array, xmat: Array, com: Array, variables: Ints, goals_: tuple[Any, ...]
 ) -> tuple[Array, Array]:
@@ -68,7 +68,7 @@ def evaluate_goals(
     return evaluate_rows(cdof, ancestors, xpos, xmat, com, variables, CompiledGoals(*goals_))
 
 
-@swift_kernel
+@kernel
 def second_order(
     cdof: Array, ancestors: Array, variables: Ints, joint_of_dof: Ints, bodies: Ints, r: Array, J: Array
 ) -> Array:
@@ -107,7 +107,7 @@ def second_order(
     return S
 
 
-@swift_kernel
+@kernel
 def _rotation_error(mat: Array, target: Array, error: Array, rate: Array) -> None:
     """Fills e = log(R R_t^T) and its rate J_l(e)^-1, of a row-major matrix R and a target quaternion."""
     w, x, y, z = target[0], target[1], target[2], target[3]

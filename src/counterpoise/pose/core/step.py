@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import dot, fma, kernel
 from counterpoise.pose.core.tables import StepProgram, WorkingSet
 
 MAX_SWEEPS = 12  # changes of the working set
@@ -26,7 +26,7 @@ EQUALITY_REGULARISATION = 1e-11  # share of an equality's diagonal that is added
 PIVOT_TOLERANCE = 1e-12  # share of a diagonal below which a pivot counts as zero: its row repeats others
 
 
-@swift_kernel
+@kernel
 def bounded_step(program: StepProgram, working: WorkingSet) -> tuple[Array, bool]:
     """Returns the step x (n,), and whether the working set was found. The working set is left as found."""
     D, p, held, active = program.D, program.p, working.held, working.active
@@ -50,10 +50,7 @@ def bounded_step(program: StepProgram, working: WorkingSet) -> tuple[Array, bool
                 for i in range(n):
                     scaled[k, i] = A[k, i] / D[i] if held[i] == 0 else 0.0
                 for j in range(k + 1):
-                    total = 0.0
-                    for i in range(n):
-                        total += scaled[k, i] * A[j, i]
-                    M[k, j] = total
+                    M[k, j] = dot(scaled[k], A[j])
         else:  # variables were held or released: a rank-one change each
             for i in range(n):
                 if (held_before[i] == 0) == (held[i] == 0):
@@ -68,10 +65,7 @@ def bounded_step(program: StepProgram, working: WorkingSet) -> tuple[Array, bool
         for i in range(n):
             x[i] = program.low[i] if held[i] == -1 else (program.high[i] if held[i] == 1 else 0.0)
         for k in range(rows):
-            total = b[k]
-            for i in range(n):
-                total += A[k, i] * x[i] - scaled[k, i] * p[i]
-            right[k] = total
+            right[k] = b[k] + dot(A[k], x) - dot(scaled[k], p)
             regularised = EQUALITY_REGULARISATION * max(M[k, k], 1e-12) + 1e-300
             diagonal[k] = 1.0 if k < program.goal_rows else regularised
         multipliers, solved = solve_positive(M, diagonal, right, rows)
@@ -87,7 +81,7 @@ def bounded_step(program: StepProgram, working: WorkingSet) -> tuple[Array, bool
     return x, False
 
 
-@swift_kernel
+@kernel
 def _update_bounds(
     program: StepProgram, held: Ints, multipliers: Array, rows: int, A: Array, may_release: bool, x: Array
 ) -> bool:
@@ -99,7 +93,7 @@ def _update_bounds(
     slope = np.zeros(n)
     for k in range(rows):
         for i in range(n):
-            slope[i] += A[k, i] * multipliers[k]
+            slope[i] = fma(A[k, i], multipliers[k], slope[i])
     changed = False
     for i in range(n):
         if held[i] == 0:
@@ -116,7 +110,7 @@ def _update_bounds(
     return changed
 
 
-@swift_kernel
+@kernel
 def _update_limits(program: StepProgram, active: Ints, multipliers: Array, may_release: bool, x: Array) -> bool:
     """Adds limit rows that x violates, releases those with a multiplier of the wrong sign. Returns whether any was."""
     changed, row = False, len(program.r)
@@ -126,15 +120,13 @@ def _update_limits(program: StepProgram, active: Ints, multipliers: Array, may_r
                 active[i], changed = 0, True
             row += 1
         else:
-            excess = program.g[i]
-            for k in range(len(x)):
-                excess += program.G[i, k] * x[k]
+            excess = program.g[i] + dot(program.G[i], x)
             if excess > LIMIT_TOLERANCE:
                 active[i], changed = 1, True
     return changed
 
 
-@swift_kernel
+@kernel
 def solve_positive(M: Array, diagonal: Array, right: Array, n: int) -> tuple[Array, bool]:
     """Solves (M + diagonal) x = right for the leading n x n part, lower triangle, by Cholesky.
 
@@ -143,9 +135,7 @@ def solve_positive(M: Array, diagonal: Array, right: Array, n: int) -> tuple[Arr
     L = np.empty((n, n))
     for i in range(n):
         for j in range(i + 1):
-            total = M[i, j]
-            for k in range(j):
-                total -= L[i, k] * L[j, k]
+            total = M[i, j] - dot(L[i, :j], L[j])
             if i == j:
                 total += diagonal[i]
                 if not np.isfinite(total):
@@ -155,14 +145,10 @@ def solve_positive(M: Array, diagonal: Array, right: Array, n: int) -> tuple[Arr
                 L[i, j] = total / L[j, j] if L[j, j] > 0.0 else 0.0
     y = np.empty(n)
     for i in range(n):
-        total = right[i]
-        for k in range(i):
-            total -= L[i, k] * y[k]
+        total = right[i] - dot(L[i, :i], y)
         y[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
-    x = np.empty(n)
     for i in range(n - 1, -1, -1):
-        total = y[i]
-        for k in range(i + 1, n):
-            total -= L[k, i] * x[k]
-        x[i] = total / L[i, i] if L[i, i] > 0.0 else 0.0
-    return x, True
+        y[i] = y[i] / L[i, i] if L[i, i] > 0.0 else 0.0
+        for k in range(i):
+            y[k] = fma(-y[i], L[i, k], y[k])
+    return y, True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import inner_kernel
+from counterpoise.kernels import dot, inner_kernel
 from counterpoise.solve.body.metric import from_metric
 from counterpoise.solve.body.workspace import (
     BodyBounds,
@@ -21,7 +21,7 @@ from counterpoise.solve.body.workspace import (
     MassRows,
     StrictLevels,
 )
-from counterpoise.solve.reflections import reflect_back
+from counterpoise.solve.reflections import reflect_back, subtract_scaled
 
 EQUALITY_TOLERANCE = 1e-7  # a candidate that misses an equality by more, relative, came from a nearly singular system
 
@@ -46,12 +46,7 @@ def read_candidate(body: BodyDynamics, space: BodyWorkspace, face: FaceSizes, de
     for j in range(face.free):
         x[working.free[j]] = w[nc + j] * unit
     for i in range(n):
-        s = body.h[i]
-        for j in range(n):
-            s += body.M[i, j] * a[j]
-        for j in range(k):
-            s -= body.G[i, j] * x[j]
-        x[k + i] = s
+        x[k + i] = body.h[i] + dot(body.M[i], a) - dot(body.G[i], x)
 
 
 @inner_kernel
@@ -82,10 +77,7 @@ def fall_back(body: BodyDynamics, working: HeldBounds, mass: MassRows, candidate
     for i in range(k + n):
         x[i] = 0.0 if k <= i < k + body.root else working.point[i]
     for i in range(n):
-        s = x[k + i] - body.h[i]
-        for j in range(k):
-            s += body.G[i, j] * x[j]
-        a[i] = s
+        a[i] = x[k + i] - body.h[i] + dot(body.G[i], x)
     _solve_mass(body.M, mass.rows, a)
 
 
@@ -94,25 +86,14 @@ def _solve_mass(M: Array, L: Array, x: Array) -> None:
     """x <- M^-1 x by Cholesky."""
     n = len(x)
     for j in range(n):
-        s = M[j, j]
-        for q in range(j):
-            s -= L[j, q] * L[j, q]
-        L[j, j] = np.sqrt(s)
+        L[j, j] = np.sqrt(M[j, j] - dot(L[j, :j], L[j]))
         for i in range(j + 1, n):
-            s = M[i, j]
-            for q in range(j):
-                s -= L[i, q] * L[j, q]
-            L[i, j] = s / L[j, j]
+            L[i, j] = (M[i, j] - dot(L[i, :j], L[j])) / L[j, j]
     for i in range(n):
-        s = x[i]
-        for q in range(i):
-            s -= L[i, q] * x[q]
-        x[i] = s / L[i, i]
+        x[i] = (x[i] - dot(L[i, :i], x)) / L[i, i]
     for i in range(n - 1, -1, -1):
-        s = x[i]
-        for q in range(i + 1, n):
-            s -= L[q, i] * x[q]
-        x[i] = s / L[i, i]
+        x[i] /= L[i, i]
+        subtract_scaled(L[i, :i], x[i], x)
 
 
 @inner_kernel
@@ -123,19 +104,14 @@ def write_residuals(levels: StrictLevels, last: LastLevel, candidate: BodyCandid
     for l in range(p):
         s = 0.0
         for i in range(levels.starts[l], levels.starts[l + 1]):
-            v = -levels.b[i]
-            for j in range(n):
-                v += levels.A[i, j] * a[j]
+            v = dot(levels.A[i], a) - levels.b[i]
             s += v * v
         residual[l] = np.sqrt(s)
     s = 0.0
     for j in range(n):
         s += last.weight[j] * (a[j] - last.a_ref[j]) ** 2
     for i in range(len(last.b_e)):
-        v = -last.b_e[i]
-        for j in range(n):
-            v += last.A_e[i, j] * a[j]
+        v = dot(last.A_e[i], a) - last.b_e[i]
         s += v * v
-    for i in range(k):
-        s += last.force_weight * candidate.x[i] * candidate.x[i]
+    s += last.force_weight * dot(candidate.x[:k], candidate.x)
     residual[p] = np.sqrt(s)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterpoise.kernels import inner_kernel
+from counterpoise.kernels import dot, inner_kernel
 from counterpoise.solve.body.chain import level_lq
 from counterpoise.solve.body.workspace import (
     AT_HIGH,
@@ -22,7 +22,7 @@ from counterpoise.solve.body.workspace import (
     CascadeSystem,
     FaceSizes,
 )
-from counterpoise.solve.reflections import reflect_back, reflect_rows, reflector
+from counterpoise.solve.reflections import reflect_back, reflect_rows, reflector, subtract_scaled
 from counterpoise.solve.trapezoid import fit_trapezoid, solve_transposed, trapezoid_residual
 
 
@@ -39,17 +39,15 @@ def assemble(body: BodyDynamics, space: BodyWorkspace, face: FaceSizes, depth: i
         s, square = mass.target[d], mass.size[d] * mass.size[d]
         if i >= body.root:
             s += working.point[k + i]
-        for j in range(c0):
-            s -= mass.rows[d, j] * y[j]
+        s -= dot(mass.rows[d, :c0], y)
         last = mass.reach[d] - c0
         for j in range(last):
             K[q, j] = mass.rows[d, c0 + j]
         for j in range(last, nc):
             K[q, j] = 0.0
         for j in range(face.free):
-            v = -body.G[i, working.free[j]] * unit
-            K[q, nc + j] = v
-            square += v * v
+            K[q, nc + j] = -body.G[i, working.free[j]] * unit
+        square += dot(K[q, nc:columns], K[q, nc:columns])
         for j in range(k):
             if working.held[j] == AT_HIGH:
                 s += body.G[i, j] * working.point[j]
@@ -59,9 +57,7 @@ def assemble(body: BodyDynamics, space: BodyWorkspace, face: FaceSizes, depth: i
         system.starts[l] = row
         last = chain.corner[l + 1] - c0
         for i in range(chain.first[l], chain.first[l] + chain.height[l]):
-            s = chain.target[i]
-            for j in range(c0):
-                s -= chain.rows[i, j] * y[j]
+            s = chain.target[i] - dot(chain.rows[i, :c0], y)
             for j in range(last):
                 K[row, j] = chain.rows[i, c0 + j]
             for j in range(last, columns):
@@ -87,10 +83,7 @@ def cascade(system: CascadeSystem, nE: int, depth: int, n: int, dependent: float
             return False
         reflect_rows(K, i + 1, nE, V, beta, i, i + 1, n)
     for i in range(nE):
-        s = target[i]
-        for j in range(i):
-            s -= K[i, j] * y[j]
-        y[i] = s / K[i, i]
+        y[i] = (target[i] - dot(K[i, :i], y)) / K[i, i]
     used = nE
     for l in range(depth, len(system.rank)):
         used += _fit_level(system, l, used, n, level_tolerance)
@@ -111,10 +104,7 @@ def _fit_level(system: CascadeSystem, l: int, used: int, n: int, tolerance: floa
     r = level_lq(K, order, i0, m, used, n, system.V, system.beta, system.size, system.spare, tolerance)
     system.rank[l] = r
     for i in range(i0, i0 + m):
-        s = system.target[i]
-        for j in range(used):
-            s -= K[i, j] * y[j]
-        rest[i] = s
+        rest[i] = system.target[i] - dot(K[i, :used], y)
     if r > 0:
         R, W, tau = system.R[i0:], system.W[i0:], system.tau[i0:]
         fit_trapezoid(K, order, i0, m, used, r, rest, y, R, W, tau, system.spare)
@@ -136,8 +126,7 @@ def equality_multipliers(system: CascadeSystem, nE: int, depth: int, level: int,
         for j in range(used):
             t[j] = 0.0
         for i in range(starts[level], starts[level + 1]):
-            for j in range(used):
-                t[j] += K[i, j] * system.residual[i]
+            subtract_scaled(K[i, :used], -system.residual[i], t)
     else:
         for j in range(used):
             t[j] = system.y[j]
@@ -149,10 +138,7 @@ def equality_multipliers(system: CascadeSystem, nE: int, depth: int, level: int,
                 K, system.order, i0, m, used, r, system.R[i0:], system.W[i0:], system.tau[i0:], t, eta
             )  # fmt: skip
             for i in range(i0, i0 + m):
-                for j in range(used):
-                    t[j] -= K[i, j] * eta[i]
+                subtract_scaled(K[i, :used], eta[i], t)
     for i in range(nE - 1, -1, -1):
-        s = t[i]
-        for q in range(i + 1, nE):
-            s -= K[q, i] * mu[q]
-        mu[i] = s / K[i, i]
+        mu[i] = t[i] / K[i, i]
+        subtract_scaled(K[i, :i], mu[i], t)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel
+from counterpoise.kernels import dot, inner_kernel
 from counterpoise.solve.body.metric import to_metric
 from counterpoise.solve.body.workspace import (
     BodyDynamics,
@@ -44,10 +44,7 @@ def level_lq(
     for i in range(i0, i0 + m):
         order[i] = i
         longest = max(longest, size[i])
-        s = 0.0
-        for j in range(k0, n):
-            s += K[i, j] * K[i, j]
-        now[i] = s
+        now[i] = dot(K[i, k0:n], K[i, k0:n])
     floor = (tolerance * longest) ** 2
     rank = 0
     while rank < m and k0 + rank < n:
@@ -58,9 +55,7 @@ def level_lq(
                 if now[order[i0 + q]] > best:
                     best, at = now[order[i0 + q]], q
             i = order[i0 + at]
-            s = 0.0
-            for j in range(k, n):
-                s += K[i, j] * K[i, j]
+            s = dot(K[i, k:n], K[i, k:n])
             if s >= TRUSTED_NORM * best or best <= floor:
                 best = s
                 break
@@ -115,10 +110,7 @@ def build_chain(
             rows, system.order, i0, m, used, n, chain.V, chain.beta, chain.size, system.spare, tolerance
         )  # fmt: skip
         for i in range(i0, i0 + m):
-            s = target[i]
-            for j in range(used):
-                s -= rows[i, j] * y[j]
-            system.rest[i] = s
+            system.rest[i] = target[i] - dot(rows[i, :used], y)
         if r > 0:
             fit_trapezoid(
                 rows, system.order, i0, m, used, r, system.rest, y, system.R, system.W, system.tau, system.spare
@@ -133,11 +125,10 @@ def _keep_independent_rows(chain: LevelChain, system: CascadeSystem, i0: int, r:
     """Replaces the rows of the first level by the r rows R u = Q' target of its small QR: the same level, exactly."""
     n = len(chain.y)
     for q in range(r):
-        s = 0.0
+        row = chain.rows[i0 + q]
         for j in range(n):
-            chain.rows[i0 + q, j] = system.R[j, q] if q <= j < r else 0.0
-            s += chain.rows[i0 + q, j] ** 2
-        chain.target[i0 + q], chain.size[i0 + q] = system.spare[q], np.sqrt(s)
+            row[j] = system.R[j, q] if q <= j < r else 0.0
+        chain.target[i0 + q], chain.size[i0 + q] = system.spare[q], np.sqrt(dot(row, row))
     chain.height[0] = r
 
 

@@ -171,21 +171,27 @@ def find_candidate(
 
 @inner_kernel
 def _all_finite(body: BodyDynamics, levels: StrictLevels, last: LastLevel) -> bool:
-    """Whether no number is NaN or infinite: then zero times their sum is zero."""
-    s = 0.0
-    for i in range(len(body.h)):
-        s += body.h[i] * 0.0 + last.weight[i] * 0.0 + last.a_ref[i] * 0.0
-    for i in range(len(levels.b)):
-        s += levels.b[i] * 0.0
-    for i in range(len(last.b_e)):
-        s += last.b_e[i] * 0.0
-    return s == 0.0 and _finite(body.M) and _finite(body.G) and _finite(levels.A) and _finite(last.A_e)
+    """Whether no number is NaN or infinite."""
+    vectors = _finite(body.h) and _finite(last.weight) and _finite(last.a_ref) and _finite(levels.b)
+    return (
+        vectors
+        and _finite(last.b_e)
+        and (_rows_finite(body.M) and _rows_finite(body.G) and _rows_finite(levels.A) and _rows_finite(last.A_e))
+    )
 
 
 @inner_kernel
-def _finite(X: Array) -> bool:
-    s = 0.0
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            s += X[i, j] * 0.0
-    return s == 0.0
+def _rows_finite(X: Array) -> bool:
+    fine = True
+    for i in range(len(X)):
+        fine &= _finite(X[i])
+    return fine
+
+
+@inner_kernel
+def _finite(x: Array) -> bool:
+    """Whether all numbers are finite. They are counted, without a branch, so that the loop vectorises."""
+    count = 0
+    for j in range(len(x)):
+        count += abs(x[j]) < np.inf
+    return count == len(x)

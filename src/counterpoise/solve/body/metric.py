@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import inner_kernel
+from counterpoise.kernels import dot, inner_kernel
 from counterpoise.solve.body.workspace import BodyMetric, LastLevel
-from counterpoise.solve.reflections import reflect, reflect_back, reflect_rows, reflector
+from counterpoise.solve.reflections import reflect, reflect_back, reflect_rows, reflector, subtract_scaled
 
 
 @inner_kernel
@@ -28,11 +28,9 @@ def make_metric(last: LastLevel, metric: BodyMetric) -> None:
     for j in range(n):
         scale[j] = 1.0 / np.sqrt(last.weight[j])
     for i in range(e):
-        s = last.b_e[i]
+        w[i] = last.b_e[i] - dot(last.A_e[i], last.a_ref)
         for j in range(n):
-            s -= last.A_e[i, j] * last.a_ref[j]
             rows[i, j] = last.A_e[i, j] * scale[j]
-        w[i] = s
     for i in range(d):
         beta[i] = reflector(rows[i, i:n], V[i, i:n])
         reflect_rows(rows, i + 1, e, V, beta, i, i + 1, n)
@@ -50,11 +48,11 @@ def make_metric(last: LastLevel, metric: BodyMetric) -> None:
         for i in range(j + 1, d):
             reflect(v[j:height], R[i, j:height], b)
         reflect(v[j:height], w[j:height], b)
+    for j in range(d):
+        centre[j] = w[j]
     for j in range(d - 1, -1, -1):
-        s = w[j]
-        for i in range(j + 1, d):
-            s -= R[i, j] * centre[i]
-        centre[j] = s / R[j, j]
+        centre[j] /= R[j, j]
+        subtract_scaled(R[j, :j], centre[j], centre)
 
 
 @inner_kernel
@@ -67,33 +65,21 @@ def to_metric(rows: Array, target: Array, size: Array, first: int, last: int, me
     scale, a_ref, R, centre, w = metric.scale, metric.a_ref, metric.R, metric.centre, metric.spare
     n, d = len(scale), len(centre)
     for i in range(first, last):
-        s = target[i]
-        for j in range(n):
-            s -= rows[i, j] * a_ref[j]
-        target[i] = s
+        target[i] -= dot(rows[i], a_ref)
         for j in range(n):
             rows[i, j] *= scale[j]
     if d > 0:
         reflect_rows(rows, first, last, metric.V, metric.beta, 0, d, n)
         for i in range(first, last):
-            s = target[i]
+            target[i] -= dot(rows[i, :d], centre)
             for j in range(d):
-                s -= rows[i, j] * centre[j]
-            target[i] = s
-            for j in range(d):
-                s = rows[i, j]
-                for q in range(j):
-                    s -= R[j, q] * w[q]
-                w[j] = s / R[j, j]
+                w[j] = (rows[i, j] - dot(R[j, :j], w)) / R[j, j]
             for j in range(n - d):
                 rows[i, j] = rows[i, j + d]
             for j in range(d):
                 rows[i, n - d + j] = w[j]
     for i in range(first, last):
-        s = 0.0
-        for j in range(n):
-            s += rows[i, j] * rows[i, j]
-        size[i] = np.sqrt(s)
+        size[i] = np.sqrt(dot(rows[i], rows[i]))
 
 
 @inner_kernel
@@ -101,11 +87,11 @@ def from_metric(u: Array, metric: BodyMetric, a: Array) -> None:
     """Turns u, which is overwritten, into the acceleration a."""
     scale, R, centre, w = metric.scale, metric.R, metric.centre, metric.spare
     n, d = len(scale), len(centre)
+    for j in range(d):
+        w[j] = u[n - d + j]
     for j in range(d - 1, -1, -1):
-        s = u[n - d + j]
-        for i in range(j + 1, d):
-            s -= R[i, j] * w[i]
-        w[j] = s / R[j, j]
+        w[j] /= R[j, j]
+        subtract_scaled(R[j, :j], w[j], w)
     if d > 0:
         for j in range(n - 1, d - 1, -1):
             u[j] = u[j - d]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterpoise.kernels import inner_kernel
+from counterpoise.kernels import dot, inner_kernel
 from counterpoise.solve.body.cascade import equality_multipliers
 from counterpoise.solve.body.workspace import (
     FREE,
@@ -30,6 +30,7 @@ from counterpoise.solve.body.workspace import (
     LevelChain,
     PricingProgress,
 )
+from counterpoise.solve.reflections import subtract_scaled
 
 MULTIPLIER_NOISE = 1e-13  # prices below this part of the level's gradient count as zero
 ATTAINED_RESIDUAL = 1e-10  # a level is attained when its residual is below this part of 1 + |b|
@@ -88,11 +89,8 @@ def _objective(space: BodyWorkspace, face: FaceSizes, depth: int, level: int) ->
     c0 = chain.corner[depth]
     value, gradient = 0.0, 0.0
     if level == len(chain.height):
-        for j in range(face.turned - c0 + face.free):
-            gradient += system.w[j] * system.w[j]
-        value = gradient
-        for j in range(c0):
-            value += chain.y[j] * chain.y[j]
+        gradient = dot(system.w[: face.turned - c0 + face.free], system.w)
+        value = gradient + dot(chain.y[:c0], chain.y)
     else:
         for i in range(system.starts[level], system.starts[level] + chain.height[level]):
             gradient += (system.residual[i] * system.size[i]) ** 2
@@ -120,10 +118,11 @@ def _price_all(
     worst, bound = 0.0, -1
     for i in range(k):
         price[i] = 0.0
+    for q in range(nE):  # G' mu of all multipliers
+        subtract_scaled(body.G[working.equal[q]], -prices.mu[q], price)
+    for i in range(k):
+        g, price[i] = price[i], 0.0
         if held[i] != FREE and working.lock[i] == UNLOCKED and (tried[i] < MAX_RELEASES or not last):
-            g = 0.0
-            for q in range(nE):
-                g += body.G[working.equal[q], i] * prices.mu[q]
             if last:
                 g += force_weight * working.point[i]
             g *= -held[i]
@@ -159,10 +158,7 @@ def _multiplier_edge(
     K, edge = system.K, prices.edge
     square = force_weight
     for q in range(nE):
-        v = body.G[working.equal[q], i]
-        for j in range(q):
-            v -= K[q, j] * edge[j]
-        v /= K[q, q]
+        v = (body.G[working.equal[q], i] - dot(K[q, :q], edge)) / K[q, q]
         edge[q] = v
         square += v * v
     return float(np.sqrt(square))
@@ -174,10 +170,7 @@ def _torque_edge(system: CascadeSystem, prices: BoundPrices, nE: int, q: int) ->
     K, edge = system.K, prices.edge
     square = 0.0
     for i in range(q, nE):
-        v = 1.0 if i == q else 0.0
-        for j in range(q, i):
-            v -= K[i, j] * edge[j]
-        v /= K[i, i]
+        v = ((1.0 if i == q else 0.0) - dot(K[i, q:i], edge[q:])) / K[i, i]
         edge[i] = v
         square += v * v
     return float(np.sqrt(square))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.defaults import GRAVITY
 from counterpoise.errors import BadValue
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import kernel
 from counterpoise.solve.body.program import BodyProblem
 
 
@@ -114,7 +114,7 @@ def standard_problem(
     )  # fmt: skip
 
 
-@swift_kernel
+@kernel
 def _standard_rows(
     position: Array, velocity: Array, jacobian: Array, drift: Array, com: Array, momentum: Array, matrix: Array,
     matrix_drift: Array, v: Array, error: Array, mass: float, points: Ints, hold: Flags, anchors: Array,

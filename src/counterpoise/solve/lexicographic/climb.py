@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.solve.lexicographic.descend import KNOWN_INDEPENDENT, descend
 from counterpoise.solve.lexicographic.directions import (
     GRADE,
@@ -28,7 +28,7 @@ from counterpoise.solve.orthogonal import append_row, pivoted_lq
 from counterpoise.solve.reflections import reflect_forth, reflect_rows
 
 
-@swift_kernel
+@kernel
 def climb(problem: ScaledHierarchy, y: Array, sides: Ints, defect: Array, limit: int) -> int:
     """All levels from a feasible y with working set `sides`; both become the answer. `problem.C` holds the bounds too.
 
@@ -91,7 +91,7 @@ def _turn(C: Array, Q: Array, z: Array, working: WorkingRows, q0: int, q1: int) 
     reflect_forth(z, working.V, working.beta, q0, q1, n)
 
 
-@swift_kernel
+@kernel
 def _write_level(problem: ScaledHierarchy, Q: Array, level: LevelRows, l: int) -> None:
     """The rows of level l (the last: the nearness |d y - near|) in the coordinates z."""
     first, n = problem.ends[l], len(Q)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import dot, inner_kernel, kernel
 from counterpoise.solve.orthogonal import RANK_TOLERANCE, append_row, solve_upper, square
 from counterpoise.solve.reflections import reflect_back, reflect_forth
 
@@ -33,7 +33,7 @@ class PassiveRows(NamedTuple):
     refused: Ints  # (na,) 1: it cannot join before the next change
 
 
-@swift_kernel
+@kernel
 def nonnegative(N: Array, g: Array, mu: Array, left: Array) -> None:
     """Writes mu (na,) for the rows N (na, nz), and left = N' mu - g."""
     na, nz = N.shape
@@ -67,9 +67,7 @@ def _most_helpful(N: Array, left: Array, passive: PassiveRows, enough: float) ->
         size = passive.size[i]
         if passive.inside[i] == 1 or passive.refused[i] == 1 or size <= RANK_TOLERANCE:
             continue
-        s = 0.0
-        for j in range(N.shape[1]):
-            s -= N[i, j] * left[j]
+        s = -dot(N[i], left)
         if s > best * size:
             best, new = s / size, i
     return new

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.solve.lexicographic.directions import (
     GRADE,
     LEFT_OVER,
@@ -41,7 +41,7 @@ NEAR_DEPENDENT = 1e-2  # length that a row counts with when it joins: rows nearl
 KNOWN_INDEPENDENT = 1e-3  # the same when it is factored again: it was independent before
 
 
-@swift_kernel
+@kernel
 def descend(
     level: LevelRows, region: FeasibleRegion, working: WorkingRows, k: int, z: Array, mu: Array, limit: int,
     account: Array,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import dot, dot_sizes, inner_kernel, kernel
 from counterpoise.solve.lexicographic.cone import nonnegative
 from counterpoise.solve.lexicographic.problem import ROUNDING_SHARE
 from counterpoise.solve.lexicographic.project import rounding_at
@@ -67,14 +67,12 @@ def curvature(R: Array, p: Array, k: int) -> float:
     """|R p|^2 over columns k on."""
     curve = 0.0
     for i in range(len(R)):
-        s = 0.0
-        for j in range(k, len(p)):
-            s += R[i, j] * p[j]
+        s = dot(R[i, k:], p[k:])
         curve += s * s
     return curve
 
 
-@swift_kernel
+@kernel
 def misfit(level: LevelRows, z: Array, r: Array, g: Array, account: Array) -> None:
     """r = R z - rhs and g = R' r; account: |r|^2, the same of its terms' sizes, and the largest size of g's terms."""
     R, rhs = level.R, level.rhs
@@ -82,11 +80,7 @@ def misfit(level: LevelRows, z: Array, r: Array, g: Array, account: Array) -> No
     terms, size = np.empty(m), np.zeros(n)
     here, whole = 0.0, 0.0
     for i in range(m):
-        s, a = -rhs[i], abs(rhs[i])
-        for j in range(n):
-            v = R[i, j] * z[j]
-            s += v
-            a += abs(v)
+        s, a = dot(R[i], z) - rhs[i], dot_sizes(R[i], z) + abs(rhs[i])
         r[i] = s
         terms[i] = abs(s) + ROUNDING_SHARE * a
         here += s * s
@@ -100,7 +94,7 @@ def misfit(level: LevelRows, z: Array, r: Array, g: Array, account: Array) -> No
     account[RESIDUAL], account[TERMS], account[GRADE] = here, whole, largest(size)
 
 
-@swift_kernel
+@kernel
 def newton(level: LevelRows, r: Array, k: int, nw: int, working: WorkingRows, p: Array) -> None:
     """The shortest p that minimises |R p + r| and keeps the working rows: least squares in their null space."""
     m, n = level.R.shape
@@ -126,13 +120,10 @@ def newton(level: LevelRows, r: Array, k: int, nw: int, working: WorkingRows, p:
 def values_at(C: Array, z: Array, value: Array) -> None:
     """value = C z"""
     for i in range(C.shape[0]):
-        s = 0.0
-        for j in range(C.shape[1]):
-            s += C[i, j] * z[j]
-        value[i] = s
+        value[i] = dot(C[i], z)
 
 
-@swift_kernel
+@kernel
 def walk(region: FeasibleRegion, z: Array, p: Array, k: int, length: float) -> tuple[float, int, int]:
     """Moves z along p (columns k on) by at most `length`. Returns (step, the constraint that stops it or -1, its side).
 
@@ -147,9 +138,7 @@ def walk(region: FeasibleRegion, z: Array, p: Array, k: int, length: float) -> t
     for i in range(nc):
         if region.sides[i] != 0 or region.still[i] != 0:
             continue
-        s = 0.0
-        for j in range(k, n):
-            s += C[i, j] * p[j]
+        s = dot(C[i, k:], p[k:])
         if abs(s) <= flat or region.leaving[i] * s > 0.0:
             continue
         rate[i] = s
@@ -167,7 +156,7 @@ def walk(region: FeasibleRegion, z: Array, p: Array, k: int, length: float) -> t
     return step, hit, 1 if hit >= 0 and rate[hit] > 0.0 else -1
 
 
-@swift_kernel
+@kernel
 def cone_of_active(region: FeasibleRegion, z: Array, g: Array, k: int, mu: Array, p: Array) -> float:
     """Multipliers mu of all active constraints that explain the gradient best; p is what is left. Returns |p|^2.
 

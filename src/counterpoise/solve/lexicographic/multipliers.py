@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel
+from counterpoise.kernels import dot, dot_sizes, inner_kernel
 from counterpoise.solve.lexicographic.problem import ATTAINED_RESIDUAL, ROUNDING_SHARE, ScaledHierarchy
-from counterpoise.solve.reflections import reflect_forth
+from counterpoise.solve.reflections import reflect_forth, subtract_scaled
 from counterpoise.solve.trapezoid import solve_transposed
 
 
@@ -72,18 +72,13 @@ def level_multipliers(
         for i in range(first, last):
             e = space.eta[i]
             if e != 0.0:
-                for j in range(used):
-                    t[j] -= K[i, j] * e
-                for j in range(n):
-                    g[j] -= A[i - m, j] * e
+                subtract_scaled(K[i, :used], e, t)
+                subtract_scaled(A[i - m], e, g)
     for i in range(nw - 1, -1, -1):
-        s = t[i]
-        for o in range(i + 1, nw):
-            s -= K[o, i] * mu[n + space.rows[o]]
-        s /= K[i, i]
+        s = t[i] / K[i, i]
+        subtract_scaled(K[i, :i], s, t)
         mu[n + space.rows[i]] = s
-        for j in range(n):
-            g[j] -= C[space.rows[i], j] * s
+        subtract_scaled(C[space.rows[i]], s, g)
     for j in range(n):
         if sides[j] != 0:
             mu[j] = g[j]
@@ -96,11 +91,7 @@ def _level_gradient(problem: ScaledHierarchy, y: Array, space: Settling, first: 
     n = len(y)
     here, whole = 0.0, 0.0
     for i in range(first, last):
-        s, a = -b[i], abs(b[i])
-        for j in range(n):
-            v = A[i, j] * y[j]
-            s += v
-            a += abs(v)
+        s, a = dot(A[i], y) - b[i], dot_sizes(A[i], y) + abs(b[i])
         residual[i] = s
         terms[i] = abs(s) + ROUNDING_SHARE * a
         here += s * s

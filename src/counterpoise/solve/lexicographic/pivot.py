@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import dot, dot_sizes, inner_kernel, kernel
 from counterpoise.solve.lexicographic.problem import (
     NEGATIVE_MULTIPLIER,
     POSITIVE_MULTIPLIER,
@@ -23,7 +23,7 @@ PATIENCE = 3  # guesses that may be no better than the best before changes are m
 STAY = -2  # in `change`: the constraint stays as it is
 
 
-@swift_kernel
+@kernel
 def pivot(
     problem: ScaledHierarchy, sides: Ints, y: Array, mu: Array, grade: Array, limit: int, best_y: Array
 ) -> int:  # fmt: skip
@@ -80,11 +80,7 @@ def _violated_side(problem: ScaledHierarchy, y: Array, i: int, top: float) -> in
     if i < n:
         value, terms = y[i], abs(y[i])
     else:
-        value, terms = 0.0, 0.0
-        for j in range(n):
-            v = problem.C[i - n, j] * y[j]
-            value += v
-            terms += abs(v)
+        value, terms = dot(problem.C[i - n], y), dot_sizes(problem.C[i - n], y)
     slack = VIOLATION * (terms + 0.1 * top)
     if value < low - slack - VIOLATION * abs(low):
         return -1

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import dot, inner_kernel, kernel
 from counterpoise.solve.lexicographic.problem import VIOLATION
 from counterpoise.solve.orthogonal import RANK_TOLERANCE, append_row, solve_lower, solve_upper, square
 from counterpoise.solve.reflections import reflect_back, reflect_forth
@@ -47,7 +47,7 @@ def rounding_at(y: Array) -> float:
     return float(VIOLATION * np.sqrt(square(y)) + 1e-300)
 
 
-@swift_kernel
+@kernel
 def project(
     C: Array, lo: Array, hi: Array, guess: Array, y: Array, sides: Ints, conflict: Ints, limit: int
 ) -> int:  # fmt: skip
@@ -91,8 +91,7 @@ def _point_on_set(C: Array, lo: Array, hi: Array, guess: Array, y: Array, dual: 
     for i in range(nw):
         p = dual.rows[i]
         s = lo[p] if dual.sign[i] > 0.0 else hi[p]
-        for j in range(n):
-            s -= C[p, j] * guess[j]
+        s -= dot(C[p], guess)
         rhs[i] = s * dual.sign[i]
     solve_lower(dual.L, 0, nw, rhs, t)
     for j in range(nw, n):
@@ -109,9 +108,7 @@ def _most_violated(C: Array, lo: Array, hi: Array, y: Array, sides: Ints) -> tup
     for i in range(len(C)):
         if sides[i] != 0 or (lo[i] == -np.inf and hi[i] == np.inf):
             continue
-        v = 0.0
-        for j in range(len(y)):
-            v += C[i, j] * y[j]
+        v = dot(C[i], y)
         if lo[i] - v > slack and lo[i] - v > worst:
             worst, p, sign = lo[i] - v, i, 1.0
         if v - hi[i] > slack and v - hi[i] > worst:
@@ -135,8 +132,7 @@ def _bring_in(
         zz = square(t[nw:n])
         solve_upper(dual.L, 0, nw, t, r)
         missing = lo[p] if sign > 0.0 else -hi[p]
-        for j in range(n):
-            missing -= row[j] * y[j]
+        missing -= dot(row, y)
         big = 1.0
         for i in range(nw):
             big = max(big, abs(r[i]))

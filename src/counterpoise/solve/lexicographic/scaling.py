@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import dot, inner_kernel, kernel
 from counterpoise.solve.lexicographic.problem import ScaledHierarchy
 
 NEGLIGIBLE_ENTRY = 1e-13  # entries below this part of their row's largest have no say
@@ -13,7 +13,7 @@ WIDE_ROW = 1e4  # ratio of a row's largest entry to its smallest from which scal
 WIDE_UNITS = 10.0  # [binary digits] spread of the units found from which they are used
 
 
-@swift_kernel
+@kernel
 def scale_columns(A: Array, G: Array, d: Array) -> bool:
     """Powers of two d so that the columns of A diag(d), G diag(d) are of like size. Returns False where all are one.
 
@@ -110,7 +110,7 @@ def _geometric_means(X: Array, d: Array, c: Array, logs: Array, there: Array, r:
             c[j] = -s / max(k, 1)
 
 
-@swift_kernel
+@kernel
 def scale_problem(
     A: Array, G: Array, low: Array, high: Array, lower: Array, upper: Array, scaled: ScaledHierarchy, length: Array
 ) -> None:
@@ -118,22 +118,16 @@ def scale_problem(
     d, C, lo, hi = scaled.d, scaled.C, scaled.lo, scaled.hi
     M, n = A.shape
     for i in range(M):
-        s = 0.0
         for j in range(n):
-            v = A[i, j] * d[j]
-            scaled.A[i, j] = v
-            s += v * v
-        scaled.size[i] = np.sqrt(s)
+            scaled.A[i, j] = A[i, j] * d[j]
+        scaled.size[i] = np.sqrt(dot(scaled.A[i], scaled.A[i]))
     for j in range(n):
         lo[j] = lower[j] / d[j]
         hi[j] = upper[j] / d[j]
     for i in range(G.shape[0]):
-        s = 0.0
         for j in range(n):
-            v = G[i, j] * d[j]
-            C[i, j] = v
-            s += v * v
-        s = np.sqrt(s)
+            C[i, j] = G[i, j] * d[j]
+        s = np.sqrt(dot(C[i], C[i]))
         length[i] = s
         f = 1.0 / s if s > 0.0 else 0.0
         for j in range(n):

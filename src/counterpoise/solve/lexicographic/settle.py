@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, swift_kernel
+from counterpoise.kernels import dot, inner_kernel, kernel
 from counterpoise.solve.lexicographic.multipliers import Settling, level_multipliers
 from counterpoise.solve.lexicographic.problem import ScaledHierarchy
 from counterpoise.solve.orthogonal import append_row, pivoted_lq
@@ -24,7 +24,7 @@ from counterpoise.solve.trapezoid import fit_trapezoid
 NEAREST_SIZE = 1e-6  # rows of the nearness count as this part of their length, so that none of them is dependent
 
 
-@swift_kernel
+@kernel
 def settling_space(problem: ScaledHierarchy) -> Settling:
     """Workspace for `settle`."""
     (M, n), m, N = problem.A.shape, len(problem.C), len(problem.ends) - 1
@@ -41,7 +41,7 @@ def settling_space(problem: ScaledHierarchy) -> Settling:
     )  # fmt: skip
 
 
-@swift_kernel
+@kernel
 def settle(problem: ScaledHierarchy, sides: Ints, y: Array, mu: Array, grade: Array, space: Settling) -> None:
     """Lexicographic least squares, the working set `sides` held as equalities.
 
@@ -50,7 +50,7 @@ def settle(problem: ScaledHierarchy, sides: Ints, y: Array, mu: Array, grade: Ar
     """
     nf = _fix_bounds(problem, sides, y, space)
     nw = _hold_rows(problem, sides, y, space, nf)
-    used = _fit_levels(problem, sides, y, space, nf, nw)
+    used = _fit_levels(problem, y, space, nf, nw)
     if used == nf:
         for j in range(nf):
             space.t[j] = space.c[j]
@@ -93,12 +93,9 @@ def _hold_rows(problem: ScaledHierarchy, sides: Ints, y: Array, space: Settling,
             rest = lo[n + i] if sides[n + i] < 0 else hi[n + i]
             for j in range(nf):
                 row[j] = C[i, space.free[j]]
-            for j in range(n):
-                if sides[j] != 0:
-                    rest -= C[i, j] * y[j]
+            rest -= dot(C[i], y)  # free variables are zero here
             if nw < nf and append_row(row, K, space.V, space.beta, nw, 0, nf, 1.0):
-                for j in range(nw):
-                    rest -= K[nw, j] * c[j]
+                rest -= dot(K[nw, :nw], c)
                 c[nw] = rest / K[nw, nw]
                 space.rows[nw] = i
                 nw += 1
@@ -108,10 +105,10 @@ def _hold_rows(problem: ScaledHierarchy, sides: Ints, y: Array, space: Settling,
 
 
 @inner_kernel
-def _fit_levels(problem: ScaledHierarchy, sides: Ints, y: Array, space: Settling, nf: int, nw: int) -> int:
+def _fit_levels(problem: ScaledHierarchy, y: Array, space: Settling, nf: int, nw: int) -> int:
     """Solves level after level in the columns left free. Returns how many columns are used."""
     A, ends, K, c, rest = problem.A, problem.ends, space.K, space.c, space.rest
-    n, m, N = len(y), len(problem.C), len(ends) - 1
+    m, N = len(problem.C), len(ends) - 1
     used = nw
     for l in range(N):
         first, last = m + ends[l], m + ends[l + 1]
@@ -119,17 +116,12 @@ def _fit_levels(problem: ScaledHierarchy, sides: Ints, y: Array, space: Settling
         if used == nf or first == last:
             continue
         for i in range(first, last):
-            s = problem.b[i - m]
             for j in range(nf):
                 K[i, j] = A[i - m, space.free[j]]
-            for j in range(n):
-                if sides[j] != 0:
-                    s -= A[i - m, j] * y[j]
-            rest[i], space.size[i] = s, problem.size[i - m]
+            rest[i], space.size[i] = problem.b[i - m] - dot(A[i - m], y), problem.size[i - m]
         reflect_rows(K, first, last, space.V, space.beta, 0, used, nf)
         for i in range(first, last):
-            for j in range(used):
-                rest[i] -= K[i, j] * c[j]
+            rest[i] -= dot(K[i, :used], c)
         r = pivoted_lq(K, first, last, used, nf, space.V, space.beta, space.order, space.size, space.spare)
         if r > 0:
             fit_trapezoid(
@@ -152,7 +144,7 @@ def _take_nearest(problem: ScaledHierarchy, space: Settling, nf: int, used: int)
         t[j] = space.c[j]
 
 
-@swift_kernel
+@kernel
 def _take_nearest_scaled(problem: ScaledHierarchy, space: Settling, nf: int, used: int) -> None:
     """The same in other units: least squares of |d y - near| in the coordinates left free."""
     c, t, left = space.c, space.t, nf - used
@@ -162,10 +154,7 @@ def _take_nearest_scaled(problem: ScaledHierarchy, space: Settling, nf: int, use
         B[i, i] = problem.d[space.free[i]]
         size[i] = B[i, i] * NEAREST_SIZE
         reflect_forth(B[i], space.V, space.beta, 0, used, nf)
-        s = problem.near[space.free[i]]
-        for j in range(used):
-            s -= B[i, j] * c[j]
-        rest[i] = s
+        rest[i] = problem.near[space.free[i]] - dot(B[i, :used], c)
     r = pivoted_lq(B, 0, nf, used, nf, V, beta, order, size, spare)
     R, W, tau = np.zeros((left, nf)), np.zeros((left, nf)), np.zeros(left)
     for j in range(used, nf):

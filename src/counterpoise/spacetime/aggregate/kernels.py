@@ -27,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import kernel
 from counterpoise.spacetime.aggregate.column_kernels import (
     columns,
     columns_about_com,
@@ -65,7 +65,7 @@ from counterpoise.spacetime.aggregate.tables import (
 
 
 # ------------------------------------------------------------------------------------------------------- batches
-@swift_kernel
+@kernel
 def aggregate_batch(
     tables: LinkTables, q: Array, v: Array, a: Array, about: Array, F: Array, Fq: Array, Fv: Array, Fa: Array
 ) -> None:
@@ -90,7 +90,7 @@ def aggregate_batch(
                 F[first + t, k] = S[links + 1, LANES * (TORQUE + k) + t]
 
 
-@swift_kernel
+@kernel
 def aggregate_com_batch(
     tables: LinkTables,
     q: Array,
@@ -136,7 +136,7 @@ def aggregate_com_batch(
                         Fa[first + t, m, j] = y[LANES * (BY_A + m) + t]
 
 
-@swift_kernel
+@kernel
 def aggregate_force_batch(tables: LinkTables, q: Array, v: Array, a: Array, about: Array, F: Array) -> None:
     """Writes the aggregate force F (n, 6) alone."""
     n, links = len(q), len(tables.links)
@@ -150,7 +150,7 @@ def aggregate_force_batch(tables: LinkTables, q: Array, v: Array, a: Array, abou
                 F[first + t, k] = S[links + 1, LANES * (TORQUE + k) + t]
 
 
-@swift_kernel
+@kernel
 def momentum_batch(
     tables: LinkTables, q: Array, v: Array, about: Array, com: Array, H: Array, Hq: Array, Hv: Array
 ) -> None:
@@ -182,14 +182,14 @@ def momentum_batch(
 
 
 # -------------------------------------------------------------------------------------------------------- passes
-@swift_kernel
+@kernel
 def working_space(tables: LinkTables) -> tuple[Array, Array, Array]:
     """Returns rows of links (see `link_rows`), columns of all degrees of freedom, and the results of one column."""
     columns = np.empty((max(len(tables.dof_link), 3), COLUMN_ROWS * LANES))
     return link_rows(tables), columns, np.empty(DERIVATIVE_ROWS * LANES)
 
 
-@swift_kernel
+@kernel
 def outward(
     tables: LinkTables, q: Array, v: Array, a: Array, about: Array, first: int, width: int, S: Array, X: Array
 ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import swift_kernel
+from counterpoise.kernels import kernel
 from counterpoise.spacetime.aggregate.lanes import (
     LANES,
     ORIGIN,
@@ -34,7 +34,7 @@ from counterpoise.spacetime.aggregate.tables import (
 )
 
 
-@swift_kernel
+@kernel
 def places_batch(
     tables: LinkTables, q: Array, v: Array, bodies: Ints, points: Array, P: Array, V: Array, J: Array
 ) -> None:
@@ -77,7 +77,7 @@ def places_batch(
                     link = links[link, PARENT]
 
 
-@swift_kernel
+@kernel
 def turns_batch(tables: LinkTables, q: Array, v: Array, bodies: Ints, M: Array, W: Array, J: Array) -> None:
     """Writes rotation M (n, k, 3, 3), angular velocity W (n, k, 3) and its Jacobian J (n, k, 3, nv) of bodies (k,)."""
     n, links = len(q), tables.links
@@ -107,7 +107,7 @@ def turns_batch(tables: LinkTables, q: Array, v: Array, bodies: Ints, M: Array, 
                     link = links[link, PARENT]
 
 
-@swift_kernel
+@kernel
 def _take_frames(S: Array, t: int, R: Array) -> None:
     """Copies rotation (9) and origin (3) of the world and all links of frame t, so that they lie close together."""
     for i in range(len(R)):
@@ -116,19 +116,19 @@ def _take_frames(S: Array, t: int, R: Array) -> None:
             r[k] = s[lane(k, t)]
 
 
-@swift_kernel
+@kernel
 def _moved(r: Array, p: Vec) -> Vec:
     """Returns a point given in a frame of rotation (9) and origin (3)."""
     return plus((r[ORIGIN], r[ORIGIN + 1], r[ORIGIN + 2]), turned(nine(r), p))
 
 
-@swift_kernel
+@kernel
 def _axis(r: Array, k: int) -> Vec:
     """Returns axis k of a link."""
     return (r[k], r[k + 3], r[k + 6])
 
 
-@swift_kernel
+@kernel
 def _put_column(column: Vec, rate: float, j: int, velocity: Array, jacobian: Array) -> None:
     """Writes column j of a Jacobian and adds its share of the velocity."""
     for k in range(3):
