@@ -28,9 +28,9 @@ LEAST_TURN = float(np.radians(1.5))  # [rad] a sole nearer to its ground than th
 LEAST_SHIFT = 0.008  # [m] ... this at every point, is on it
 FIRST_HEIGHT = 0.15  # [m] from z = 0 of a foot that counts as lying on its ground when the simulation begins
 SLIDE_SPEED = 0.05  # [m/s] of every point of a foot that slides
-SLIDE_TIME = 0.02  # [s] for which it must slide: friction that can stop it stops it sooner
+SLIDE_TIME = 0.006  # [s] for which it must slide: friction that can stop it stops it sooner
 LEAST_LOAD = 0.1  # [body weights] on a foot that feels how it slides
-FELT_SHARE = 0.9  # of the friction that is felt while sliding may be used
+FELT_SHARE = 0.8  # of the friction that is felt while sliding may be used
 LEAST_FRICTION = 0.05  # that is always expected
 FRICTION_RETURN = 2.0  # [s] in which the expected friction grows e-fold
 STEEPEST = 0.7  # least z of a normal: no foot stands on steeper ground
