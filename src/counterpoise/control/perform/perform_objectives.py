@@ -84,13 +84,14 @@ def _landing_points(
 ) -> FollowPoints:
     """Returns the objective that leads the points that land next, moved by the capture point's error."""
     phase = now.phase
-    following = min(phase + 1, plan.phases - 1)
     span = plan.ends[phase + 1] - plan.ends[phase]
     near = min(max((now.clock - plan.ends[phase]) / (t.lead_time * span), 0.0), 1.0)
     points = goal.points.copy()
     planned = laid(plan.at(now.clock, phase), now.layout, now.speed)
     points[0, :feet, :2] += near * _lead(snapshot, planned, t)
-    return FollowPoints(plan.pushing[following], points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near)
+    return FollowPoints(
+        plan.landing_soon(phase, t.soon), points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near
+    )
 
 
 def _lead(snapshot: Snapshot, planned: PlannedState, t: PerformTuning) -> Array:
