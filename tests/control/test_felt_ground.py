@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -58,7 +60,7 @@ def test_a_foot_at_rest_tells_the_plane_of_its_sole(human: cp.Character):
     world = cp.World(tilt=(6.0, -9.0))
     snapshot = human.snapshot(standing_start(human, world))
     felt, new = feel_ground(snapshot, None, NONE_RAISED, 0.0)
-    assert new.all() and not felt.level and felt.grip == 1.0
+    assert new.all() and not felt.level and felt.friction == np.inf
     for surface in felt.surfaces.values():
         x, y, z = surface.origin
         assert z == pytest.approx(world.height_at(x, y), abs=1e-5)
@@ -84,10 +86,29 @@ def test_a_foot_that_moves_flies_or_is_raised_feels_nothing(human: cp.Character)
     assert felt.level and not new.any()
 
 
-def test_the_grip_is_lost_while_a_foot_slides_and_comes_back(human: cp.Character):
-    v = np.zeros(human.nv)
-    v[0] = 0.3
-    felt, _ = feel_ground(human.snapshot(human.state(None, v)), level_ground(human), NONE_RAISED, 0.02)
-    assert felt.grip == pytest.approx(np.exp(-1.0))
+def test_a_foot_that_bears_and_slides_tells_the_friction(human: cp.Character):
+    v, force = np.zeros(human.nv), np.zeros((12, 3))
+    v[0], force[:6] = 0.3, (-0.02 * human.weight, 0.0, 0.1 * human.weight)
+    sliding = replace(human.snapshot(human.state(None, v)), contact_force=force)
+    felt, _ = feel_ground(sliding, level_ground(human), NONE_RAISED, 0.004)
+    assert felt.friction == np.inf
+    felt, _ = feel_ground(sliding, felt, NONE_RAISED, 0.004)
+    assert felt.friction == pytest.approx(0.8 * 0.2)
     later, _ = feel_ground(human.snapshot(), felt, NONE_RAISED, 2.0)
-    assert felt.grip < later.grip < 1.0
+    assert later.friction == pytest.approx(felt.friction * np.e)
+    for free in (replace(sliding, contact_force=0.0 * force), replace(human.snapshot(), contact_force=force)):
+        felt, _ = feel_ground(free, level_ground(human), NONE_RAISED, 0.04)
+        assert felt.friction == np.inf
+
+
+@pytest.mark.parametrize("seed", [3, 9])
+def test_feet_that_move_when_it_starts_do_not_make_the_ground_slippery(human: cp.Character, seed: int):
+    """Small random poses and velocities: loose feet slide in the air before they bear."""
+    random = np.random.default_rng(seed)
+    step, v = np.zeros(human.nv), np.zeros(human.nv)
+    step[6:], step[3:6] = random.normal(0.0, 0.03, human.nv - 6), random.normal(0.0, 0.01, 3)
+    q = human.limits.clamp(human.integrate(human.neutral, step))
+    v[:2], v[6:] = random.normal(0.0, 0.04, 2), random.normal(0.0, 0.1, human.nv - 6)
+    q[2] -= human.snapshot(human.state(q)).contact_position[:, 2].min()
+    rec = cp.simulate(human, cp.Stand(), 2.0, start=human.state(q, v))
+    assert not cp.measure.fell(rec) and np.abs(rec.qvel[-1]).max() < 0.2

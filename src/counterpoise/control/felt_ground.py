@@ -2,8 +2,8 @@
 
 Every foot begins on level ground at z = 0. A foot that bears and is at rest for a moment, flat on something else, has
 found another ground: the plane of its own sole. At the first tick a foot at rest near z = 0 counts as lying on its
-ground at once. A foot that slides flat on its ground feels that it is slippery: forces are planned in narrower cones
-from then on, which widen again slowly.
+ground at once. A foot that bears and slides flat on its ground for a moment feels how slippery it is: the force along
+the ground over that across it. Forces are planned in narrower cones from then on, which widen again slowly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.kernels import kernel
 from counterpoise.objectives import LEVEL, FootingMemory, Surface
-from counterpoise.objectives.footing import foot_table
+from counterpoise.objectives.footing import foot_table, force_unit
 
 REST_SPEED = 0.03  # [m/s] of every point of a foot at rest
 REST_TIME = 0.03  # [s] for which it must rest
@@ -28,9 +28,11 @@ LEAST_TURN = float(np.radians(1.5))  # [rad] a sole nearer to its ground than th
 LEAST_SHIFT = 0.008  # [m] ... this at every point, is on it
 FIRST_HEIGHT = 0.15  # [m] from z = 0 of a foot that counts as lying on its ground when the simulation begins
 SLIDE_SPEED = 0.05  # [m/s] of every point of a foot that slides
-GRIP_LOSS = 0.02  # [s] of sliding in which the grip falls to 1/e
-GRIP_RETURN = 2.0  # [s] in which its logarithm falls to 1/e afterwards
-LEAST_GRIP = 0.1  # share of the friction that is always expected
+SLIDE_TIME = 0.006  # [s] for which it must slide: friction that can stop it stops it sooner
+LEAST_LOAD = 0.1  # [body weights] on a foot that feels how it slides
+FELT_SHARE = 0.8  # of the friction that is felt while sliding may be used
+LEAST_FRICTION = 0.05  # that is always expected
+FRICTION_RETURN = 2.0  # [s] in which the expected friction grows e-fold
 STEEPEST = 0.7  # least z of a normal: no foot stands on steeper ground
 LEAST_WIDTH = 0.02  # [m] of a sole, in every direction, that tells a plane
 
@@ -42,7 +44,8 @@ class FeltGround:
     surfaces: Mapping[str, Surface]  # under each foot, by its name
     rows: Array  # (feet, 24) the same, for kernels
     rested: Array  # (feet,) [s] for which each foot has been at rest
-    grip: float = 1.0  # share of the friction that is expected
+    slid: Array  # (feet,) [s] for which each foot has borne and slid
+    friction: float = np.inf  # that is expected, after sliding
 
     @property
     def level(self) -> bool:
@@ -53,7 +56,12 @@ class FeltGround:
 def level_ground(character: Character) -> FeltGround:
     """Returns level ground under every foot."""
     names = [foot.name for foot in character.feet]
-    return FeltGround(dict.fromkeys(names, LEVEL), np.tile(LEVEL.state_row(), (len(names), 1)), np.zeros(len(names)))
+    return FeltGround(
+        dict.fromkeys(names, LEVEL),
+        np.tile(LEVEL.state_row(), (len(names), 1)),
+        np.zeros(len(names)),
+        np.zeros(len(names)),
+    )
 
 
 def feel_ground(
@@ -65,17 +73,21 @@ def feel_ground(
     """
     character = snapshot.character
     before = known or level_ground(character)
-    rested, new = np.empty(len(before.rested)), np.zeros(len(before.rested), np.bool_)
-    slides = _find_new(
-        snapshot.contact_position, snapshot.contact_jacobian, snapshot.v, foot_table(character).foot_of,
-        _own_points(character), raised, before.rows, before.rested, seconds, known is None, rested, new,
+    rested, slid, new = (
+        np.empty(len(before.rested)),
+        np.empty(len(before.rested)),
+        np.zeros(len(before.rested), np.bool_),
+    )
+    force = snapshot.contact_force
+    felt = _find_new(
+        snapshot.contact_position, snapshot.contact_velocity, foot_table(character).foot_of,
+        _own_points(character), raised, before.rows, before.rested, before.slid, seconds, known is None, rested,
+        slid, new, np.zeros_like(snapshot.contact_position) if force is None else force,
+        LEAST_LOAD * force_unit(character),
     )  # fmt: skip
-    if slides:
-        grip = max(before.grip * math.exp(-seconds / GRIP_LOSS), LEAST_GRIP)
-    else:
-        grip = before.grip ** math.exp(-seconds / GRIP_RETURN)
+    friction = min(before.friction * math.exp(seconds / FRICTION_RETURN), max(FELT_SHARE * felt, LEAST_FRICTION))
     if not new.any():
-        return FeltGround(before.surfaces, before.rows, rested, grip), new
+        return FeltGround(before.surfaces, before.rows, rested, slid, friction), new
     surfaces, rows = dict(before.surfaces), before.rows.copy()
     for foot in np.flatnonzero(new).tolist():
         mine = foot_table(character).foot_of == foot
@@ -83,7 +95,7 @@ def feel_ground(
         new[foot] = found is not None
         if found is not None:
             surfaces[character.feet[foot].name], rows[foot] = found, found.state_row()
-    return FeltGround(surfaces, rows, rested, grip), new
+    return FeltGround(surfaces, rows, rested, slid, friction), new
 
 
 def planted_anew(character: Character, memory: FootingMemory, feet: Flags) -> FootingMemory:
@@ -120,27 +132,23 @@ def _own_points(character: Character) -> Flags:
 
 @kernel
 def _find_new(
-    position: Array, jacobian: Array, v: Array, foot_of: Ints, own: Flags, raised: Flags, rows: Array, was: Array,
-    seconds: float, first: bool, rested: Array, new: Flags,
-) -> bool:  # fmt: skip
+    position: Array, velocity: Array, foot_of: Ints, own: Flags, raised: Flags, rows: Array, was: Array,
+    had_slid: Array, seconds: float, first: bool, rested: Array, slid: Array, new: Flags, force: Array,
+    least_load: float,
+) -> float:  # fmt: skip
     """Fills the time each foot has been at rest, and whether its sole then lies on another plane than is known.
 
-    Returns whether a foot slides: all of its points along its ground, faster than SLIDE_SPEED.
+    Returns the friction that is felt by a foot that bears and slides for longer than SLIDE_TIME; the least of several,
+    infinity where none slides.
     """
-    p, nv, any_slides = len(position), len(v), False
+    p, felt = len(position), np.inf
     for foot in range(len(rested)):
-        at_rest, count, farthest, near, slides = True, 0, 0.0, True, True
+        at_rest, count, farthest, near = True, 0, 0.0, True
         for i in range(p):
             if foot_of[i] != foot or not own[i]:
                 continue
             count += 1
-            speed = 0.0
-            for k in range(3):
-                u = 0.0
-                for j in range(nv):
-                    u += jacobian[i, k, j] * v[j]
-                speed += u * u
-            slides = slides and not raised[i] and speed > SLIDE_SPEED * SLIDE_SPEED
+            speed = velocity[i, 0] ** 2 + velocity[i, 1] ** 2 + velocity[i, 2] ** 2
             at_rest = at_rest and not raised[i] and speed < REST_SPEED * REST_SPEED
             r = rows[foot]
             x, y, z = position[i, 0] - r[0], position[i, 1] - r[1], position[i, 2] - r[2]
@@ -149,6 +157,40 @@ def _find_new(
             near = near and abs(position[i, 2]) < FIRST_HEIGHT
         rested[foot] = was[foot] + seconds if at_rest else 0.0
         off = farthest > LEAST_SHIFT
-        any_slides = any_slides or (slides and count > 0 and not off)
+        slid[foot] = 0.0
+        if not off and _slides(velocity, foot_of, foot, raised):
+            ratio = _felt_friction(force, foot_of, foot, rows[foot], least_load)
+            slid[foot] = had_slid[foot] + seconds if ratio < np.inf else 0.0
+            felt = min(felt, ratio) if slid[foot] > SLIDE_TIME else felt
         new[foot] = count >= 3 and at_rest and off and (rested[foot] >= REST_TIME or (first and near))
-    return any_slides
+    return felt
+
+
+@kernel
+def _slides(velocity: Array, foot_of: Ints, foot: int, raised: Flags) -> bool:
+    """Returns whether all points of a foot move the same way, faster than SLIDE_SPEED; a foot that turns does not."""
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(len(foot_of)):
+        if foot_of[i] == foot:
+            if raised[i]:
+                return False
+            x, y, z = x + velocity[i, 0], y + velocity[i, 1], z + velocity[i, 2]
+    size = np.sqrt(x * x + y * y + z * z)
+    for i in range(len(foot_of)):
+        along = x * velocity[i, 0] + y * velocity[i, 1] + z * velocity[i, 2]
+        if foot_of[i] == foot and along <= SLIDE_SPEED * size:
+            return False
+    return True
+
+
+@kernel
+def _felt_friction(force: Array, foot_of: Ints, foot: int, row: Array, least_load: float) -> float:
+    """Returns the force on a foot along its ground over that across it; infinity where it bears less than a load."""
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(len(foot_of)):
+        if foot_of[i] == foot:
+            x, y, z = x + force[i, 0], y + force[i, 1], z + force[i, 2]
+    across = row[5] * x + row[8] * y + row[11] * z
+    if across < least_load:
+        return np.inf
+    return float(np.sqrt(max(x * x + y * y + z * z - across * across, 0.0)) / across)

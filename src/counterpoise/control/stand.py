@@ -53,7 +53,6 @@ from counterpoise.terrain import Terrain
 
 NEARLY_DEPENDENT = 1e-4  # contact rows nearer to dependence than this are dropped: feet without hip yaw need it
 CROUCH_STEP = 0.005  # [standing CoM heights] between the crouches that are used
-FULL_GRIP = 0.99  # share of the expected friction above which the ground is not slippery
 HEIGHT_STEP = 1e-3  # [s] of the difference that gives the rate of a requested height
 
 
@@ -313,8 +312,8 @@ class Stand:
 
     def _footing(self, reference: ReferenceSample, felt: FeltGround | None) -> Footing:
         used = reference.contact
-        if felt is not None and not (felt.level and felt.grip > FULL_GRIP):
-            friction = self.friction * felt.grip
+        if felt is not None and not (felt.level and felt.friction >= self.friction):
+            friction = min(self.friction, felt.friction)
             return Footing(surface=felt.surfaces, raised=used.raised, loose=used.loose, friction=friction)
         if self.ground is not None:
             return Footing(surface=self.ground, raised=used.raised, loose=used.loose, friction=self.friction)

@@ -97,6 +97,7 @@ class Ramp(Piece):
         return float(np.degrees(np.arctan2(self.height, self.length)))
 
     def solids(self, bottom: float) -> list[BoxSolid]:
+        """Returns the tilted box, deep enough to reach `bottom` below its upper end, and the landing."""
         turn, slant = turned(self.yaw), float(np.hypot(self.length, self.height))
         c, s = self.length / slant, self.height / slant
         rotation = turn @ np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])

@@ -109,12 +109,15 @@ class Perform:
         now = advance(memory.progress, plan, snapshot, t)
         goal = laid(plan.at(now.clock, now.phase), now.layout, now.speed)
         if plan.flies(now.phase):
-            goal = carried(goal, snapshot)
+            goal = carried(goal, snapshot, len(given.character.contact_points))
         cause = self._fall(snapshot, goal, now, plan)
         if cause:
             return self._limp(given, replace(memory, stage="fallen", cause=cause))
         pushing = plan.pushing[now.phase] | now.early
-        levels = perform_levels(snapshot, goal, now, plan, pushing, _touching(memory.solver, plan), t)
+        levels = perform_levels(
+            snapshot, goal, now, plan, pushing, _touching(memory.solver, plan),
+            len(given.character.contact_points), t,
+        )  # fmt: skip
         footing = self._footing(plan, now, pushing)
         solution = solve_whole_body(snapshot, levels, footing, _solver_tuning(t), memory.solver)
         after = replace(memory, progress=now, solver=solution.memory)

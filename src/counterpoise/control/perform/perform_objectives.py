@@ -38,14 +38,17 @@ class PerformObjectives(NamedTuple):
 
 def perform_levels(
     snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, pushing: Flags, down: Flags,
-    tuning: PerformTuning,
+    feet: int, tuning: PerformTuning,
 ) -> tuple[tuple[Objective, ...], ...]:  # fmt: skip
-    """Returns the levels of one tick. `pushing` are the points that bear now, `down` those that touch, (p,) each."""
+    """Returns the levels of one tick. `pushing` are the points that bear now, `down` those that touch, (p,) each.
+
+    The first `feet` points are those of the feet.
+    """
     t = tuning
     own = perform_objectives(plan.character, t)
     joints = {"reference": goal.q, "velocity": goal.v, "acceleration": goal.a}
     if plan.flies(now.phase):
-        feet = _landing_points(snapshot, goal, now, plan, t)
+        feet = _landing_points(snapshot, goal, now, plan, feet, t)
         return (own.contact,), (own.flight.aimed(**joints), own.stops, feet)
     place = {"value": goal.com[0], "velocity": goal.com[1], "acceleration": goal.com[2]}
     level: tuple[Objective, ...] = (
@@ -61,20 +64,23 @@ def perform_levels(
     return (own.contact,), level
 
 
-def carried(goal: PlannedState, snapshot: Snapshot) -> PlannedState:
-    """Returns the plan's state in flight, moved and set in motion with the real CoM."""
+def carried(goal: PlannedState, snapshot: Snapshot, feet: int) -> PlannedState:
+    """Returns the plan's state in flight, moved and set in motion with the real CoM.
+
+    Of the contact points only the first ones, `feet` in number, move with it: hands reach for fixed places.
+    """
     shift, velocity = snapshot.com - goal.com[0], snapshot.momentum[3:] / snapshot.character.mass - goal.com[1]
     q, v, points = goal.q.copy(), goal.v.copy(), goal.points.copy()
     q[:3] += shift
     v[:3] += velocity
-    points[0] += shift
-    points[1] += velocity
-    points[2] += np.array([0.0, 0.0, -snapshot.character.gravity]) - goal.com[2]
+    points[0, :feet] += shift
+    points[1, :feet] += velocity
+    points[2, :feet] += np.array([0.0, 0.0, -snapshot.character.gravity]) - goal.com[2]
     return goal._replace(q=q, v=v, points=points)
 
 
 def _landing_points(
-    snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, t: PerformTuning
+    snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, feet: int, t: PerformTuning
 ) -> FollowPoints:
     """Returns the objective that leads the points that land next, moved by the capture point's error."""
     phase = now.phase
@@ -82,7 +88,8 @@ def _landing_points(
     span = plan.ends[phase + 1] - plan.ends[phase]
     near = min(max((now.clock - plan.ends[phase]) / (t.lead_time * span), 0.0), 1.0)
     points = goal.points.copy()
-    points[0, :, :2] += near * _lead(snapshot, laid(plan.at(now.clock, phase), now.layout, now.speed), t)
+    planned = laid(plan.at(now.clock, phase), now.layout, now.speed)
+    points[0, :feet, :2] += near * _lead(snapshot, planned, t)
     return FollowPoints(plan.pushing[following], points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near)
 
 

@@ -71,9 +71,10 @@ def _clock_speed(now: Progress, plan: PlannedMotion, snapshot: Snapshot, rate: f
     if not plan.flies(phase) or phase + 1 >= plan.phases:
         return 1.0
     g = snapshot.character.gravity
-    landing = plan.at(plan.ends[phase + 1], phase).com[0, 2] + now.layout.shift[2]
-    fall = rate * rate + 2.0 * g * (float(snapshot.com[2]) - landing)
-    left = (rate + math.sqrt(max(fall, 0.0))) / g
+    landing = plan.at(plan.ends[phase + 1], phase).com
+    fall = rate * rate + 2.0 * g * (float(snapshot.com[2]) - landing[0, 2] - now.layout.shift[2])
+    end_rate = math.copysign(math.sqrt(max(fall, 0.0)), landing[1, 2])  # hands may land while the body still rises
+    left = (rate - end_rate) / g
     if left < SHORTEST_FALL:
         return 1.0
     return min(max((plan.ends[phase + 1] - now.clock) / left, tuning.slowest), tuning.fastest)
