@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -27,6 +27,7 @@ PEAK_WINDOW = 0.01  # [s] over which the force of a landing is averaged
 STEP = 0.028  # [body heights] a foot that moves farther than this after touch-down has stepped (5 cm for a person)
 STILL_SPEED = 0.02  # [sqrt(g CoM height)] of the CoM of a body that stands still (6 cm/s for a person)
 STILL_TIME = 0.3  # [s] times the pace: so long it is still, at least
+NO_SOLE = 1e-3  # [m] soles smaller than this have no heading
 STANDING_SHARE = 0.8  # [standing CoM heights] a CoM lower than this above the feet does not stand
 
 
@@ -39,7 +40,7 @@ class Flight:
     rise: float  # [m] of the CoM above its standing height, over the higher of the grounds it left and landed on
     forward: float  # [m] of the middle of the feet, from standing to standing
     side: float  # [m] to the left
-    turn: float  # [deg] of the root to the left, full turns counted
+    turn: float  # [deg] of the feet to the left, full turns counted
     spread: float  # [m] largest distance between the middles of two feet in the air
     peak: float  # [body weights] largest ground force of the landing, averaged over 10 ms
     steps: int  # feet that moved after touch-down
@@ -49,7 +50,8 @@ class Flight:
 def jumps(recording: Recording, figure: int = 0) -> tuple[Flight, ...]:
     """Returns the flights of a figure, in order.
 
-    The turn is that of the root about the vertical; it means little for a body that turns head over heels.
+    Headings are those of the feet: how their soles lie, not where they stand, so that a step or a turn of the trunk
+    counts for nothing. Full turns are counted by the root, which means little for a body that turns head over heels.
     """
     body = recording.figures[figure]
     if not body.feet:
@@ -70,10 +72,12 @@ class _Course:
     com: Array  # (n, 3)
     feet: Array  # (f, n, 3) middles of the soles
     lowest: Array  # (n,) height of the lowest contact point
+    soles: Array  # (p, n, 2) contact points, seen from the middle of their foot
     turn: Array  # (n,) [rad] of the root from the neutral pose's heading
     load: Array  # (n,) [body weights] ground force
     loaded: Flags  # (f, n) whether a foot bears weight
     still: Flags  # (n,) whether a still stretch begins here
+    neutral: Array  # (p, 2) contact points of the neutral pose, seen from the middle of their foot
     size: float  # [m] standing height of the CoM
     pace: float  # sqrt of it, 1 for a CoM at 1 m
     height: float  # [m] of the body
@@ -85,6 +89,9 @@ def _course(recording: Recording, figure: int) -> _Course:
     paths = [[point_path(body, track, p.body, p.position) for p in foot.points] for foot in body.feet]
     feet = np.array([np.mean(points, axis=0) for points in paths])
     lowest = np.min([path[:, 2] for points in paths for path in points], axis=0)
+    soles = np.array(
+        [path[:, :2] - middle[:, :2] for points, middle in zip(paths, feet, strict=True) for path in points]
+    )
     root = track.rotations[:, body.body_id(body.root)]
     away = root @ body.snapshot().rotation(body.root).T
     turn = np.unwrap(np.arctan2(away[:, 1, 0] - away[:, 0, 1], away[:, 0, 0] + away[:, 1, 1]))
@@ -95,9 +102,12 @@ def _course(recording: Recording, figure: int) -> _Course:
     pace = math.sqrt(size)
     calm = speed < STILL_SPEED * math.sqrt(gravity_of(recording) * size)
     calm &= (track.com[:, 2] - lowest > STANDING_SHARE * size) & (load > NO_LOAD)
+    stands = body.snapshot().contact_position[:, :2]
+    ends = np.cumsum([0, *(len(foot.points) for foot in body.feet)])
+    neutral = np.concatenate([stands[i:j] - stands[i:j].mean(axis=0) for i, j in pairwise(ends)])
     return _Course(
-        recording.time, track.com, feet, lowest, turn, load, loaded,
-        _lasting(calm, round(STILL_TIME * pace / recording.timestep)), size, pace, body.height,
+        recording.time, track.com, feet, lowest, soles, turn, load, loaded,
+        _lasting(calm, round(STILL_TIME * pace / recording.timestep)), neutral, size, pace, body.height,
     )  # fmt: skip
 
 
@@ -135,7 +145,7 @@ def _flight(c: _Course, span: tuple[int, int], before: int, following: int | Non
     rest = after + int(np.argmax(still)) if still.any() else None
     judged = rest if rest is not None else max(min(end, len(c.time)) - 1, first)
     way = c.feet[:, judged, :2].mean(axis=0) - c.feet[:, start, :2].mean(axis=0)
-    facing = float(c.turn[start])
+    facing = _heading(c, start)
     ground = max(float(c.lowest[first]), float(c.lowest[after]) if landed else -math.inf)
     return Flight(
         takeoff=float(c.time[first]),
@@ -143,12 +153,33 @@ def _flight(c: _Course, span: tuple[int, int], before: int, following: int | Non
         rise=float(c.com[first:after, 2].max()) - ground - c.size,
         forward=float(way[0] * math.cos(facing) + way[1] * math.sin(facing)),
         side=float(way[1] * math.cos(facing) - way[0] * math.sin(facing)),
-        turn=math.degrees(float(c.turn[judged]) - facing),
+        turn=math.degrees(_turned(c, start, judged)),
         spread=_spread(c.feet[:, first:after]),
         peak=_peak(c, after, end if rest is None else min(max(rest, after + _rows(c, LANDING_TIME * c.pace)), end)),
         steps=_steps(c, after, end if following is None or rest is None else rest + 1),
         stood=None if rest is None else float(c.time[rest] - c.time[after]),
     )
+
+
+def _heading(c: _Course, row: int) -> float:
+    """Returns the heading of the feet in a row [rad]; 0 is that of the neutral pose."""
+    return _fit(c.neutral, c.soles[:, row], float(c.turn[row]))
+
+
+def _turned(c: _Course, start: int, end: int) -> float:
+    """Returns how far the feet have turned between two rows [rad]; the root tells how many full turns that was."""
+    return _fit(c.soles[:, start], c.soles[:, end], float(c.turn[end] - c.turn[start]))
+
+
+def _fit(before: Array, after: Array, near: float) -> float:
+    """Returns the angle by which points (p, 2) are turned, of all full turns the one next to `near` [rad].
+
+    Feet of single points have no heading of their own: then it is `near`.
+    """
+    along, across = (before * after).sum(), (before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]).sum()
+    if math.hypot(along, across) < NO_SOLE**2:
+        return near
+    return near + math.remainder(math.atan2(across, along) - near, 2.0 * math.pi)
 
 
 def _spread(feet: Array) -> float:
