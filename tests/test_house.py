@@ -304,3 +304,10 @@ def test_what_is_said_once_stays_said_once(path: Path):
     if relative(path) != "arrays.py":
         assert not re.search(r"^(Array|Ints|Flags)\b.* = ", text, re.MULTILINE), f"{relative(path)}: use arrays.py"
     assert not re.search(r"(character|body|who)\.__dict__", text), f"{relative(path)}: use kept_with_character"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_no_test_reads_a_clock(path: Path):
+    """A busy machine is slower, not wrong. Speed is measured in `benchmarks`."""
+    clocks = re.compile(r"\b(perf_counter|process_time|thread_time|monotonic)(_ns)?\b|\btime\.time(_ns)?\(")
+    assert path.name == "test_house.py" or not clocks.search(path.read_text(encoding="utf-8"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import mujoco
@@ -217,10 +216,8 @@ def test_a_mesh_is_kept_inside(tmp_path: Path):
 
 # -- files that are none ----------------------------------------------------------------------------------------------
 def refused(path: Path, **told: object) -> str:
-    began = time.perf_counter()
     with pytest.raises(BadFile) as caught:
         load_character(path, **told)  # type: ignore[arg-type]
-    assert time.perf_counter() - began < 2.0
     message = str(caught.value)
     assert "\n" not in message and path.name in message
     return message

@@ -28,15 +28,28 @@ def test_a_good_motion_leaves_with_zero(say):
     assert "Physically possible" in out and "skate" in out and "penetration" in out
 
 
-def test_a_floating_one_leaves_with_one_and_says_why(say, tmp_path):
+def test_a_floating_one_is_possible_but_not_clean_and_is_told_why(say, tmp_path):
     lifted(0.05).save(tmp_path / "up.npz")
     code, out, _ = say("check", "up.npz", "--plot", "up.png")
-    assert code == 1
-    assert "float 5.0 cm" in out and "--floor fit" in out
+    assert code == 0
+    assert "not clean" in out and "float 5.0 cm" in out and "--floor fit" in out
+    code, out, _ = say("check", "up.npz", "--clean", "--json")
+    told = json.loads(out)
+    assert code == 1 and told["possible"] and told["ok"] and not told["clean"]
     with Image.open(tmp_path / "up.png") as picture:
         assert picture.width > 800 and len(picture.convert("RGB").getcolors(1 << 24)) > 50
-    assert say("check", "up.npz", "--floor", "fit")[0] == 0
-    assert say("check", "up.npz", "--max-float", "6")[0] == 0
+    assert say("check", "up.npz", "--clean", "--floor", "fit")[0] == 0
+    assert say("check", "up.npz", "--clean", "--max-float", "6")[0] == 0
+
+
+def test_an_impossible_one_leaves_with_one_and_the_body_is_named(say, tmp_path):
+    lifted(0.3).save(tmp_path / "up.npz")
+    code, out, _ = say("check", "up.npz", "--json")
+    told, human = json.loads(out), character("human")
+    assert code == 1 and not told["possible"] and "Not physically possible" in told["verdict"]
+    assert told["height"] == pytest.approx(human.height) and told["mass"] == pytest.approx(human.mass)
+    assert f"{human.height:.2f} m tall" in told["verdict"]
+    assert {f["name"] for f in told["findings"] if f["physics"]} >= {"carried", "leap", "force"}
 
 
 def test_a_bvh_moves_its_own_skeleton_or_one_that_is_named(say, tmp_path):

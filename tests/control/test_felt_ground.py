@@ -90,9 +90,9 @@ def test_a_foot_that_bears_and_slides_tells_the_friction(human: cp.Character):
     v, force = np.zeros(human.nv), np.zeros((12, 3))
     v[0], force[:6] = 0.3, (-0.02 * human.weight, 0.0, 0.1 * human.weight)
     sliding = replace(human.snapshot(human.state(None, v)), contact_force=force)
-    felt, _ = feel_ground(sliding, level_ground(human), NONE_RAISED, 0.004)
+    felt, _ = feel_ground(sliding, level_ground(human), NONE_RAISED, 0.006)
     assert felt.friction == np.inf
-    felt, _ = feel_ground(sliding, felt, NONE_RAISED, 0.004)
+    felt, _ = feel_ground(sliding, felt, NONE_RAISED, 0.006)
     assert felt.friction == pytest.approx(0.8 * 0.2)
     later, _ = feel_ground(human.snapshot(), felt, NONE_RAISED, 2.0)
     assert later.friction == pytest.approx(felt.friction * np.e)

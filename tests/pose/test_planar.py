@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -194,21 +192,21 @@ def test_pins_out_of_reach_are_said_to_be():
 
 
 # -- dragging -------------------------------------------------------------------------------------------------------
-def test_two_hundred_links_follow_at_sixty_frames_a_second():
+def test_two_hundred_links_follow_in_a_few_iterations_a_frame():
     rng = np.random.default_rng(2)
     lengths = np.full(200, 0.01)
     drag = PlanarDrag(lengths, rng.uniform(-0.1, 0.1, 200))
-    target, spent, turned = tip(lengths, drag.angles), [], 0.0
+    target, iterations, turned = tip(lengths, drag.angles), [], 0.0
     drag.to(target)
     for frame in range(240):
         target = target + 0.005 * np.array([np.cos(2.0 + 0.026 * frame), np.sin(2.0 + 0.026 * frame)])
-        before, start = drag.angles, time.process_time()
+        before = drag.angles
         pose = drag.to(target)
-        spent.append(time.process_time() - start)
+        iterations.append(pose.iterations)
         turned = max(turned, float(np.abs(pose.angles - before).max()))
         assert pose.solved and pose.residual < 1e-6
     assert turned <= np.radians(5.0)
-    assert np.median(spent) < 1.0 / 60.0
+    assert np.median(iterations) <= 5
 
 
 def test_a_leaping_target_is_caught_up_with_by_bounded_turns():

@@ -111,7 +111,7 @@ def test_a_simulated_snapshot_brings_the_contact_forces_of_the_last_step(human: 
 
 
 def test_a_force_goes_to_the_nearest_point_of_its_body():
-    bodies = np.array([[0, 3], [5, 4], [3, 4], [0, 2]], np.int32)  # ground on 3; 4 on another; within; ground on 2
+    bodies = np.array([[0, 3], [5, 4], [3, 4], [0, 2]], np.int32)  # ground on 3; a thing on 4; within; ground on 2
     point = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     force = np.array([[0.0, 0.0, 10.0], [0.0, 1.0, 0.0], [9.0, 9.0, 9.0], [3.0, 0.0, 0.0]])
     points, owners = np.array([[0.9, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), np.array([2, 2, 3])
@@ -119,8 +119,8 @@ def test_a_force_goes_to_the_nearest_point_of_its_body():
     measure_forces(
         bodies, point, force, 2, points, owners, on_point, on_body
     )  # bodies 2, 3, 4 of the world are 1, 2, 3
-    assert on_point.tolist() == [[0.0, 0.0, 10.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
-    assert on_body.tolist() == [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 10.0], [0.0, 0.0, 0.0]]
+    assert on_point.tolist() == [[0.0, 0.0, 10.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    assert on_body.tolist() == [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 10.0], [0.0, 1.0, 0.0]]
     sign = np.array([[4, 0]], np.int32)  # the figure's body is the first of the contact
     measure_forces(sign, point[:1], force[:1], 2, points, owners, on_point, on_body)
     assert on_body[3].tolist() == [0.0, 0.0, -10.0] and on_point[2].tolist() == [0.0, 0.0, -10.0]

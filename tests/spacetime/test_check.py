@@ -167,7 +167,8 @@ def test_a_body_that_turns_about_itself_out_of_nothing_is_caught(human: Characte
     motion = Motion(human, t, poses)
     com = com_of(human, poses)
     poses[:, :3] += up * (-0.5 * 9.81 * t**2)[:, None] - (com - com[0])
-    report = check_motion(replace(motion, poses=poses))
+    turning = replace(motion, poses=poses)
+    report = check_motion(turning)
     (flight,) = report.flights
     assert flight.force < 0.01  # the CoM falls as it should
     data = mujoco.MjData(human.model)
@@ -178,7 +179,8 @@ def test_a_body_that_turns_about_itself_out_of_nothing_is_caught(human: Characte
     mujoco.mj_subtreeVel(human.model, data)
     expected = data.subtree_angmom[0, 2] * 24.0 / (human.weight * human.height)
     assert report.frames.missing[20:40, 2] == pytest.approx(expected, rel=0.01)
-    assert not report.finding("spin").ok
+    assert report.finding("spin").value > 50.0  # captures show up to 77%: the default limit is wider than this break
+    assert not check_motion(turning, tuning=CheckTuning(max_drift=50.0)).possible
 
 
 def test_frozen_in_mid_air_the_whole_weight_is_missing(human: Character):
@@ -206,11 +208,11 @@ def test_who_holds_a_bar_need_not_fall(human: Character):
 def test_lifted_by_five_centimetres_it_floats_by_five():
     report = check_motion(moved(squat(), z=0.05))
     assert report.finding("float").value == pytest.approx(5.0, abs=0.1)
-    assert not report.ok and "float 5.0 cm" in report.verdict
+    assert report.possible and not report.clean and "float 5.0 cm" in report.verdict
     assert report.violation < 0.01  # the forces are as they were
     assert report.resting == pytest.approx(0.05, abs=1e-3) and "--floor fit" in report.verdict
-    assert check_motion(moved(squat(), z=0.05), tuning=CheckTuning(floor="fit")).ok
-    assert check_motion(moved(squat(), z=0.05), tuning=CheckTuning(floor=0.05)).ok
+    assert check_motion(moved(squat(), z=0.05), tuning=CheckTuning(floor="fit")).clean
+    assert check_motion(moved(squat(), z=0.05), tuning=CheckTuning(floor=0.05)).clean
 
 
 def test_sunk_by_three_centimetres_it_penetrates_by_three():
@@ -234,7 +236,8 @@ def test_a_leaning_tower_falls(human: Character):
     toe = np.array([max(p[0] for p in _soles(human, pose)), 0.0, 0.0])
     pose[:3] = toe + spatial.rotate(turn, pose[:3] - toe)
     pose[3:7] = spatial.multiply(turn, pose[3:7])
-    report = check_motion(Motion(human, np.linspace(0.0, 1.0, 61), np.tile(pose, (61, 1))))
+    strict = CheckTuning(max_force=9.0).without_doubt()
+    report = check_motion(Motion(human, np.linspace(0.0, 1.0, 61), np.tile(pose, (61, 1))), tuning=strict)
     ahead = com_of(human, pose[None])[0, 0] - toe[0]
     assert ahead > 0.1
     assert report.frames.outside[30] == pytest.approx(ahead, abs=2e-3)
@@ -323,7 +326,7 @@ def test_a_real_walk_stands_on_its_feet():
     report = check_motion(read_motion(MOCAP / "02_01.bvh", skip_rest_frame=True))
     assert report.violation < 0.03
     assert not report.flights
-    assert report.finding("skate").value > 3.0 and not report.ok
+    assert report.finding("skate").value > 3.0 and report.possible and not report.clean
 
 
 @needs_clips

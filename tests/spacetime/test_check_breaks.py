@@ -102,7 +102,8 @@ def test_lying_on_a_slope_it_is_told_that_it_leans(human: Character):
     heel = np.array([-0.08, 0.0, 0.0])
     pose, turn = np.array(human.neutral), spatial.from_axis_angle(SIDE, -0.35)
     pose[:3], pose[3:7] = heel + spatial.rotate(turn, pose[:3] - heel), spatial.multiply(turn, pose[3:7])
-    report = check_motion(Motion(human, np.linspace(0.0, 1.0, 61), np.tile(pose, (61, 1))))
+    motion = Motion(human, np.linspace(0.0, 1.0, 61), np.tile(pose, (61, 1)))
+    report = check_motion(motion, tuning=CheckTuning(max_force=9.0))  # 11% are missing: captures show more
     assert not report.finding("force").ok and "sits, leans or holds on" in report.verdict
     assert not report.carried
 
@@ -148,7 +149,7 @@ def test_so_does_a_real_jump(speed: float, words: str):
     jump = read_motion(MOCAP / "16_01.bvh", skip_rest_frame=True)
     assert bad(check_motion(jump)) == {"skate"}
     slow = check_motion(jump.retimed(speed))
-    assert bad(slow) >= {"flight", "force"} and words in slow.verdict
+    assert bad(slow) >= {"flight"} and not slow.possible and words in slow.verdict
 
 
 # ------------------------------------------------------------------------------------------------------- carried

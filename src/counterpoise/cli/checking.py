@@ -1,4 +1,4 @@
-"""The verb `check`: whether a motion is physically possible."""
+"""The verb `check`: whether a motion is physically possible, and how clean it is."""
 
 from __future__ import annotations
 
@@ -35,24 +35,31 @@ def check(
     max_penetration: Annotated[float | None, typer.Option(help="Deepest point below the floor [cm].")] = None,
     max_float: Annotated[float | None, typer.Option(help="Height of standing feet [cm], in 95% of the frames.")] = None,
     max_limit: Annotated[float | None, typer.Option(help="Largest angle beyond joint limits [deg].")] = None,
-    max_force: Annotated[float | None, typer.Option(help="Residual force [% of body weight], rms.")] = None,
+    max_force: Annotated[float | None, typer.Option(help="Residual force over 0.1 s [% of body weight], rms.")] = None,
     max_balance: Annotated[float | None, typer.Option(help="Centre of pressure outside the feet [cm], rms.")] = None,
     max_carried: Annotated[float | None, typer.Option(help="Time carried by something not shown [s].")] = None,
-    max_flight: Annotated[float | None, typer.Option(help="Force in flight [% of body weight], rms.")] = None,
+    max_flight: Annotated[float | None, typer.Option(help="Error of the gravity in flight [%].")] = None,
     max_drift: Annotated[float | None, typer.Option(help="Change of angular momentum in flight [%].")] = None,
     max_torque: Annotated[
         float | None, typer.Option(help="Joint torque [% of strength], in 99% of the frames.")
     ] = None,
+    max_leap: Annotated[float | None, typer.Option(help="Acceleration from frame to frame [m/s^2].")] = None,
     max_jitter: Annotated[float | None, typer.Option(help="Jitter [mm], rms.")] = None,
     max_jerk: Annotated[float | None, typer.Option(help="Jerk [m/s^3], in 95% of the frames.")] = None,
     figure: clips.WhichFigure = 0,
     units: clips.Units = None,
     up: clips.Up = None,
     rate: clips.Rate = None,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Ask for clean motion too: no skate, float, sinking or jitter.")
+    ] = False,
     frames: Annotated[bool, typer.Option("--frames", help="With --json: the measures of every frame, too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check whether a motion is physically possible. Exit code 0: yes; 1: no; 2: the file cannot be read."""
+    """Check whether a motion is physically possible, and how clean it is.
+
+    Exit code 0: possible; 1: not possible, or with --clean not clean; 2: the file cannot be read.
+    """
     from counterpoise.spacetime.check import CheckTuning, check_motion
 
     check_targets({plot: (".png", ".pdf", ".svg")})
@@ -60,7 +67,7 @@ def check(
         "friction": friction, "smooth": smooth, "max_skate": max_skate, "max_penetration": max_penetration,
         "max_float": max_float, "max_limit": max_limit, "max_force": max_force, "max_balance": max_balance,
         "max_carried": max_carried, "max_flight": max_flight, "max_drift": max_drift, "max_torque": max_torque,
-        "max_jitter": max_jitter, "max_jerk": max_jerk, "floor": clips.floor_from(floor),
+        "max_leap": max_leap, "max_jitter": max_jitter, "max_jerk": max_jerk, "floor": clips.floor_from(floor),
     }  # fmt: skip
     tuning = CheckTuning(**{k: v for k, v in given.items() if v is not None})
     options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
@@ -83,7 +90,7 @@ def check(
         _print(report)
         if plot is not None:
             say(f"wrote {plot}")
-    if not report.ok:
+    if not report.possible or (clean and not report.clean):
         raise typer.Exit(1)
 
 
@@ -91,10 +98,14 @@ def _print(report: CheckReport) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    title = f"{report.motion or 'motion'} on {report.character}: {len(report.frames.times)} frames"
+    title = f"{report.motion or 'motion'} on {report.character} ({report.height:.2f} m, {report.mass:.3g} kg): "
+    title += f"{len(report.frames.times)} frames"
     title += f", {len(report.contacts)} contacts, {len(report.flights)} flights"
     table = Table("", "", "measured", "allowed", "worst", "when [s]", "where", title=escape(title))
-    for f in report.findings:
+    physics = [f for f in report.findings if f.physics]
+    for f in [*physics, *(f for f in report.findings if not f.physics)]:
+        if physics and f.name == next((g.name for g in report.findings if not g.physics), None):
+            table.add_section()
         span = f"{f.start:.2f}-{f.end:.2f}" if f.start == f.start else ""
         mark = "[green]ok[/]" if f.ok else "[bold red]x[/]"
         numbers = (f"{clips.short(f.value)} {f.unit}", clips.short(f.limit), clips.short(f.worst))

@@ -28,7 +28,7 @@ LEAST_TURN = float(np.radians(1.5))  # [rad] a sole nearer to its ground than th
 LEAST_SHIFT = 0.008  # [m] ... this at every point, is on it
 FIRST_HEIGHT = 0.15  # [m] from z = 0 of a foot that counts as lying on its ground when the simulation begins
 SLIDE_SPEED = 0.05  # [m/s] of every point of a foot that slides
-SLIDE_TIME = 0.006  # [s] for which it must slide: friction that can stop it stops it sooner
+SLIDE_TIME = 0.01  # [s] for which it must slide: friction that can stop it stops it sooner
 LEAST_LOAD = 0.1  # [body weights] on a foot that feels how it slides
 FELT_SHARE = 0.8  # of the friction that is felt while sliding may be used
 LEAST_FRICTION = 0.05  # that is always expected
@@ -44,7 +44,7 @@ class FeltGround:
     surfaces: Mapping[str, Surface]  # under each foot, by its name
     rows: Array  # (feet, 24) the same, for kernels
     rested: Array  # (feet,) [s] for which each foot has been at rest
-    slid: Array  # (feet,) [s] for which each foot has borne and slid
+    slid: Array  # (feet, 2) [s] for which each foot has borne and slid; the largest friction in that time
     friction: float = np.inf  # that is expected, after sliding
 
     @property
@@ -60,7 +60,7 @@ def level_ground(character: Character) -> FeltGround:
         dict.fromkeys(names, LEVEL),
         np.tile(LEVEL.state_row(), (len(names), 1)),
         np.zeros(len(names)),
-        np.zeros(len(names)),
+        np.zeros((len(names), 2)),
     )
 
 
@@ -73,11 +73,8 @@ def feel_ground(
     """
     character = snapshot.character
     before = known or level_ground(character)
-    rested, slid, new = (
-        np.empty(len(before.rested)),
-        np.empty(len(before.rested)),
-        np.zeros(len(before.rested), np.bool_),
-    )
+    rested, slid = np.empty(len(before.rested)), np.empty_like(before.slid)
+    new = np.zeros(len(rested), np.bool_)
     force = snapshot.contact_force
     felt = _find_new(
         snapshot.contact_position, snapshot.contact_velocity, foot_table(character).foot_of,
@@ -139,7 +136,7 @@ def _find_new(
     """Fills the time each foot has been at rest, and whether its sole then lies on another plane than is known.
 
     Returns the friction that is felt by a foot that bears and slides for longer than SLIDE_TIME; the least of several,
-    infinity where none slides.
+    infinity where none slides. The ground can give at least the largest friction of that time.
     """
     p, felt = len(position), np.inf
     for foot in range(len(rested)):
@@ -160,8 +157,10 @@ def _find_new(
         slid[foot] = 0.0
         if not off and _slides(velocity, foot_of, foot, raised):
             ratio = _felt_friction(force, foot_of, foot, rows[foot], least_load)
-            slid[foot] = had_slid[foot] + seconds if ratio < np.inf else 0.0
-            felt = min(felt, ratio) if slid[foot] > SLIDE_TIME else felt
+            if ratio < np.inf:
+                slid[foot, 0], slid[foot, 1] = had_slid[foot, 0] + seconds, max(had_slid[foot, 1], ratio)
+            if slid[foot, 0] > SLIDE_TIME:
+                felt = min(felt, slid[foot, 1])
         new[foot] = count >= 3 and at_rest and off and (rested[foot] >= REST_TIME or (first and near))
     return felt
 

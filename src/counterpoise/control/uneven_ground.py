@@ -91,7 +91,7 @@ def terrain_ground(snapshot: Snapshot, terrain: Terrain, known: FeltGround | Non
         found = terrain.surface_under(points[:, 0], points[:, 1])
         surfaces[character.feet[foot].name], rows[foot] = found, found.state_row()
     if known is None:
-        return FeltGround(surfaces, rows, np.zeros(count), np.zeros(count))
+        return FeltGround(surfaces, rows, np.zeros(count), np.zeros((count, 2)))
     return FeltGround(surfaces, rows, known.rested, known.slid, known.friction)
 
 

@@ -52,9 +52,7 @@ def make_stance(
     if surfaces is None:
         rows = surface_rows(footing, snapshot.character, snapshot.time)[feet.foot_of]
     elif len(surfaces) != p:
-        raise BadValue(
-            f"{snapshot.character.name!r} has {p} contact points: give as many surfaces; got {len(surfaces)}"
-        )
+        raise BadValue(f"give one surface for each of the {p} contact points; got {len(surfaces)}")
     else:
         rows = np.array([surface.state_row() for surface in surfaces]).reshape(p, 24)
     places = np.full((p, 3), np.nan) if goal is None else _numbers(goal, (p, 3), "goal").copy()

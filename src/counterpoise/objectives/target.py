@@ -60,6 +60,7 @@ class Target(Objective):
             raise BadValue(f"the target of {self.name!r} is no orientation: all four numbers are zero")
 
     def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
+        """Returns the rows of the acceleration that leads to the target in the time left."""
         J, drift = self.feature.jacobian(snapshot), self.feature.drift(snapshot)
         axes = indices(self.axes)
         error = error_to(self.feature, snapshot, self.value, axes, self.name)

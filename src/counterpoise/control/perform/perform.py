@@ -106,7 +106,7 @@ class Perform:
         plan, t = memory.plan, self.tuning
         snapshot = seen(given, plan)
         assert memory.progress is not None
-        now = advance(memory.progress, plan, snapshot, t)
+        now = advance(memory.progress, plan, snapshot, given.body_force, t)
         goal = laid(plan.at(now.clock, now.phase), now.layout, now.speed)
         if plan.flies(now.phase):
             goal = carried(goal, snapshot, len(given.character.contact_points))
@@ -131,9 +131,10 @@ class Perform:
 
     def _footing(self, plan: PlannedMotion, now: Progress, pushing: Flags) -> Footing:
         t = self.tuning
-        parts = zip(plan.character.feet, plan.surfaces[now.phase], strict=True)
+        rise = np.broadcast_to(now.rise + now.found, len(plan.character.feet)).tolist()
+        parts = zip(plan.character.feet, plan.surfaces[now.phase], rise, strict=True)
         return Footing(
-            surface={foot.name: raised(surface, now.rise) for foot, surface in parts}, raised=~pushing,
+            surface={foot.name: raised(surface, up) for foot, surface, up in parts}, raised=~pushing,
             loose=plan.pushing[now.phase] & ~plan.held[now.phase], friction=t.friction, rise=t.force_rise,
             fall=QUICK_FALL, lose=LOSE_TIME, strength=t.force_limit,
         )  # fmt: skip

@@ -48,8 +48,8 @@ def perform_levels(
     own = perform_objectives(plan.character, t)
     joints = {"reference": goal.q, "velocity": goal.v, "acceleration": goal.a}
     if plan.flies(now.phase):
-        feet = _landing_points(snapshot, goal, now, plan, feet, t)
-        return (own.contact,), (own.flight.aimed(**joints), own.stops, feet)
+        landing = _landing_points(snapshot, goal, now, plan, feet, t)
+        return (own.contact,), (own.flight.aimed(**joints), own.stops, landing)
     place = {"value": goal.com[0], "velocity": goal.com[1], "acceleration": goal.com[2]}
     level: tuple[Objective, ...] = (
         own.com.aimed(**place),

@@ -76,6 +76,31 @@ class PlannedMotion:
             later[phase] = later[phase + 1] | self.pushing[phase + 1]
         return later
 
+    @cached_property
+    def _part_of(self) -> Ints:
+        """(p,) the part that each contact point belongs to."""
+        return np.repeat(np.arange(len(self.character.feet)), [len(foot.points) for foot in self.character.feet])
+
+    @cached_property
+    def _bodies(self) -> Flags:
+        """(parts, nbody) the bodies that have contact points of each part."""
+        out = np.zeros((len(self.character.feet), self.character.model.nbody), bool)
+        for part, foot in enumerate(self.character.feet):
+            out[part, [self.character.body_id(point.body) for point in foot.points]] = True
+        return out
+
+    def parts_of(self, points: Flags) -> Flags:
+        """Returns the parts to which at least one of some points (p,) belongs, (parts,)."""
+        return np.bincount(self._part_of[points], minlength=len(self.character.feet)) > 0
+
+    def loads(self, force: Array) -> Array:
+        """Returns the size of the force on each part, (parts,) [N], of forces on bodies (nbody, 3)."""
+        return np.asarray(np.linalg.norm(self._bodies @ force, axis=1))
+
+    def lowest_of_parts(self, height: Array) -> Array:
+        """Returns the least of the heights (p,) of each part's points, (parts,)."""
+        return np.minimum.reduceat(height, np.searchsorted(self._part_of, np.arange(len(self.character.feet))))
+
     def flies(self, phase: int) -> bool:
         """Whether nothing touches in a phase."""
         return not self.pushing[phase].any()

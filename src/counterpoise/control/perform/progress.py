@@ -37,10 +37,17 @@ class Progress:
     event: str = ""  # what happened at this tick
     late: float = 0.0  # [s] since a landing was due
     early: Flags = field(default_factory=lambda: _NONE)  # (p,) points that have landed before their time
+    bearing: Flags = field(default_factory=lambda: _NONE)  # (parts,) that have been felt to bear since they landed
+    found: Array = field(default_factory=lambda: np.zeros(1))  # (parts,) [m] their ground above the planned one
 
 
-def advance(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:
-    """Returns the progress at this tick: the clock goes on, phases follow the clock and what really touches."""
+def advance(
+    now: Progress, plan: PlannedMotion, snapshot: Snapshot, force: Array | None, tuning: PerformTuning
+) -> Progress:
+    """Returns the progress at this tick: the clock goes on, phases follow the clock and what really touches.
+
+    `force` is that of the world on every body, (nbody, 3) [N], as far as it is known.
+    """
     dt = snapshot.time - now.time
     rate = float(snapshot.momentum[5]) / snapshot.character.mass
     speed = _clock_speed(now, plan, snapshot, rate, tuning)
@@ -51,7 +58,26 @@ def advance(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: Perf
         moved = _on_ground(moved, plan, snapshot, tuning)
     if not plan.flies(moved.phase):
         moved = _laid(moved, plan, snapshot, dt, tuning)
-    return replace(moved, rate=rate)
+    return replace(_with_ground(moved, plan, snapshot, force, tuning), rate=rate)
+
+
+def _with_ground(
+    now: Progress, plan: PlannedMotion, snapshot: Snapshot, force: Array | None, tuning: PerformTuning
+) -> Progress:
+    """Returns the progress with the ground of parts that begin to bear: where they are then.
+
+    Plans are made for points; real hands and knees are round, so that they bear a little higher or lower.
+    """
+    on = plan.parts_of(plan.pushing[now.phase] | now.early) & ~plan.grips
+    known = now.bearing & on
+    if force is None or (known == on).all():
+        return replace(now, bearing=known)
+    bears = on & ~known & (plan.loads(force) > tuning.felt_load * snapshot.character.weight)
+    if not bears.any():
+        return replace(now, bearing=known)
+    lowest = plan.lowest_of_parts(heights(plan, now.phase, snapshot) - now.rise)
+    near = np.abs(lowest) < tuning.ground_error * standing_body(snapshot.character).height
+    return replace(now, bearing=known | bears, found=np.where(bears & near, lowest, now.found))
 
 
 def first_progress(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:

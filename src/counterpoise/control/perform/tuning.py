@@ -36,6 +36,8 @@ class PerformTuning:
     friction: float = 0.8  # of the cones in which forces are planned
     follow_time: float = 0.05  # [s] in which the plan's place follows that of the planted feet
     yaw_spread: float = 0.05  # [standing CoM heights] planted points farther apart than this tell the heading
+    felt_load: float = 0.03  # [body weights] on a part that tells where its ground is
+    ground_error: float = 0.03  # [standing CoM heights] by which that ground may differ from the planned one
     felt: float = 0.4  # [g] of upward acceleration that tells a landing
     touch_height: float = 0.003  # [standing CoM heights] a point nearer to its surface than this has landed
     late_height: float = 0.012  # the same at the planned time

@@ -269,9 +269,9 @@ def starts_with_rest(clip: Clip) -> bool:
     if len(clip) < 4:
         return False
     ahead = clip.rotations[: min(len(clip), 20)]
-    steps = np.abs(np.sum(ahead[1:] * ahead[:-1], axis=-1)).min(axis=1)  # cosine of half the largest turn of each step
-    turns = 2.0 * np.arccos(np.minimum(steps, 1.0))
-    return bool(turns[0] > REST_FRAME_TURN and turns[0] > REST_FRAME_RATIO * turns[1:].max())
+    turns = 2.0 * np.arccos(np.minimum(np.abs(np.sum(ahead[1:] * ahead[:-1], axis=-1)), 1.0))  # (steps, joints)
+    usual = turns.mean(axis=1)  # one joint of a capture may leap; all of them do not
+    return bool(turns[0].max() > REST_FRAME_TURN and usual[0] > REST_FRAME_RATIO * usual[1:].max())
 
 
 def _cut(motion: Motion, start: float | None, end: float | None, frames: Frames | None) -> Motion:

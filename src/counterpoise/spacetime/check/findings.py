@@ -1,4 +1,8 @@
-"""Findings: every measure of a motion compared with its threshold, in one sentence each."""
+"""Findings: every measure of a motion compared with its threshold, in one sentence each.
+
+Findings about physics say whether a motion is possible: forces from nowhere, leaps, flight, spin, strength, joint
+limits. The others say how clean it is: feet that skate, float or sink, balance, jitter.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,8 @@ INSTANT = 0.015  # [s] a shorter stretch is written as one time
 MIN_SPEED_ERROR = 0.1  # relative: a flight whose speed differs by less is not mentioned
 MIN_OUTSIDE = 0.01  # [m] a centre of pressure nearer to the support area is no reason
 MAX_NAMED_STRETCHES = 3
+# findings about physics, the gravest first
+PHYSICS = ("carried", "flight", "leap", "force", "spin", "strength", "limits")
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,16 @@ class Finding:
     text: str  # part of a sentence
     ok: bool
 
+    @property
+    def physics(self) -> bool:
+        """Whether a motion beyond the limit is impossible, rather than unclean."""
+        return self.name in PHYSICS
+
     def to_json(self) -> dict[str, Any]:
         """Returns plain numbers and words; numbers that are not finite become None."""
         numbers = {k: plain(getattr(self, k)) for k in ("value", "limit", "worst", "start", "end")}
-        return {"name": self.name, "ok": self.ok, "unit": self.unit, "where": self.where, "text": self.text, **numbers}
+        words = {k: getattr(self, k) for k in ("name", "ok", "physics", "unit", "where", "text")}
+        return {**words, **numbers}
 
 
 def plain(value: float) -> float | None:
@@ -70,6 +82,7 @@ def find_all(
         *((_carried(carried, tuning),) if carried else ()),
         *(_flight(character, flights, tuning) if flights else ()),
         *((_strength(measured, strength, tuning),) if strength else ()),
+        _leap(measured, tuning),
         *_jitter_and_jerk(measured, tuning),
     )
 
@@ -117,8 +130,9 @@ def _limits(
 
 def _force(measured: FrameMeasures, tuning: CheckTuning) -> Finding:
     counted = measured.judged & ~measured.carried
-    stretch = worst_stretch(measured.times, 100.0 * np.where(counted, measured.violation, 0.0))
-    value = _rms(100.0 * measured.violation[counted])
+    lasting = 100.0 * np.where(counted, lasting_residual(measured, tuning), 0.0)
+    stretch = worst_stretch(measured.times, lasting)
+    value = _rms(lasting[counted])
     others = " at other times" if measured.carried.any() else ""
     text = (
         f"its contacts cannot supply the forces it needs{others}: the residual is {value:.0f}% of body weight (rms), "
@@ -155,18 +169,34 @@ def _carried(carried: Sequence[CarriedStretch], tuning: CheckTuning) -> Finding:
 
 
 def _flight(character: Character, flights: Sequence[Flight], tuning: CheckTuning) -> tuple[Finding, Finding]:
-    pushed, turned = max(flights, key=lambda f: f.force), max(flights, key=lambda f: f.drift)
-    force, drift = 100.0 * pushed.force, 100.0 * turned.drift
-    first, second = (force, pushed.start, pushed.end), (drift, turned.start, turned.end)
+    longest, turned = max(flights, key=lambda f: f.end - f.start), max(flights, key=lambda f: f.drift)
+    seconds = np.array([f.end - f.start for f in flights])
+    falls = float(np.average([f.gravity for f in flights], weights=seconds))
+    wrong = 100.0 * abs(falls / character.gravity - 1.0) if character.gravity > 0.0 else 100.0 * longest.force
+    drift = 100.0 * turned.drift
+    first, second = (wrong, longest.start, longest.end), (drift, turned.start, turned.end)
+    where = when(first) if len(flights) == 1 else f"({len(flights)} flights, the longest {when(first)})"
     text = (
-        f"in the air {when(first)} it falls with {pushed.gravity:.1f} m/s² instead of {character.gravity:.1f}"
-        f"{_playing_speed(pushed.speed)}; the residual force on it is {force:.0f}% of body weight"
+        f"in the air {where} it falls with {falls:.1f} m/s² instead of {character.gravity:.1f}"
+        f"{_playing_speed(_common_speed(flights))}"
     )
     spin = f"its angular momentum changes by {drift:.0f}% in the air {when(second)}"
     return (
-        _finding("flight", force, tuning.max_flight, "% of weight rms", first, "", text),
+        _finding("flight", wrong, tuning.max_flight, "% of gravity", first, "", text),
         _finding("spin", drift, tuning.max_drift, "%", second, "", spin),
     )
+
+
+def _common_speed(flights: Sequence[Flight]) -> float:
+    """Returns the playing speed that the flights show together; nan if none follows a parabola."""
+    known = [(f.speed, f.end - f.start) for f in flights if np.isfinite(f.speed)]
+    return float(np.average([s for s, _ in known], weights=[t for _, t in known])) if known else float("nan")
+
+
+def _leap(measured: FrameMeasures, tuning: CheckTuning) -> Finding:
+    stretch = worst_stretch(measured.times, measured.leap)
+    text = f"its pose leaps {when(stretch)}: the body would accelerate by {stretch[0]:.0f} m/s² from frame to frame"
+    return _finding("leap", stretch[0], tuning.max_leap, "m/s²", stretch, "", text)
 
 
 def _strength(measured: FrameMeasures, strength: Sequence[JointExcess], tuning: CheckTuning) -> Finding:
@@ -198,6 +228,22 @@ def _playing_speed(speed: float) -> str:
     if speed < 1.0:
         return f", as if played {1.0 / speed:.1f} times too slowly"
     return f", as if played {speed:.1f} times too fast"
+
+
+def lasting_residual(measured: FrameMeasures, tuning: CheckTuning) -> Array:
+    """Returns the size (n,) of the residual's mean over `force_time` [body weights]; noise cancels in it."""
+    judged = np.flatnonzero(measured.judged)
+    size = measured.violation.copy()
+    if len(judged) < 3:
+        return size
+    step = float(measured.times[judged[1]] - measured.times[judged[0]])
+    reach = round(0.5 * tuning.force_time / step)
+    run = slice(judged[0], judged[-1] + 1)  # frames that are not judged are those at the ends
+    total = np.vstack([np.zeros(6), np.cumsum(measured.missing[run], axis=0)])
+    at = np.arange(len(total) - 1)
+    first, last = np.maximum(at - reach, 0), np.minimum(at + reach + 1, len(at))
+    size[run] = np.linalg.norm((total[last] - total[first]) / (last - first)[:, None], axis=1)
+    return size
 
 
 def _reason(measured: FrameMeasures, stretch: Stretch, tuning: CheckTuning) -> str:

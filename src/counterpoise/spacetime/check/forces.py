@@ -8,7 +8,8 @@ each frame, with unit force m |g| and unit torque m |g| height,
 
 where tau = M a + h - J^T f are the torques that the joints then need. The first term dominates. The other two choose,
 among forces that fit equally well, those with small joint torques and at points that stand still. What is left of W is
-the residual. Solved by non-negative least squares (`nonnegative`).
+the residual. Solved by non-negative least squares (`nonnegative`). Where a joint would then be overloaded, the forces
+are shared out again, within the joints' strength if that is possible (`sharing`).
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from counterpoise.arrays import Array, Ints
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
+from counterpoise.character.anatomy import anatomy_of
 from counterpoise.kernels import kernel
 from counterpoise.solve.polygon import hull_edges, nearest_inside
 from counterpoise.spacetime.aggregate.kernels import aggregate_force_batch
 from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.check.frames import CheckedFrames, com_of
 from counterpoise.spacetime.check.nonnegative import nonnegative_least_squares
+from counterpoise.spacetime.check.sharing import Sharing, edges_of, share_within_strength
 from counterpoise.spacetime.check.support import HELD, GroundSupport
 from counterpoise.spacetime.check.tuning import CheckTuning
 
@@ -68,7 +71,7 @@ def find_forces(
     edges = cone_edges(tuning.friction)
     missing, torque = np.zeros((n, 6)), np.zeros((n, nv))
     contact = np.zeros((n, len(support.bodies), 3))
-    limit = np.array(character.torque_limit)
+    limit = np.where(_of_fingers(character), 0.0, character.torque_limit)
     limited = np.flatnonzero(limit > 0.0)
     strength = np.where(limit > 0.0, character.weight / np.maximum(limit, 1e-9), 0.0)
     held = (support.foot == HELD).astype(np.int64)
@@ -84,15 +87,43 @@ def find_forces(
             wrench[t], scale, tau, strength, limited, com[t], support.places[t, active], held[active], J, edges, ridge
         )
         torque[t] = strength * (tau - np.einsum("pk,pkv->v", contact[t, active], J))
+        stops = np.zeros((0, nv))
         if limits is not None:
             near = np.flatnonzero(limits.values(frames.q[t]) > -tuning.stop_margin)
             if len(near):
-                torque[t] = torques_with_stops(torque[t], strength, limits.jacobian(frames.q[t])[near])
+                stops = limits.jacobian(frames.q[t])[near]
+                torque[t] = torques_with_stops(torque[t], strength, stops)
+        if len(active) and np.abs(torque[t]).max(initial=0.0) > 1.0:
+            directions, points, turns = edges_of(support.places[t, active], held[active], com[t], edges)
+            shared = share_within_strength(
+                Sharing(
+                    wrench=scale * wrench[t] - missing[t],
+                    wrenches=(scale * character.weight)[:, None] * np.hstack([turns, directions]).T,
+                    torque=(strength * tau)[limited],
+                    torques=(np.einsum("ck,ckv->cv", directions, J[points]) * strength)[:, limited].T,
+                    stops=(stops * strength)[:, limited],
+                    ridge=ridge[points],
+                )
+            )
+            if shared is not None:
+                amount, torque[t, limited] = shared
+                contact[t, active] = 0.0
+                np.add.at(contact[t], active[points], amount[:, None] * directions)
         if progress is not None and t % PROGRESS_FRAMES == 0:
             progress(t / n)
     shares = wrench / units
     friction, outside = _pressure(shares * np.array([height] * 3 + [1.0] * 3), com, support)
     return Forces(com, shares, missing, angular, contact, torque, friction, outside)
+
+
+def _of_fingers(character: Character) -> Flags:
+    """Returns (nv,): dofs of bodies beyond the hands. Their strength is not judged: captures hardly know fingers."""
+    hands = {b for limb, bodies in anatomy_of(character).limbs.items() if limb.startswith("hand") for b in bodies[:1]}
+    fingers: set[int] = set()
+    for body, parent in enumerate(character.model.body_parentid):
+        if body and (int(parent) in hands or int(parent) in fingers):
+            fingers.add(body)
+    return np.isin(np.asarray(character.model.dof_bodyid), list(fingers))
 
 
 class _InverseDynamics:

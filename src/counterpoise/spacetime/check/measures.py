@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.ndimage import median_filter
 
+from counterpoise import spatial
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.kinematics import body_frames
 from counterpoise.motion.contacts import runs
@@ -18,6 +20,7 @@ MIN_LOAD = 0.3  # [body weights] a body that needs less may be in the air
 EXPLAINED_RESIDUAL = 0.03  # [body weights] with a larger residual, joint torques are not reliable
 SETTLED_HEIGHT = 0.002  # [m] above its median height in a contact; a higher point is arriving or leaving, ...
 SETTLED_DEVIATIONS = 3.0  # ... unless it is within so many median deviations
+OUTLIER_TIME = 0.1  # [s] width of the running median before leaps are measured: half as long is an outlier
 NEGLIGIBLE_EXCESS = 1e-9  # [rad, m] beyond a limit
 
 
@@ -55,6 +58,7 @@ class FrameMeasures:
     torque_joint: Ints  # (n,) the number of that joint
     jerk: Array  # (n,) [m/s^3] rms over the segments
     jitter: Array  # (n,) [m] rms distance of the segments from the smoothed motion
+    leap: Array  # (n,) [m/s^2] acceleration from frame to frame, rms over the body's mass
 
     @property
     def known(self) -> Flags:
@@ -98,6 +102,7 @@ def measure_frames(
         torque_joint=share.argmax(axis=0),
         jerk=jerk,
         jitter=jitter,
+        leap=_leaps(frames),
     )
 
 
@@ -166,6 +171,25 @@ def _jerk_and_jitter(frames: CheckedFrames) -> tuple[Array, Array]:
         third = np.diff(raw[:, 1:], n=3, axis=0) * frames.rate**3
         jerk[1 : n - 2] = np.sqrt(np.mean(np.sum(third**2, axis=-1), axis=1))
     return jerk, jitter
+
+
+def _leaps(frames: CheckedFrames) -> Array:
+    """Returns second differences of the segments' places, rms over the body's mass, without short outliers.
+
+    A capture may lose a limb for a few frames and find it again. A running median takes such outliers out; a pose that
+    leaps and stays there remains.
+    """
+    out = _zeros(frames)
+    if len(frames) >= 3:
+        at, turns = body_frames(frames.character, frames.raw)
+        mass = np.asarray(frames.character.model.body_mass)
+        centres = at + spatial.rotate(turns, np.asarray(frames.character.model.body_ipos))
+        for reach in (1, round(0.5 * OUTLIER_TIME * frames.rate)):  # near the ends only single frames are outliers
+            if len(frames) > 2 * reach + 2:
+                centres[reach:-reach] = median_filter(centres, size=(2 * reach + 1, 1, 1))[reach:-reach]
+        second = np.diff(centres, n=2, axis=0) * frames.rate**2
+        out[1:-1] = np.sqrt(np.sum(mass * np.sum(second**2, axis=-1), axis=1) / mass.sum())
+    return out
 
 
 def find_limits(frames: CheckedFrames) -> tuple[JointExcess, ...]:

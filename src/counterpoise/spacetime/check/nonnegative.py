@@ -16,13 +16,15 @@ MIN_PIVOT = 1e-18  # of the Cholesky factorisation
 def nonnegative_least_squares(H: Array, g: Array) -> Array:
     """Returns x >= 0 that minimises x H x / 2 - g x, with H positive definite.
 
-    Columns enter the active set one at a time and leave it when their value becomes negative.
+    Columns enter the active set one at a time and leave it when their value becomes negative. The factor of the set is
+    kept: a column that enters adds a row to it, one that leaves makes the rows after it anew.
     """
     n = len(g)
     x = np.zeros(n)
     used = np.zeros(n, np.bool_)
     order = np.empty(n, np.int64)
-    size = 0
+    L, s = np.empty((n, n)), np.empty(n)  # Cholesky factor of the columns in use, and their optimum
+    size = made = 0  # columns in use, rows of L that are right
     scale = 0.0
     for i in range(n):
         scale = max(scale, abs(g[i]))
@@ -41,7 +43,8 @@ def nonnegative_least_squares(H: Array, g: Array) -> Array:
         order[size] = pick
         size += 1
         while size > 0:
-            s = _solve_columns(H, g, order, size)
+            _solve_columns(H, g, order, size, made, L, s)
+            made = size
             share, worst = 1.0, -1
             for k in range(size):
                 if s[k] <= 0.0:
@@ -60,6 +63,7 @@ def nonnegative_least_squares(H: Array, g: Array) -> Array:
                 if k == worst or (x[i] <= ZERO_TOLERANCE and s[k] <= 0.0):
                     x[i] = 0.0
                     used[i] = False
+                    made = min(made, kept)
                 else:
                     order[kept] = i
                     kept += 1
@@ -68,17 +72,20 @@ def nonnegative_least_squares(H: Array, g: Array) -> Array:
 
 
 @kernel
-def _solve_columns(H: Array, g: Array, order: Ints, size: int) -> Array:
-    """Returns the unconstrained optimum over the first `size` columns of `order`, by Cholesky."""
-    L, s = np.empty((size, size)), np.empty(size)
-    for r in range(size):
+def _solve_columns(H: Array, g: Array, order: Ints, size: int, made: int, L: Array, s: Array) -> None:
+    """Writes the unconstrained optimum over the first `size` columns of `order` to s, by Cholesky.
+
+    The first `made` rows of the factor L are right; the others are written.
+    """
+    for r in range(made, size):
         i = order[r]
         for c in range(r + 1):
             total = H[i, order[c]]
             for k in range(c):
                 total -= L[r, k] * L[c, k]
             L[r, c] = np.sqrt(max(total, MIN_PIVOT)) if c == r else total / L[c, c]
-        total = g[i]
+    for r in range(size):
+        total = g[order[r]]
         for k in range(r):
             total -= L[r, k] * s[k]
         s[r] = total / L[r, r]
@@ -87,4 +94,3 @@ def _solve_columns(H: Array, g: Array, order: Ints, size: int) -> Array:
         for k in range(r + 1, size):
             total -= L[k, r] * s[k]
         s[r] = total / L[r, r]
-    return s

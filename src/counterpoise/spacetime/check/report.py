@@ -1,11 +1,11 @@
-"""Checks whether a motion is physically possible.
+"""Checks whether a motion is physically possible, and how clean it is.
 
     report = check_motion(motion)
     print(report.verdict, report.violation)
 
 Measured frame by frame: feet that skate, sink or float; joints beyond their limits; forces that no contact can supply;
 flight with the wrong gravity or with changing angular momentum; torques beyond the body's strength; jitter and jerk.
-Thresholds (`CheckTuning`) turn these measures into findings, a yes or no, and a few sentences.
+Thresholds (`CheckTuning`) turn these measures into findings, a yes or no to either question, and a few sentences.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class CheckReport:
 
     motion: str
     character: str
+    height: float  # [m] of the character, as assumed
+    mass: float  # [kg]
     rate: float  # [1/s] of the checked frames; 0 for a single pose
     tuning: CheckTuning
     contacts: tuple[ContactWindow, ...]
@@ -57,9 +59,19 @@ class CheckReport:
     verdict: str
 
     @property
+    def possible(self) -> bool:
+        """Whether physics allows it: all findings about forces, flight, strength and joint limits are within theirs."""
+        return all(finding.ok for finding in self.findings if finding.physics)
+
+    @property
+    def clean(self) -> bool:
+        """Whether it is as clean as asked for: feet that do not skate, float or sink, no jitter."""
+        return all(finding.ok for finding in self.findings if not finding.physics)
+
+    @property
     def ok(self) -> bool:
-        """Whether all findings are within their limits."""
-        return all(finding.ok for finding in self.findings)
+        """The same as `possible`."""
+        return self.possible
 
     @property
     def violation(self) -> float:
@@ -97,6 +109,10 @@ class CheckReport:
             "motion": self.motion,
             "character": self.character,
             "ok": self.ok,
+            "possible": self.possible,
+            "clean": self.clean,
+            "height": self.height,
+            "mass": self.mass,
             "verdict": self.verdict,
             "violation": self.violation,
             "missing_force": self.missing_force,
@@ -147,12 +163,15 @@ def check_motion(
     flights = find_flights(frames, support, forces, carried_frames, tuning)
     limits, strength = find_limits(frames), find_strength(frames, forces, measured)
     findings = find_all(character, measured, flights, carried, limits, strength, tuning)
-    hints = hints_of(frames, support, findings, find_leaning(frames, support, forces, tuning), tuning)
+    leaning = find_leaning(frames, support, forces, tuning)
+    hints = hints_of(frames, support, findings, leaning, tuning, motion.source is not None)
     for array in vars(measured).values():
         array.flags.writeable = False
     return CheckReport(
         motion=motion.name,
         character=character.name,
+        height=character.height,
+        mass=character.mass,
         rate=frames.rate,
         tuning=tuning,
         contacts=support.contacts,
@@ -165,7 +184,7 @@ def check_motion(
         limits=limits,
         strength=strength,
         frames=measured,
-        verdict=verdict_of(findings, hints, measured),
+        verdict=verdict_of(character, findings, hints, measured),
     )
 
 

@@ -1,7 +1,11 @@
 """What can carry the body in each frame: standing feet, other points near the ground, and held bodies.
 
 A foot that was found standing is planted. Contacts that are found by speed end early: the toes still push when the ball
-of the foot has left. A point of a sole, or of any other part, that is low and slow may therefore press as well.
+of the foot has left. A point of a sole, or of any other part, that is low and slow may therefore press as well. The
+shapes of other parts are less certain than soles, so they may press from further up (`touch`). Nothing presses from
+deep below the ground, and nothing at all where a part is deeper still. What rolls is judged by the speed of its lowest
+point.
+
 Smoothing blurs the time at which a contact begins or ends, so a point that may press within `blur` of a frame may press
 in that frame.
 """
@@ -14,9 +18,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from counterpoise import spatial
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
+from counterpoise.character.kinematics import body_frames
 from counterpoise.character.shapes import spheres_of
 from counterpoise.errors import BadValue
 from counterpoise.motion import Motion
@@ -27,6 +33,9 @@ from counterpoise.spacetime.check.frames import CheckedFrames, places_of
 from counterpoise.spacetime.check.tuning import CheckTuning
 
 ANKLE_HEIGHT = 0.05  # [body heights] other parts that are lower than this when the body stands do not press
+SUNK_REACHES = 2.0  # times `CheckTuning.reach`: a body with a part this deep in the ground does not stand on it
+STILL_TIME = 0.1  # [s] a raised foot that is still for less is turning round in the air
+POINTS_A_BODY = 1  # of other parts: the lowest point of a body may press
 OTHER_PART, HELD = -1, -2  # in place of the number of a foot
 
 
@@ -89,16 +98,27 @@ def find_support(
         contacts = find_contacts(even)
     planted = _planted(frames, points, contacts)
     raw, smooth = points.places(character, frames.raw), points.places(character, frames.q)
-    velocities = _velocities(smooth, frames.times)
+    velocities = _velocities(smooth, frames.times) + _rolling(points, frames)
     standing = _standing_height(raw[:, :, 2], planted, points.foot, len(character.feet))
     floor = _floor(tuning.floor, standing)
     heights = raw[:, :, 2] - floor
     resting = standing - floor
-    planted &= heights < tuning.reach
+    planted &= np.abs(heights) < tuning.reach
     base = resting if abs(resting) < tuning.reach else 0.0
-    bearing = (heights < max(base, 0.0) + tuning.low) & (np.linalg.norm(velocities, axis=-1) < tuning.slow)
-    bearing[:, _kept_off_ground(character, points) & (points.foot == OTHER_PART)] = False
+    of_foot, speeds = points.foot >= 0, np.linalg.norm(velocities, axis=-1)
+    near = np.where(of_foot, tuning.low, max(tuning.low, tuning.touch * character.height))
+    bearing = (heights < max(base, 0.0) + near) & (speeds < np.where(of_foot, tuning.slow, tuning.touch_speed))
+    still = of_foot & (heights < max(base, 0.0) + max(tuning.low, tuning.reach)) & (speeds < tuning.still)
+    bearing |= _lasting(still, STILL_TIME, frames.rate)
+    bearing &= heights > min(base, 0.0) - max(tuning.reach, tuning.low)
+    sunk = heights.min(axis=1, initial=np.inf) < min(base, 0.0) - SUNK_REACHES * max(tuning.reach, tuning.low)
+    feet, ankles = (flags & (points.foot == OTHER_PART) for flags in _kept_off_ground(character, points))
+    soles = np.where(of_foot, heights, np.inf).min(axis=1, initial=np.inf)
+    bearing &= ~ankles | (heights < soles[:, None])  # in captures feet may be turned over
+    bearing[:, feet] = False
+    bearing[:, points.foot == OTHER_PART] &= _lowest_of_bodies(heights, points)[:, points.foot == OTHER_PART]
     bearing |= planted
+    bearing[sunk] = False
     for k, hold in zip(np.flatnonzero(points.foot == HELD), holds, strict=True):
         bearing[:, k] = (frames.times >= hold.start) & (frames.times <= hold.end)
     return GroundSupport(
@@ -125,6 +145,11 @@ def widened(flags: Flags, seconds: float, rate: float) -> Flags:
         out[k:] |= flags[:-k]
         out[:-k] |= flags[k:]
     return out
+
+
+def _lasting(flags: Flags, seconds: float, rate: float) -> Flags:
+    """Returns flags (n, ...) without runs shorter than `seconds`."""
+    return widened(~widened(~flags, 0.5 * seconds, rate), 0.5 * seconds, rate)
 
 
 def narrowed(flags: Flags, seconds: float, rate: float) -> Flags:
@@ -178,14 +203,26 @@ def _planted(frames: CheckedFrames, points: _Points, contacts: Sequence[ContactW
     return out
 
 
-def _kept_off_ground(character: Character, points: _Points) -> Flags:
-    """Returns (p,): points of feet, and points as low as an ankle when the body stands. The soles keep them off."""
+def _lowest_of_bodies(heights: Array, points: _Points) -> Flags:
+    """Returns (n, p): the lowest points of every body that is no foot."""
+    out = np.zeros(heights.shape, dtype=bool)
+    others = points.foot == OTHER_PART
+    for body in np.unique(points.bodies[others]):
+        mine = np.flatnonzero(others & (points.bodies == body))
+        order = np.argsort(heights[:, mine], axis=1, kind="stable")[:, :POINTS_A_BODY]
+        np.put_along_axis(out, mine[order], True, axis=1)
+    return out
+
+
+def _kept_off_ground(character: Character, points: _Points) -> tuple[Flags, Flags]:
+    """Returns (p,), (p,): points of feet, and of others as low as an ankle in standing. The soles keep them off."""
     if not character.feet:
-        return np.zeros(len(points.bodies), dtype=bool)
+        none = np.zeros(len(points.bodies), dtype=bool)
+        return none, none
     soles = {int(b) for sole in points.soles for b in sole.bodies}
     feet = _with_descendants(character.model.body_parentid, soles)
     heights = points.places(character, character.neutral[None])[0, :, 2]
-    return np.asarray(np.isin(points.bodies, list(feet)) | (heights < ANKLE_HEIGHT * character.height))
+    return np.isin(points.bodies, list(feet)), np.asarray(heights < ANKLE_HEIGHT * character.height)
 
 
 def _with_descendants(parents: NDArray[np.int32], bodies: set[int]) -> set[int]:
@@ -201,6 +238,22 @@ def _velocities(places: Array, times: Array) -> Array:
     if len(times) < 2:
         return np.zeros_like(places)
     return np.asarray(np.gradient(places, times, axis=0, edge_order=1))
+
+
+def _rolling(points: _Points, frames: CheckedFrames) -> Array:
+    """Returns velocities (n, p, 3) of the lowest points of balls relative to their centres, as their bodies turn."""
+    out = np.zeros((len(frames), len(points.bodies), 3))
+    round_ = points.radii > 0.0
+    if len(frames) < 3 or not round_.any():
+        return out
+    _, turns = body_frames(frames.character, frames.q)
+    step = spatial.log(spatial.multiply(turns[2:], spatial.conjugate(turns[:-2])))  # world
+    speed = np.zeros((len(frames), turns.shape[1], 3))
+    speed[1:-1] = step / (frames.times[2:] - frames.times[:-2])[:, None, None]
+    speed[0], speed[-1] = speed[1], speed[-2]
+    mine, radii = speed[:, points.bodies[round_]], points.radii[round_]
+    out[:, round_, 0], out[:, round_, 1] = -radii * mine[..., 1], radii * mine[..., 0]  # w x (0, 0, -r)
+    return out
 
 
 def _standing_height(heights: Array, planted: Flags, foot: Ints, feet: int) -> float:

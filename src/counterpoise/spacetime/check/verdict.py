@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
 from counterpoise.character.kinematics import body_frames
-from counterpoise.spacetime.check.findings import Finding, when
+from counterpoise.motion.files.axes import POSSIBLE_HEIGHT
+from counterpoise.spacetime.check.findings import PHYSICS, Finding, when
 from counterpoise.spacetime.check.flight import CarriedStretch
 from counterpoise.spacetime.check.frames import CheckedFrames, com_of
 from counterpoise.spacetime.check.measures import FrameMeasures
 from counterpoise.spacetime.check.support import GroundSupport
 from counterpoise.spacetime.check.tuning import CheckTuning
 
-# findings that make a motion impossible, the gravest first; the others are only flaws
-IMPOSSIBLE = ("carried", "flight", "spin", "force", "balance", "strength", "limits")
 MIN_FRAMES = 6  # fewer say nothing about forces or skate
 NO_MOVEMENT = 1e-4  # [m, rad] a motion with smaller changes does not move
-MIN_HEIGHT, MAX_HEIGHT = 0.15, 4.0  # [m] other characters most likely have wrong units
+MIN_HEIGHT, MAX_HEIGHT = 0.15, 4.0  # [m] other characters most likely have wrong units; for files see POSSIBLE_HEIGHT
 MIN_CLIMB = 0.03  # [m] that feet climb on a floor that is called tilted, ...
 MIN_CLIMB_DISTANCE = 1.0  # [m] ... over at least this distance, ...
 MAX_UNEXPLAINED = 0.3  # ... with at most this share of the variance of heights left
@@ -28,25 +28,30 @@ UPSIDE_DOWN = 0.3  # [body heights] from the feet down to the head, ...
 UPSIDE_DOWN_SHARE = 0.9  # ... in more than this share of the frames
 
 
-def verdict_of(findings: Sequence[Finding], hints: Sequence[str], measured: FrameMeasures) -> str:
-    """Returns a few sentences that a person can act on."""
-    bad = sorted((f for f in findings if not f.ok), key=_rank)
-    good = [f for f in findings if f.ok]
-    if not bad:
+def verdict_of(character: Character, findings: Sequence[Finding], hints: Sequence[str], measured: FrameMeasures) -> str:
+    """Returns a few sentences that a person can act on: whether it is possible, whether it is clean, and why not."""
+    impossible = sorted((f for f in findings if f.physics and not f.ok), key=lambda f: PHYSICS.index(f.name))
+    unclean = [f for f in findings if not f.physics and not f.ok]
+    good = [f.name for f in findings if f.ok]
+    assumed = f"Assumed: {character.height:.2f} m tall, {character.mass:.3g} kg."
+    if len(measured.times) < MIN_FRAMES and not impossible and not unclean:
+        return " ".join(["No violation was found.", assumed, *hints])
+    if impossible:
+        said = [f"Not physically possible: {_joined(impossible)}."]
+        said += [f"Not clean: {_joined(unclean)}."] if unclean else []
+    elif unclean:
+        said = [f"Possible, but not clean: {_joined(unclean)}."]
+    else:
         by_name = {f.name: f for f in findings}
-        skate, force = by_name["skate"], by_name["force"]
-        parts = [f"feet skate {skate.value:.1f} cm/s"] if np.isfinite(measured.skate).any() else []
-        parts.append(f"residual force {force.value:.1f}% of body weight")
-        head = f"Physically possible within the tolerances ({', '.join(parts)})."
-        return " ".join([head if len(measured.times) >= MIN_FRAMES else "No violation was found.", *hints])
-    head = "Not physically possible:" if bad[0].name in IMPOSSIBLE else "Possible, but not clean:"
-    body = "; ".join(f.text for f in bad) + "."
-    rest = f" Within tolerance: {', '.join(f.name for f in good)}." if good else ""
-    return " ".join([head, body + rest, *hints])
+        parts = [f"feet skate {by_name['skate'].value:.1f} cm/s"] if np.isfinite(measured.skate).any() else []
+        parts.append(f"residual force {by_name['force'].value:.1f}% of body weight")
+        return " ".join([f"Physically possible and clean ({', '.join(parts)}).", assumed, *hints])
+    said += [f"Within tolerance: {', '.join(good)}."] if good else []
+    return " ".join([*said, assumed, *hints])
 
 
-def _rank(finding: Finding) -> int:
-    return IMPOSSIBLE.index(finding.name) if finding.name in IMPOSSIBLE else len(IMPOSSIBLE)
+def _joined(findings: Sequence[Finding]) -> str:
+    return "; ".join(f.text for f in findings)
 
 
 def hints_of(
@@ -55,14 +60,19 @@ def hints_of(
     findings: Sequence[Finding],
     leaning: CarriedStretch | None,
     tuning: CheckTuning,
+    from_file: bool,
 ) -> list[str]:
-    """Returns hints about wrong units, a wrong vertical axis, another floor, something held, or too few frames."""
+    """Returns hints about wrong units, a wrong vertical axis, another floor, something held, or too few frames.
+
+    A skeleton that comes from a file is doubted where it is not as tall as a person.
+    """
     character, bad = frames.character, [f.name for f in findings if not f.ok]
     out = []
-    if not MIN_HEIGHT < character.height < MAX_HEIGHT:
-        out.append(
-            f"The character is {character.height:.3g} m tall: if that is wrong, give the file's units (--units)."
-        )
+    low, high = POSSIBLE_HEIGHT if from_file else (MIN_HEIGHT, MAX_HEIGHT)
+    if not low <= character.height <= high:
+        size = f"The character is {character.height:.3g} m tall and weighs {character.mass:.3g} kg"
+        usual = f"persons are {low:g} to {high:g} m tall. " if from_file else ""
+        out.append(f"{size}: {usual}If that is wrong, give the file's units (--units cm, --units cmu, ...).")
     if bad and _upside_down(frames):
         out.append("It is upside down nearly all the time: if that is wrong, say which axis points up (--up).")
     elif bad and float(np.median(com_of(character, frames.raw)[:, 2])) < support.floor:

@@ -73,7 +73,7 @@ def fix_motion(
     tuning, report = tuning or FixTuning(), progress or (lambda stage, share: None)
     held, character = held_bodies(holds), motion.character
     report("checking", 0.0)
-    checks = CheckTuning(friction=tuning.friction, floor=tuning.floor, smooth=tuning.smooth)
+    checks = CheckTuning(friction=tuning.friction, floor=tuning.floor, smooth=tuning.smooth).without_doubt()
     found = check_motion(motion, contacts=contacts, holds=held, tuning=checks)
     checks = replace(checks, floor=found.floor)
 
