@@ -43,9 +43,11 @@ from counterpoise.control import build_whole_body as build_whole_body
 from counterpoise.control import solve_whole_body as solve_whole_body
 from counterpoise.control.perform import Jump as Jump
 from counterpoise.control.perform import JumpPlanTuning as JumpPlanTuning
+from counterpoise.control.perform import JumpWish as JumpWish
 from counterpoise.control.perform import Perform as Perform
 from counterpoise.control.perform import PerformTuning as PerformTuning
 from counterpoise.control.perform import PlannedMotion as PlannedMotion
+from counterpoise.control.perform import jump_terrain as jump_terrain
 from counterpoise.control.perform import plan_jump as plan_jump
 from counterpoise.control.perform import with_reserve as with_reserve
 from counterpoise.errors import CounterpoiseError as CounterpoiseError
@@ -115,6 +117,7 @@ from counterpoise.simulate import Session as Session
 from counterpoise.simulate import Sine as Sine
 from counterpoise.simulate import Spring as Spring
 from counterpoise.simulate import World as World
+from counterpoise.simulate import disturbed_start as disturbed_start
 from counterpoise.simulate import push_schedule as push_schedule
 from counterpoise.simulate import random_pushes as random_pushes
 from counterpoise.simulate.loop import simulate as simulate

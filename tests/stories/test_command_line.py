@@ -52,7 +52,19 @@ def saved(tmp_path_factory) -> Path:
 def test_help_names_every_verb(say):
     told = say("--help")
     assert told.code == 0
-    for verb in ("demo", "characters", "simulate", "replay", "pose", "animate", "render", "plot", "convert"):
+    for verb in (
+        "demo",
+        "characters",
+        "simulate",
+        "replay",
+        "pose",
+        "animate",
+        "render",
+        "plot",
+        "convert",
+        "jump",
+        "perform",
+    ):
         assert verb in told.out
         assert "--help" in say(verb, "--help").out
 

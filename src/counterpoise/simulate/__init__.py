@@ -7,11 +7,12 @@ from counterpoise.simulate.recording import Contacts, Recording
 from counterpoise.simulate.replay import ReplayReport, replay
 from counterpoise.simulate.session import Session
 from counterpoise.simulate.springs import Spring
+from counterpoise.simulate.start import disturbed_start
 from counterpoise.simulate.world import Platform, Sine, World
 
 __all__ = [
     "Contacts", "Disturbance", "Platform", "Push", "Recording", "ReplayReport", "Session", "Sine", "Spring",
-    "World", "push_schedule", "random_pushes", "replay", "simulate",
+    "World", "disturbed_start", "push_schedule", "random_pushes", "replay", "simulate",
 ]  # fmt: skip
 
 answer_calls(__name__, "counterpoise.simulate.loop", "simulate")

@@ -15,6 +15,9 @@ from counterpoise.errors import BadValue
 from counterpoise.simulate.world import World, ground_normal
 
 UP = (0.0, 0.0, 1.0)
+START_ANGLE = 0.03  # [rad] standard deviation of every joint in a disturbed start
+START_TURN = 0.1  # [rad/s] the same of joint velocities
+START_DRIFT = 0.04  # [m/s] the same of a free root, forward and sideways
 
 
 def standing_start(character: Character, world: World) -> State:
@@ -24,6 +27,37 @@ def standing_start(character: Character, world: World) -> State:
     ground and the CoM where it is above the feet.
     """
     return set_on_ground(character, character.state(), world)
+
+
+def disturbed_start(character: Character, seed: int, world: World | None = None, start: State | None = None) -> State:
+    """Returns a start with a small random pose and velocity, the same for the same seed.
+
+    Joints are off by 0.03 rad and move at 0.1 rad/s, a free root drifts at 0.04 m/s along the ground (standard
+    deviations). The lowest point of the feet touches the ground. `start` is what is disturbed; without it, the figure
+    stands.
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise BadValue(f"a seed is a whole number, 0 or more; got {seed!r}")
+    place = world if world is not None else World()
+    calm = standing_start(character, place) if start is None else start
+    random, joints = np.random.default_rng(seed), np.ones(character.nv, bool)
+    if character.floating:
+        joints[character.root_dofs] = False
+    off, v = np.zeros(character.nv), np.array(calm.v)
+    off[joints] = random.normal(0.0, START_ANGLE, int(joints.sum()))
+    v[joints] += random.normal(0.0, START_TURN, int(joints.sum()))
+    if character.joints[0].kind == "free":
+        v[:2] += random.normal(0.0, START_DRIFT, 2)
+    state = character.state(character.limits.clamp(character.integrate(calm.q, off)), v, calm.time)
+    if not character.floating or not character.feet:
+        return state
+    before, after = (_lowest_point(take_snapshot(character, one), place) for one in (calm, state))
+    return lifted(character, state, before - after)
+
+
+def _lowest_point(snapshot: Snapshot, world: World) -> float:
+    """Returns the height of the lowest contact point above the ground below it [m]."""
+    return min(float(p[2]) - world.height_at(p[0], p[1]) for p in snapshot.contact_position)
 
 
 def set_on_ground(character: Character, state: State, world: World) -> State:

@@ -1,6 +1,7 @@
 """Planned motions, done by a simulated body: `Perform` for any, `Jump` for jumps."""
 
 from counterpoise.control.perform.jump import Jump
+from counterpoise.control.perform.jump_box import jump_terrain
 from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish, jump_stunt
 from counterpoise.control.perform.margin import with_reserve
 from counterpoise.control.perform.perform import Perform
@@ -10,5 +11,5 @@ from counterpoise.control.perform.tuning import PerformTuning
 
 __all__ = [
     "Jump", "JumpNotPlanned", "JumpPlan", "JumpPlanTuning", "JumpWish", "Perform", "PerformTuning", "PlannedMotion",
-    "jump_stunt", "plan_jump", "plan_of_result", "with_reserve",
+    "jump_stunt", "jump_terrain", "plan_jump", "plan_of_result", "with_reserve",
 ]  # fmt: skip

@@ -42,6 +42,8 @@ class JumpWish:
         numbers = (self.height, self.forward, self.side, self.twist, self.onto)
         if not np.isfinite(numbers).all() or self.height < 0.0:
             raise BadValue(f"a jump has a height >= 0 and finite forward, side, twist and onto; got {self!r}")
+        for name, value in zip(("height", "forward", "side", "twist", "onto"), numbers, strict=True):
+            object.__setattr__(self, name, float(value))  # 90 and 90.0 are one wish, with one plan
         if self.style not in STYLES:
             raise unknown_name("style of a jump", self.style, STYLES)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise import spatial
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.control.perform.planned_motion import PlannedState
 
 
@@ -27,12 +27,14 @@ class Layout(NamedTuple):
 AS_PLANNED = Layout(0.0, np.zeros(3))
 
 
-def fit_layout(planned: Array, measured: Array, yaw: float, spread: float, rise: float) -> Layout:
+def fit_layout(planned: Array, measured: Array, part: Ints, yaw: float, spread: float, rise: float) -> Layout:
     """Returns the layout that brings points of the plan (k, 3) onto the measured ones; the shift's height is `rise`.
 
-    Points within `spread` [m] of each other say little about the heading: then it stays near `yaw`.
+    The heading is that of the soles, not of the line between the feet: one foot before the other is no turn. `part`
+    (k,) says which foot a point is of. Soles whose points are within `spread` [m] of each other say little about the
+    heading: then it stays near `yaw`.
     """
-    a, b = planned[:, :2] - planned[:, :2].mean(axis=0), measured[:, :2] - measured[:, :2].mean(axis=0)
+    a, b = (_from_middle(points[:, :2], part) for points in (planned, measured))
     found = math.atan2(float((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum()), float((a * b).sum()))
     size = float((a * a).sum()) / len(a)
     yaw += math.remainder(found - yaw, 2.0 * math.pi) * size / (size + spread**2)
@@ -40,6 +42,15 @@ def fit_layout(planned: Array, measured: Array, yaw: float, spread: float, rise:
     shift = measured.mean(axis=0) - layout.rotation @ planned.mean(axis=0)
     shift[2] = rise
     return Layout(yaw, shift)
+
+
+def _from_middle(points: Array, part: Ints) -> Array:
+    """Returns points (k, 2) as seen from the middle of those of the same part."""
+    out = np.empty_like(points)
+    for one in set(part.tolist()):
+        own = part == one
+        out[own] = points[own] - points[own].mean(axis=0)
+    return out
 
 
 def followed(layout: Layout, goal: Layout, share: float) -> Layout:

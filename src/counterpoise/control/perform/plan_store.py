@@ -26,6 +26,7 @@ from counterpoise.spacetime.optimize.run import Progress
 VERSION = 1  # of the plans: a change of what is planned, or how, makes older files unused
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
+MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
 FOLDER = "COUNTERPOISE_PLANS"  # environment variable: the folder of kept plans; empty: none are kept on disk
 Watch = Callable[[Progress], bool | None]
 
@@ -43,17 +44,27 @@ class JumpPlan:
     note: str = ""
 
 
-@kept_with_character
-def plan_jump(character: Character, wish: JumpWish, tuning: JumpPlanTuning, watch: Watch | None = None) -> JumpPlan:
+def plan_jump(
+    character: Character, wish: JumpWish, tuning: JumpPlanTuning | None = None, watch: Watch | None = None
+) -> JumpPlan:
     """Returns the plan of a jump: kept, read from disk, or optimised now (some seconds; `watch` sees the progress)."""
-    path = _path(character, wish, tuning)
-    known = None if path is None else _read(path, character, wish)
-    if known is not None:
-        return known
-    made = _optimised(character, wish, tuning, watch)
-    if path is not None:
-        _write(path, made)
-    return made
+    table, plans = tuning or JumpPlanTuning(), _plans(character)
+    if (wish, table) not in plans:
+        path = _path(character, wish, table)
+        known = None if path is None else _read(path, character, wish)
+        made = known or _optimised(character, wish, table, watch)
+        if known is None and path is not None:
+            _write(path, made)
+        if len(plans) >= MOST_PLANS:
+            plans.clear()
+        plans[wish, table] = made
+    return plans[wish, table]
+
+
+@kept_with_character
+def _plans(character: Character) -> dict[tuple[JumpWish, JumpPlanTuning], JumpPlan]:
+    """Returns the plans that are kept with a body, to be filled."""
+    return {}
 
 
 def _optimised(character: Character, wish: JumpWish, tuning: JumpPlanTuning, watch: Watch | None) -> JumpPlan:

@@ -63,6 +63,12 @@ class PlannedMotion:
         return len(self.pushing)
 
     @cached_property
+    def part(self) -> Ints:
+        """(p,) which part of the character each contact point is of, by index."""
+        feet = self.character.feet
+        return np.repeat(np.arange(len(feet)), [len(foot.points) for foot in feet])
+
+    @cached_property
     def lands(self) -> Flags:
         """(phases, p) points that bear in a later phase."""
         later = np.zeros_like(self.pushing)

@@ -163,7 +163,7 @@ def _fit(
     on = plan.held[phase] if on is None else on
     planned = plan.at(clock, phase).points[0][on]
     spread = tuning.yaw_spread * standing_body(snapshot.character).height
-    return fit_layout(planned, snapshot.contact_position[on], yaw, spread, rise)
+    return fit_layout(planned, snapshot.contact_position[on], plan.part[on], yaw, spread, rise)
 
 
 def heights(plan: PlannedMotion, phase: int, snapshot: Snapshot) -> Array:
