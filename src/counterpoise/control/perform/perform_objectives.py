@@ -20,7 +20,6 @@ from counterpoise.control.standing_body import standing_body
 from counterpoise.features import ComPosition
 from counterpoise.objectives import Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
 
-FLIGHT_ROOT_WEIGHT = 1e-6  # of the root in the air, where nothing can turn it
 LEAST_LEG = 0.2  # [standing CoM heights] of the CoM above the feet, for the capture point in the air
 
 
@@ -114,6 +113,6 @@ def perform_objectives(character: Character, t: PerformTuning) -> PerformObjecti
         Setpoint(com, origin, stiffness=t.height_stiffness, axes="z", weight=t.height_weight, name="height"),
         Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
         TrackPose(None, t.joint_stiffness, root_weight=t.root_weight),
-        TrackPose(None, t.flight_stiffness, root_weight=FLIGHT_ROOT_WEIGHT),
+        TrackPose(None, t.flight_stiffness, root_weight=t.flight_root_weight),
         JointStops(t.stop_deceleration, t.stop_settle, top_speed=None, weight=t.stop_weight),
     )

@@ -13,6 +13,7 @@ class PerformTuning:
     height_weight: float = 1000.0  # of the CoM's height
     momentum_weight: float = 30.0  # of the angular momentum
     root_weight: float = 10.0  # of the root's orientation, with contact
+    flight_root_weight: float = 1e-6  # of its orientation in the air
     flight_feet_weight: float = 30.0  # of contact points in the air before they land
     swing_weight: float = 30.0  # of contact points in the air while others are planted
     com_stiffness: float = 60.0  # [1/s^2]
