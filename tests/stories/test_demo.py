@@ -13,13 +13,13 @@ from counterpoise.errors import CounterpoiseError
 from counterpoise.experiments import demo, run_demo
 from counterpoise.simulate import Recording
 
-FILES = ["cast.npz", "demo.mp4", "filmstrip.png", "recording.npz"]
+FILES = ["cast.npz", "demo.mp4", "filmstrip.png", "jump.npz", "recording.npz"]
 
 
 def check_folder(folder: Path, seconds: float) -> None:
     assert sorted(p.name for p in folder.iterdir()) == FILES
-    human, cast = (Recording.load(folder / name) for name in ("recording.npz", "cast.npz"))
-    assert human.duration + cast.duration == pytest.approx(seconds, abs=0.01)
+    human, cast, jump = (Recording.load(folder / name) for name in ("recording.npz", "cast.npz", "jump.npz"))
+    assert human.duration + cast.duration + jump.duration == pytest.approx(seconds, abs=0.01)
     assert [who.name for who in cast.figures] == list(demo.CAST) and len(human.figures) == 1
     picture = Image.open(folder / "filmstrip.png").convert("L")
     assert picture.width > 1000 and picture.getextrema()[1] - picture.getextrema()[0] > 100
@@ -31,7 +31,7 @@ def test_a_short_demo_leaves_its_files(tmp_path: Path):
     check_folder(tmp_path / "demo", 0.2)
     assert result.replay_error == 0.0 and len(result.facts) == 7
     assert all(len(row) == len(demo.FACTS) for row in result.facts)
-    assert all(share == pytest.approx(1.0) for share in stages.values()) and len(stages) == 4
+    assert all(share == pytest.approx(1.0) for share in stages.values()) and len(stages) == 5
 
 
 def test_pushes_are_as_hard_for_one_body_as_for_another(human):
@@ -71,6 +71,9 @@ def test_the_whole_demo_leaves_everybody_on_their_feet(tmp_path: Path):
     result = run_demo(tmp_path / "demo")
     check_folder(tmp_path / "demo", demo.SECONDS)
     assert [row[-1] for row in result.facts] == ["stands"] * 7
+    assert demo.jump_words(result.jump).endswith("stands")
+    (flight,) = measure.jumps(result.jump)
+    assert abs(flight.turn - demo.JUMP_TWIST) < 10.0 and abs(flight.rise - demo.JUMP_HEIGHT) < 0.03
     human = result.recording
     last = demo.BLOWS[-1][0] + 0.1
     took = measure.survival(human, last, measure.Bar(seconds=human.duration - last))

@@ -25,19 +25,21 @@ def demo(
     """Show the best the system can do so far: a video, a filmstrip and the recording, in a folder."""
     from rich.table import Table
 
-    from counterpoise.experiments.demo import FACTS, run_demo
+    from counterpoise.experiments.demo import FACTS, jump_words, run_demo
 
     with bar(as_json) as report:
         result = run_demo(out, report)
     if as_json:
         rows = [dict(zip(FACTS, row, strict=True)) for row in result.facts]
         files = {k: str(v) for k, v in result.files.items()}
-        say_json({"figures": rows, "files": files, "replay_error": result.replay_error})
+        jump = jump_words(result.jump)
+        say_json({"figures": rows, "jump": jump, "files": files, "replay_error": result.replay_error})
         return
     table = Table(*FACTS, title="Pushed while standing (the hardest push of each)")
     for row in result.facts:
         table.add_row(*row)
     say(table)
+    say(f"Jump with half a turn: {jump_words(result.jump)}")
     say(f"Replayed in plain MuJoCo: final difference {result.replay_error:.1e}")
     for name, path in result.files.items():
         say(f"  {path}  {_CONTENTS.get(Path(name).suffix, '')}")

@@ -1,7 +1,8 @@
 """The demo: the best the system can do so far, in one run that writes a folder of results.
 
 A human stands and takes one blow after another, each harder, until its arms windmill; it returns to its place each
-time. Then the whole cast, side by side, takes a push in proportion to what each body's ankles alone could bear.
+time. Then the whole cast, side by side, takes a push in proportion to what each body's ankles alone could bear. Last, a
+human jumps with half a turn, planned and then done on its own strength, and stands again.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from counterpoise import measure
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.state import State
+from counterpoise.control.perform import Jump
 from counterpoise.control.stand import Stand
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Progress
@@ -51,7 +53,8 @@ CAST = {  # where they stand, from right to left [m]
 }
 CAST_PUSH, CAST_RHO, CAST_SECONDS = 0.4, 1.3, 2.6  # start of the push [s], its strength, length of the part [s]
 PUSH_DURATION = 0.1  # [s]
-SECONDS = HUMAN_SECONDS + CAST_SECONDS
+JUMP_HEIGHT, JUMP_TWIST, JUMP_SECONDS = 0.3, 180.0, 3.2  # [m], [deg], length of the part [s]
+SECONDS = HUMAN_SECONDS + CAST_SECONDS + JUMP_SECONDS
 SIZE, FPS = (960, 540), 25  # of the video
 
 
@@ -61,6 +64,7 @@ class DemoResult:
 
     recording: Recording  # the human
     cast: Recording
+    jump: Recording
     files: dict[str, Path]
     facts: list[tuple[str, ...]]  # as in FACTS
     replay_error: float
@@ -98,6 +102,22 @@ def push_the_cast(seconds: float = CAST_SECONDS, progress: Callable[[float], Non
     return simulate(figures, stands, seconds, world=World(), start=starts, disturbances=pushes, progress=progress)
 
 
+def jump_and_turn(seconds: float = JUMP_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+    """Simulates a human that jumps with half a turn. The plan is made the first time (some ten seconds), then kept."""
+    jump = Jump(JUMP_HEIGHT, twist=JUMP_TWIST)
+    return simulate(character("human"), jump, seconds, progress=progress)
+
+
+def jump_words(recording: Recording) -> str:
+    """Returns what the jump was like, in words."""
+    flights, fall = measure.jumps(recording), measure.fell(recording)
+    if not flights:
+        return "did not leave the ground"
+    f = flights[0]
+    ended = f"fell: {fall.reason}" if fall else "stands"
+    return f"CoM rose {f.rise:.2f} m, turned {f.turn:.0f} deg, landed with {f.peak:.1f} body weights, {ended}"
+
+
 def scaled_push(character: Character, direction: float, rho: float, start: float, figure: int = 0) -> Push:
     """Returns a push at the trunk, `rho` times what the ankles of this body alone could bear."""
     return replace(scaled_blow(character, trunk_of(character), direction, rho, start, PUSH_DURATION), figure=figure)
@@ -111,7 +131,7 @@ def standing_at(character: Character, x: float, y: float) -> State:
 
 
 def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, seconds: float = SECONDS) -> DemoResult:
-    """Simulates, checks by replay and draws; all files are written to `folder`. Fewer `seconds` shorten both parts."""
+    """Simulates, checks by replay and draws; all files are written to `folder`. Fewer `seconds` shorten all parts."""
     if not 0.0 < seconds <= SECONDS:
         raise BadValue(f"the demo lasts up to {SECONDS:g} s; got {seconds!r}")
     home = make_folder(folder)
@@ -120,24 +140,28 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
         if progress is not None:
             progress(stage, min(share, 1.0))
 
-    files = {name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "cast.npz")}
+    files = {name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "cast.npz", "jump.npz")}
     parts = {}
-    for name, run, whole in (("recording", push_the_human, HUMAN_SECONDS), ("cast", push_the_cast, CAST_SECONDS)):
-        stage, length = "a human" if name == "recording" else "the cast", whole * seconds / SECONDS
+    for name, stage, run, whole in (
+        ("recording", "a human", push_the_human, HUMAN_SECONDS),
+        ("cast", "the cast", push_the_cast, CAST_SECONDS),
+        ("jump", "a jump", jump_and_turn, JUMP_SECONDS),
+    ):
+        length = whole * seconds / SECONDS
         parts[name] = run(length, partial(_share, report, f"simulating {stage}", length))
         parts[name].save(files[f"{name}.npz"])
         if parts[name].status == "interrupted":
             raise KeyboardInterrupt  # what was simulated is saved
         report(f"simulating {stage}", 1.0)
-    human, cast = parts["recording"], parts["cast"]
+    human, cast, jump = parts["recording"], parts["cast"], parts["jump"]
     replayed = replay(human, progress=lambda t: report("replaying in plain MuJoCo", t / human.duration))
     report("replaying in plain MuJoCo", 1.0)
-    shots = [_human_shot(human), _cast_shot(cast)]
+    shots = [_human_shot(human), _cast_shot(cast), _jump_shot(jump)]
     write_picture(_sheet(shots), files["filmstrip.png"])
     report("drawing", 0.05)
     write_video(_frames(shots, lambda share: report("drawing", 0.05 + 0.95 * share)), files["demo.mp4"], FPS, SIZE)
     report("drawing", 1.0)
-    return DemoResult(human, cast, files, [*_facts(human, "human alone"), *_facts(cast)], replayed.final_error)
+    return DemoResult(human, cast, jump, files, [*_facts(human, "human alone"), *_facts(cast)], replayed.final_error)
 
 
 def _share(report: Progress, stage: str, length: float, time: float) -> None:
@@ -172,6 +196,20 @@ def _cast_shot(recording: Recording) -> Shot:
     share = recording.duration / CAST_SECONDS
     moments = [share * 0.46, share * 0.85]
     return Shot(recording, take, view, "every body takes the push its size allows", moments, (640, 360), view)
+
+
+def _jump_shot(recording: Recording) -> Shot:
+    """The jump, with CoM, CoP and ground forces."""
+    take = take_of(recording)
+    take = replace(take, arrows=_arrows([take], recording.figures))
+    stage = [(x, y, z) for x in (-0.6, 0.6) for y in (-0.6, 0.6) for z in (0.0, 2.5)]
+    panel = (160, 300)
+    view, close = (
+        frame_points(stage, azimuth=-50.0, elevation=8.0, aspect=w / h, margin=0.02) for w, h in (SIZE, panel)
+    )
+    share = recording.duration / JUMP_SECONDS
+    moments = [share * t for t in (0.3, 0.72, 1.0, 1.16, 1.3, 1.46, 1.75, 2.9)]
+    return Shot(recording, take, view, "half a turn in the air, planned, then done", moments, panel, close)
 
 
 def _arrows(takes: Sequence[Take], figures: Sequence[Character]) -> list[list[Arrow]]:

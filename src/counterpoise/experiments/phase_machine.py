@@ -49,6 +49,7 @@ class PhaseTuning:
     leave: float = 0.97  # [standing CoM heights] at which the ascent begins: legs are still bent, soles flat
     near: float = 0.01  # [standing CoM heights] below that, at which it begins already
     longest_thrust: float = 0.7  # [s]
+    stopped: float = 0.03  # [m/s] a CoM that falls slower than this after impact has stopped
     rise_time: float = 1.0  # [s] from the lowest point after impact to standing
     ankle_weight: float = 10.0  # alpha_ankle (section 4.2)
     ankle_stiffness: float = 200.0  # [1/s^2]
@@ -138,7 +139,7 @@ class PhaseJump:
             following = "descent"
         elif m.phase == "descent" and low < 0.004 * size:
             following = "impact"
-        elif m.phase == "impact" and v > 0.0:
+        elif m.phase == "impact" and v > -t.stopped:
             following = "rise"
         elif m.phase == "rise" and for_now > 1.5 * t.rise_time * pace:
             following = "stand"

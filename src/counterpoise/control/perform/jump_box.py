@@ -12,7 +12,7 @@ from counterpoise.control.perform.jump_plan import JumpWish
 from counterpoise.errors import BadValue
 from counterpoise.terrain import Box, Terrain
 
-ONTO_SHARE, OFF_SHARE = 0.55, 0.2  # of the way between the toes at the start and the heels at landing: the box's edge
+ONTO_SHARE, OFF_SHARE = 0.55, 0.05  # of the way between the toes at the start and the heels at landing: the edge
 DEPTH, WIDTH = 3.0, 3.0  # [m] of a box
 
 
