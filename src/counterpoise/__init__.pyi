@@ -47,6 +47,7 @@ from counterpoise.control.perform import JumpWish as JumpWish
 from counterpoise.control.perform import Perform as Perform
 from counterpoise.control.perform import PerformTuning as PerformTuning
 from counterpoise.control.perform import PlannedMotion as PlannedMotion
+from counterpoise.control.perform import Routine as Routine
 from counterpoise.control.perform import jump_terrain as jump_terrain
 from counterpoise.control.perform import plan_jump as plan_jump
 from counterpoise.control.perform import with_reserve as with_reserve

@@ -5,11 +5,13 @@ from counterpoise.control.perform.jump_box import jump_terrain
 from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish, jump_stunt
 from counterpoise.control.perform.margin import with_reserve
 from counterpoise.control.perform.perform import Perform
+from counterpoise.control.perform.plan_of_motion import plan_of_motion
 from counterpoise.control.perform.plan_store import JumpNotPlanned, JumpPlan, plan_jump
 from counterpoise.control.perform.planned_motion import PlannedMotion, plan_of_result
+from counterpoise.control.perform.routine import Routine
 from counterpoise.control.perform.tuning import PerformTuning
 
 __all__ = [
     "Jump", "JumpNotPlanned", "JumpPlan", "JumpPlanTuning", "JumpWish", "Perform", "PerformTuning", "PlannedMotion",
-    "jump_stunt", "jump_terrain", "plan_jump", "plan_of_result", "with_reserve",
+    "Routine",    "jump_stunt", "jump_terrain", "plan_jump", "plan_of_motion", "plan_of_result", "with_reserve",
 ]  # fmt: skip

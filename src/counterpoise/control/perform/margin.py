@@ -27,7 +27,9 @@ def with_reserve(
     if not any(isinstance(one, TorqueLimit) and one.joints is None for one in wishes):
         wishes.append(TorqueLimit(share=strength))
     contacts = [
-        touch if touch.how == "bar" else replace(touch, friction=min(touch.friction, friction))
+        touch
+        if touch.how == "bar"
+        else replace(touch, friction=min(touch.friction, friction), sole=min(touch.sole, sole))
         for touch in stunt.contacts
     ]
     return replace(stunt, wishes=tuple(wishes), contacts=tuple(contacts))

@@ -17,9 +17,11 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
+from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.perform_objectives import carried, perform_levels
+from counterpoise.control.perform.plan_of_motion import plan_of_motion
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState, plan_of_result
 from counterpoise.control.perform.progress import Progress, advance, first_progress
 from counterpoise.control.perform.tuning import PerformTuning
@@ -28,8 +30,10 @@ from counterpoise.control.standing_body import limp_torque, standing_body
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.errors import BadValue
+from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Footing
 from counterpoise.objectives.surface import Surface
+from counterpoise.spacetime.fix.result import FixResult
 from counterpoise.spacetime.optimize.result import Result
 
 Stage = Literal["wait", "perform", "stand", "fallen"]
@@ -57,20 +61,22 @@ class PerformMemory:
 class Perform:
     """Does a planned motion, then stands.
 
-    `motion` is an optimised motion (the result of `optimize_motion` or of a stunt) or a PlannedMotion. Before it, the
-    body stands for at least `wait` seconds and until it is calm. A motion that begins in the air or on a bar begins at
-    once. The plan begins where the body stands, in the direction it faces.
+    `motion` is an optimised motion (the result of `optimize_motion` or of a stunt), a fixed one (the result of
+    `fix_motion`) or any motion of the body, whose contacts are then found. Before it, the body stands for at least
+    `wait` seconds and until it is calm. A motion that begins in movement, in the air or on a bar begins at once: start
+    in `ready(character)`. The plan begins where the body stands, in the direction it faces.
     """
 
-    motion: Result | PlannedMotion
+    motion: Result | FixResult | Motion | PlannedMotion
     wait: float = 0.3  # [s]
     rate: float = 500.0  # [Hz]
     tuning: PerformTuning = field(default_factory=PerformTuning)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.motion, (Result, PlannedMotion)):
+        if not isinstance(self.motion, (Result, FixResult, Motion, PlannedMotion)):
             raise BadValue(
-                f"Perform takes the result of optimize_motion or a planned motion; got {type(self.motion).__name__}"
+                "Perform takes the result of optimize_motion or fix_motion, or a Motion; got "
+                f"{type(self.motion).__name__}"
             )
         if not (self.wait >= 0.0 and self.rate > 0.0):
             raise BadValue(f"wait is not negative and rate is positive; got {self.wait!r}, {self.rate!r}")
@@ -78,7 +84,7 @@ class Perform:
     # -- the controller's protocol -----------------------------------------------------------------------------------
 
     def begin(self, character: Character) -> PerformMemory:
-        plan = self.motion if isinstance(self.motion, PlannedMotion) else plan_of_result(self.motion)
+        plan = _plan(self.motion)
         if plan.character.joint_names != character.joint_names:
             raise BadValue(
                 f"this motion was planned for {plan.character.name!r}, whose joints differ from {character.name!r}'s"
@@ -95,6 +101,11 @@ class Perform:
         if memory.stage == "fallen":
             return self._limp(snapshot, memory)
         return self._perform(snapshot, memory)
+
+    def ready(self, character: Character) -> State:
+        """Returns the state to start in: the first pose and velocity of the motion."""
+        plan = self.begin(character).plan
+        return character.state(plan.q[0], plan.v[0])
 
     def is_done(self, memory: PerformMemory) -> bool:
         """Returns whether the motion is over and the body stands calmly again."""
@@ -147,11 +158,12 @@ class Perform:
     def _arrive(self, snapshot: Snapshot, memory: PerformMemory) -> PerformMemory:
         """Returns the memory at the first tick: standing where the body is, or at the plan's start if that is not so.
 
-        Plans that begin in the air, on a bar or on the hands begin at once.
+        Plans that begin in movement, in the air, on a bar or on the hands begin at once.
         """
         plan, now = memory.plan, self._start(snapshot, memory.plan)
         feet = len(snapshot.character.contact_points)
-        if plan.flies(0) or plan.pushing[0][feet:].any():
+        moves = float(np.linalg.norm(plan.com[0, 1])) > self.tuning.standing_speed
+        if plan.flies(0) or moves or plan.pushing[0][feet:].any():
             return replace(memory, stage="perform", since=snapshot.time, progress=now)
         memory = replace(memory, since=snapshot.time)
         return self._with_stand(snapshot, laid(plan.at(0.0, 0), now.layout, 1.0).q, now, 0, memory)
@@ -199,6 +211,16 @@ class Perform:
     def _limp(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         notes = {"status": "fallen", "stage": "fallen", "cause": memory.cause}
         return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
+
+
+def _plan(motion: Result | FixResult | Motion | PlannedMotion) -> PlannedMotion:
+    if isinstance(motion, PlannedMotion):
+        return motion
+    if isinstance(motion, Result):
+        return plan_of_result(motion)
+    if isinstance(motion, FixResult):
+        return plan_of_motion(motion.motion, motion.contacts)
+    return plan_of_motion(motion)
 
 
 def seen(snapshot: Snapshot, plan: PlannedMotion) -> Snapshot:

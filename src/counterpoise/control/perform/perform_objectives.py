@@ -20,7 +20,6 @@ from counterpoise.control.standing_body import standing_body
 from counterpoise.features import ComPosition
 from counterpoise.objectives import Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
 
-FLIGHT_ROOT_WEIGHT = 1e-6  # of the root in the air, where nothing can turn it
 LEAST_LEG = 0.2  # [standing CoM heights] of the CoM above the feet, for the capture point in the air
 
 
@@ -84,13 +83,14 @@ def _landing_points(
 ) -> FollowPoints:
     """Returns the objective that leads the points that land next, moved by the capture point's error."""
     phase = now.phase
-    following = min(phase + 1, plan.phases - 1)
     span = plan.ends[phase + 1] - plan.ends[phase]
     near = min(max((now.clock - plan.ends[phase]) / (t.lead_time * span), 0.0), 1.0)
     points = goal.points.copy()
     planned = laid(plan.at(now.clock, phase), now.layout, now.speed)
     points[0, :feet, :2] += near * _lead(snapshot, planned, t)
-    return FollowPoints(plan.pushing[following], points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near)
+    return FollowPoints(
+        plan.landing_soon(phase, t.soon), points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near
+    )
 
 
 def _lead(snapshot: Snapshot, planned: PlannedState, t: PerformTuning) -> Array:
@@ -113,6 +113,6 @@ def perform_objectives(character: Character, t: PerformTuning) -> PerformObjecti
         Setpoint(com, origin, stiffness=t.height_stiffness, axes="z", weight=t.height_weight, name="height"),
         Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
         TrackPose(None, t.joint_stiffness, root_weight=t.root_weight),
-        TrackPose(None, t.flight_stiffness, root_weight=FLIGHT_ROOT_WEIGHT),
+        TrackPose(None, t.flight_stiffness, root_weight=t.flight_root_weight),
         JointStops(t.stop_deceleration, t.stop_settle, top_speed=None, weight=t.stop_weight),
     )

@@ -101,6 +101,13 @@ class PlannedMotion:
         """Returns the least of the heights (p,) of each part's points, (parts,)."""
         return np.minimum.reduceat(height, np.searchsorted(self._part_of, np.arange(len(self.character.feet))))
 
+    def landing_soon(self, phase: int, time: float) -> Flags:
+        """Returns the points that land at the end of a phase or within `time` [s] after it, (p,)."""
+        last = phase + 1
+        while last + 1 < self.phases and self.ends[last + 1] < self.ends[phase + 1] + time:
+            last += 1
+        return np.asarray(self.pushing[phase + 1 : last + 1].any(axis=0))
+
     def flies(self, phase: int) -> bool:
         """Whether nothing touches in a phase."""
         return not self.pushing[phase].any()

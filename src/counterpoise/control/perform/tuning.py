@@ -13,6 +13,7 @@ class PerformTuning:
     height_weight: float = 1000.0  # of the CoM's height
     momentum_weight: float = 30.0  # of the angular momentum
     root_weight: float = 10.0  # of the root's orientation, with contact
+    flight_root_weight: float = 1e-6  # of its orientation in the air
     flight_feet_weight: float = 30.0  # of contact points in the air before they land
     swing_weight: float = 30.0  # of contact points in the air while others are planted
     com_stiffness: float = 60.0  # [1/s^2]
@@ -29,6 +30,7 @@ class PerformTuning:
     lead: float = 1.0  # share of the capture point's error by which landing feet are moved
     lead_limit: float = 0.25  # [standing CoM heights] largest such move
     lead_time: float = 0.6  # share of the flight over which the move is made
+    soon: float = 0.25  # [s] parts that land within this time after the first one are led as well
     slowest: float = 0.6  # clock in flight, so that the planned landing falls on the real one
     fastest: float = 1.6
     force_rise: float = 0.01  # [s] from no force to full force after touch-down
@@ -46,6 +48,7 @@ class PerformTuning:
     early_time: float = 0.15  # [s] a swinging part may land this much before its time
     fallen: float = 0.35  # [standing CoM heights] a CoM this far below the plan has fallen
     late_landing: float = 0.5  # [s] without a landing after its time is a fall
+    standing_speed: float = 0.1  # [m/s] of the CoM at the start of a motion that begins in movement
     calm_speed: float = 0.06  # [m/s] of the CoM of a body that stands calmly
     calm_alarm: float = 0.05  # and its alarm, see `Stand`
     calm_time: float = 0.3  # [s] of calm after which a motion is done

@@ -1,0 +1,161 @@
+"""Perform: plans as controllers read them, how they are laid into the world, and a stunt that is done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.control.perform import plan_of_motion, plan_of_result
+from counterpoise.control.perform.follow_points import FollowPoints
+from counterpoise.control.perform.layout import Layout, fit_layout, laid
+from counterpoise.control.perform.parts import performing_body
+from counterpoise.errors import BadValue
+from counterpoise.spacetime.optimize import TorqueLimit
+
+STUNTS = "examples/stunts"
+
+
+@pytest.fixture(scope="module")
+def jump() -> cp.Result:
+    return cp.with_reserve(cp.read_stunt(f"{STUNTS}/standing_jump.toml")).optimize()
+
+
+def test_a_plan_is_the_optimised_curve(jump: cp.Result):
+    plan = plan_of_result(jump)
+    assert plan.pushing.sum(axis=1).tolist() == [12, 0, 12] and [plan.flies(p) for p in range(3)] == [
+        False,
+        True,
+        False,
+    ]
+    for phase in range(3):
+        for share in (0.13, 0.5, 0.88):
+            time = plan.ends[phase] + share * (plan.ends[phase + 1] - plan.ends[phase])
+            now, exact = plan.at(time, phase), jump.sample(time)
+            assert np.abs(plan.character.difference(now.q, exact.q)).max() < 1e-4
+            assert now.v == pytest.approx(exact.v, abs=2e-2)
+            s = plan.character.snapshot(plan.character.state(exact.q, exact.v))
+            assert now.com[0] == pytest.approx(s.com, abs=1e-4)
+            assert now.spin[0] == pytest.approx(s.momentum[:3], abs=0.05)
+            rate = s.momentum_matrix @ exact.a + s.momentum_drift
+            assert now.com[2] == pytest.approx(rate[3:] / plan.character.mass, abs=0.3)
+    flight = plan.at(0.5 * (plan.ends[1] + plan.ends[2]), 1)
+    assert flight.com[2] == pytest.approx([0.0, 0.0, -9.81], abs=0.3)
+
+
+def test_a_plan_is_laid_where_the_feet_are(jump: cp.Result):
+    plan = plan_of_result(jump)
+    state = plan.at(0.2, 0)
+    layout = Layout(0.7, np.array([1.0, -2.0, 0.3]))
+    there = laid(state, layout, 1.0)
+    s = plan.character.snapshot(plan.character.state(there.q, there.v))
+    assert s.com == pytest.approx(there.com[0], abs=1e-4)
+    assert s.contact_position == pytest.approx(there.points[0], abs=1e-4)
+    assert s.momentum[:3] == pytest.approx(there.spin[0], abs=0.05)
+    part = np.repeat([0, 1], 6)
+    again = fit_layout(state.points[0], there.points[0], part, 0.7, 1e-6, 0.3)
+    assert again.yaw == pytest.approx(0.7, abs=1e-6) and again.shift == pytest.approx(layout.shift, abs=1e-6)
+
+
+def test_the_reserve_narrows_what_is_planned():
+    stunt = cp.read_stunt(f"{STUNTS}/long_jump.toml")
+    kept = cp.with_reserve(stunt, strength=0.5, friction=0.4, sole=0.7)
+    assert [one.share for one in kept.wishes if isinstance(one, TorqueLimit)] == [0.5]
+    assert {(touch.friction, touch.sole) for touch in kept.contacts} == {(0.4, 0.7)}
+    plain = replace(stunt, wishes=())
+    assert [one.share for one in cp.with_reserve(plain).wishes if isinstance(one, TorqueLimit)] == [0.85]
+    with pytest.raises(BadValue, match="strength is a share"):
+        cp.with_reserve(stunt, strength=1.5)
+
+
+def test_hands_become_contact_points_of_the_performing_body():
+    stunt = cp.read_stunt(f"{STUNTS}/vault.toml")
+    problem = stunt.problem()
+    body = performing_body(stunt.character, problem.holds)
+    assert [foot.name for foot in body.feet] == ["foot_left", "foot_right", "hand_left", "hand_right"]
+    assert body.model is stunt.character.model and len(stunt.character.feet) == 2
+
+
+def test_followed_points_have_the_rows_of_finite_differences(human: cp.Character):
+    random = np.random.default_rng(1)
+    q = human.limits.clamp(human.integrate(human.neutral, 0.2 * random.normal(size=human.nv)))
+    v, a = random.normal(size=human.nv), random.normal(size=human.nv)
+    s = human.snapshot(human.state(q, v))
+    which = random.random(12) < 0.5
+    goal = random.normal(size=(3, 12, 3))
+    rows = FollowPoints(which, goal, 50.0, 1e9).rows(s)
+    step = 1e-4
+    ahead = human.snapshot(human.state(human.integrate(q, step * v + 0.5 * step**2 * a), v + step * a))
+    behind = human.snapshot(human.state(human.integrate(q, -step * v + 0.5 * step**2 * a), v - step * a))
+    real = (ahead.contact_velocity - behind.contact_velocity)[which] / (2.0 * step)
+    wanted = 50.0 * (goal[0] - s.contact_position) + 2.0 * np.sqrt(50.0) * (goal[1] - s.contact_velocity) + goal[2]
+    assert rows.A @ a - rows.b == pytest.approx((real - wanted[which]).reshape(-1), abs=1e-3)
+
+
+def test_a_small_jump_is_performed_and_replayed(human: cp.Character, jump: cp.Result):
+    controller = cp.Perform(jump)
+    recording = cp.simulate(human, controller, 4.0, start=cp.disturbed_start(human, 5))
+    notes = recording.notes
+    assert notes["stage"][-1] == "stand" and not cp.measure.fell(recording)
+    assert [event for event in notes["event"] if event] == ["take-off", "landing"]
+    assert recording.qpos[-1, 0] == pytest.approx(0.5, abs=0.1)
+    tracking = notes["tracking"][notes["stage"] == "perform"]
+    assert np.degrees(np.sqrt(np.mean(tracking**2))) < 8.0
+    assert (np.abs(recording.torque) <= human.torque_limit + 1e-9).all()
+    assert cp.replay(recording).exact
+
+
+def test_a_plan_begins_where_the_body_stands_and_faces(human: cp.Character, jump: cp.Result):
+    q = np.array(human.neutral)
+    q[:2] = 3.0, -1.0
+    q[3:7] = cp.spatial.multiply([np.cos(0.5), 0.0, 0.0, np.sin(0.5)], q[3:7])
+    recording = cp.simulate(human, cp.Perform(jump), 3.0, start=human.state(q))
+    moved = recording.qpos[-1, :2] - q[:2]
+    assert recording.notes["stage"][-1] == "stand"
+    assert np.arctan2(moved[1], moved[0]) == pytest.approx(1.0, abs=0.15) and np.hypot(*moved) > 0.4
+
+
+@pytest.mark.parametrize("name", ["squat", "front_kick"])
+def test_any_motion_is_performed_by_the_contacts_that_are_found(human: cp.Character, name: str):
+    motion = cp.reference_motion(name, human)
+    plan = plan_of_motion(motion)
+    assert not any(plan.flies(phase) for phase in range(plan.phases))
+    controller = cp.Perform(motion)
+    recording = cp.simulate(human, controller, motion.duration + 1.5, start=controller.ready(human))
+    assert recording.notes["stage"][-1] == "stand" and np.nanmax(recording.notes["tracking"]) < 0.1
+
+
+def test_a_fall_is_reported_with_its_cause(human: cp.Character, jump: cp.Result):
+    push = [cp.Push("thorax", (0.0, 900.0, 0.0), 0.6, 0.2)]
+    recording = cp.simulate(human, cp.Perform(jump), 3.0, disturbances=push)
+    assert recording.notes["stage"][-1] == "fallen" and np.isfinite(recording.qpos).all()
+    assert any("lower than planned" in cause or "balance" in cause for cause in recording.notes["cause"])
+
+
+def test_a_routine_does_its_items_in_order(human: cp.Character, jump: cp.Result):
+    routine = cp.Routine([(cp.Stand(), 0.2), cp.Perform(jump, wait=0.1), cp.Perform(jump)])
+    recording = cp.simulate(human, routine, 7.0)
+    items = recording.notes["item"]
+    assert sorted(set(items)) == [1.0, 2.0, 3.0] and (np.diff(items) >= 0.0).all()
+    assert recording.notes["stage"][-1] == "stand" and recording.qpos[-1, 0] > 0.8
+
+
+@pytest.mark.parametrize(
+    "make, says",
+    [
+        (lambda: cp.Perform("jump"), "result of optimize_motion"),
+        (lambda: cp.Routine([]), "at least one item"),
+        (lambda: cp.Routine([cp.Stand(), cp.Stand()]), "never ends"),
+        (lambda: cp.Routine([(cp.Stand(), 0.0)]), "positive time"),
+    ],
+)
+def test_bad_input_is_named(make, says: str):
+    with pytest.raises(BadValue, match=says):
+        make()
+
+
+def test_a_plan_of_another_body_is_refused(jump: cp.Result):
+    with pytest.raises(BadValue, match="planned for 'human'"):
+        cp.Perform(jump).begin(cp.character("ostrich"))
