@@ -9,7 +9,7 @@ from counterpoise.experiments import jumps, morphologies_jump, run_experiment, t
 from counterpoise.experiments.jumping import Bars
 from counterpoise.measure import Flight
 
-GOOD = Flight(1.0, 1.5, 0.3, 0.8, 0.0, 90.0, 0.2, 4.0, 0, 1.0)
+GOOD = Flight(1.0, 1.5, 0.3, 0.8, 0.0, 90.0, 0.2, 0.2, 0.5, 4.0, 0, 1.0)
 STARTS = 20
 
 
@@ -18,11 +18,12 @@ def test_the_bars_see_every_fault():
 
     from counterpoise.control.perform import JumpWish
 
-    bars, wish = Bars(spread=0.1), JumpWish(0.3, forward=0.8, twist=90.0)
+    bars, wish = Bars(spread=0.1, reach=0.6), JumpWish(0.3, forward=0.8, twist=90.0)
     assert bars.faults(wish, GOOD) == []
     for fault, change in {
         "rise": {"rise": 0.34}, "place": {"side": 0.11}, "turn": {"turn": 79.0}, "peak": {"peak": 6.1},
-        "step": {"steps": 1}, "spread": {"spread": 0.05}, "still too late": {"stood": None},
+        "step": {"steps": 1}, "spread": {"spread": 0.05}, "not tucked": {"reach": 0.7},
+        "still too late": {"stood": None},
     }.items():  # fmt: skip
         assert bars.faults(wish, replace(GOOD, **change)) == [fault]
 

@@ -40,6 +40,7 @@ class Bars:
     peak: float = 6.0  # [body weights]
     stood: float = 2.0  # [s] after landing
     spread: float = 0.0  # [m] at least so much between the feet in the air
+    reach: float = math.inf  # [m] at most so much between the CoM and the feet at some time in the air
 
     def faults(self, wish: JumpWish, flight: Flight) -> list[str]:
         """Returns what a flight does not keep."""
@@ -52,6 +53,7 @@ class Bars:
             "still too late": flight.stood is None or flight.stood > self.stood,
             "step": flight.steps > 0,
             "spread": flight.spread < self.spread,
+            "not tucked": flight.reach > self.reach,
         }
         return [name for name, is_broken in broken.items() if is_broken]
 
@@ -117,7 +119,8 @@ class CaseResult:
         stood = [f.stood for f in rows if f.stood is not None]
         late = f"{np.mean(stood):.1f} (longest {max(stood):.1f}) s" if stood else "never"
         return (
-            f"rise {rise.mean():.3f} m (worst off by {100 * np.abs(rise - wish.height).max():.1f} cm), place off by "
+            f"rise {rise.mean():.3f} m (worst off by {100 * np.abs(rise - wish.height).max():.1f} cm), soles "
+            f"{100 * np.mean([f.clearance for f in rows]):.1f} cm off the ground, place off by "
             f"{100 * np.mean(off):.1f} (worst {100 * max(off):.1f}) cm, heading {np.mean(turn):.1f} ({max(turn):.1f}) "
             f"deg, peak {np.mean([f.peak for f in rows]):.1f} ({max(f.peak for f in rows):.1f}) body weights, still "
             f"after {late}"

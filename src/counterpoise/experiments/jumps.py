@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from counterpoise.character.library import character
 from counterpoise.control.perform import JumpWish
 from counterpoise.experiments.base import Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.jumping import Case, beside_the_plan, chosen, jump_plot, run_case
+from counterpoise.experiments.jumping import Bars, Case, beside_the_plan, chosen, jump_plot, run_case
 
+TUCKED = 0.78  # [m] from the CoM to the feet: half-way between standing (1.00) and the pose "tuck" (0.57)
+SCISSOR = 0.6  # [m] between the feet of a scissor kick, at least; planned: 0.75
 CASES = {
     "up 0.15": Case(JumpWish(0.15)),
     "up 0.30": Case(JumpWish(0.3)),
@@ -19,8 +21,8 @@ CASES = {
     "backward 0.5": Case(JumpWish(0.2, forward=-0.5)),
     "onto 0.3": Case(JumpWish(0.15, forward=0.7, onto=0.3)),
     "off 0.3": Case(JumpWish(0.1, forward=0.7, onto=-0.3)),
-    "tuck": Case(JumpWish(0.4, style="tuck")),
-    "scissor": Case(JumpWish(0.3, style="scissor")),
+    "tuck": Case(JumpWish(0.4, style="tuck"), bars=Bars(reach=TUCKED)),
+    "scissor": Case(JumpWish(0.3, style="scissor"), bars=Bars(spread=SCISSOR)),
     "ten in a row": Case(JumpWish(0.15), times=10),
 }
 PICTURED = ("up 0.45", "forward 1.2", "onto 0.3", "off 0.3", "scissor", "tuck", "backward 0.5")

@@ -41,7 +41,11 @@ class Flight:
     forward: float  # [m] of the middle of the feet, from standing to standing
     side: float  # [m] to the left
     turn: float  # [deg] of the feet to the left, full turns counted
+    clearance: float  # [m] largest height of the lowest contact point above the higher of the two grounds
     spread: float  # [m] largest distance between the middles of two feet in the air
+    reach: (
+        float  # [m] smallest distance in the air between the CoM and the foot farthest from it; a tuck makes it small
+    )
     peak: float  # [body weights] largest ground force of the landing, averaged over 10 ms
     steps: int  # feet that moved after touch-down
     stood: float | None  # [s] from landing until it stands still; None: it does not
@@ -154,7 +158,9 @@ def _flight(c: _Course, span: tuple[int, int], before: int, following: int | Non
         forward=float(way[0] * math.cos(facing) + way[1] * math.sin(facing)),
         side=float(way[1] * math.cos(facing) - way[0] * math.sin(facing)),
         turn=math.degrees(_turned(c, start, judged)),
+        clearance=float(c.lowest[first:after].max()) - ground,
         spread=_spread(c.feet[:, first:after]),
+        reach=float(np.linalg.norm(c.feet[:, first:after] - c.com[first:after], axis=2).max(axis=0).min()),
         peak=_peak(c, after, end if rest is None else min(max(rest, after + _rows(c, LANDING_TIME * c.pace)), end)),
         steps=_steps(c, after, end if following is None or rest is None else rest + 1),
         stood=None if rest is None else float(c.time[rest] - c.time[after]),

@@ -65,6 +65,7 @@ def test_a_flight_has_its_times_its_height_and_its_way(human):
     assert flight.rise == pytest.approx(human.gravity * FLIGHT**2 / 8.0, abs=2e-3)
     assert flight.forward == pytest.approx(0.7, abs=1e-6) and flight.side == pytest.approx(-0.2, abs=1e-6)
     assert flight.turn == pytest.approx(0.0, abs=1e-6)
+    assert flight.clearance == pytest.approx(flight.rise, abs=5e-3)  # the pose is that of standing
     assert flight.steps == 0 and flight.stood == pytest.approx(0.0, abs=0.01)
 
 
