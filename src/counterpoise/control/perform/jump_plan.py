@@ -59,6 +59,7 @@ class JumpPlanTuning:
     stand_time: float = 1.1  # [s] from landing to standing
     toes: float = 0.12  # [s] before take-off in which the feet stand on their toes; 0: flat until take-off
     toe_iterations: int = 120  # most of the search for that
+    toe_cost: float = 1.4  # [flat-footed costs] a jump from the toes that costs more is not used: it is thrown
     strength: float = 0.85  # share of the strength that is planned
     trunk_strength: float = 0.6  # the same of the joints between the limbs
     friction: float = 0.6
@@ -67,7 +68,7 @@ class JumpPlanTuning:
     load_weight: float = 8.0  # of the crouch before the jump
     land_weight: float = 2.0  # of the crouch after it
     turn_weight: float = 20.0  # of the poses in a twist
-    tuck_weight: float = 10.0
+    tuck_weight: float = 100.0
     rate: float = 20.0  # [1/s] knots
     ground_rate: float = 30.0  # [1/s] near take-off and landing
     flight_rate: float = 45.0  # [1/s] in the air

@@ -23,7 +23,7 @@ from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.result import Result
 from counterpoise.spacetime.optimize.run import Progress
 
-VERSION = 1  # of the plans: a change of what is planned, or how, makes older files unused
+VERSION = 2  # of the plans: a change of what is planned, or how, makes older files unused
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
 MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
@@ -71,7 +71,7 @@ def _optimised(character: Character, wish: JumpWish, tuning: JumpPlanTuning, wat
     """Returns the jump as asked, or lower where its strength does not allow it.
 
     It is planned flat-footed first, which always converges quickly, and then, from there, with feet that roll over
-    their toes. Where that does not converge within `toe_iterations`, it stays flat-footed.
+    their toes. Where that does not converge within `toe_iterations`, or costs much more, it stays flat-footed.
     """
     asked, flat = wish, replace(tuning, toes=0.0)
     for _ in range(TRIES):
@@ -98,7 +98,7 @@ def _on_toes(
         return go_on and progress.iteration - first[0] < tuning.toe_iterations
 
     result = jump_stunt(character, wish, tuning).optimize(callback=within, warm=flat)
-    return result if result.ok else None
+    return result if result.ok and result.objective < tuning.toe_cost * flat.objective else None
 
 
 def _note(asked: JumpWish, planned: JumpWish) -> str:
