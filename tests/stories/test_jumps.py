@@ -7,9 +7,9 @@ import pytest
 from counterpoise.errors import CounterpoiseError
 from counterpoise.experiments import jumps, morphologies_jump, run_experiment, twist_jumps
 from counterpoise.experiments.jumping import Bars
-from counterpoise.measure import Flight
+from counterpoise.measure import JumpFlight
 
-GOOD = Flight(1.0, 1.5, 0.3, 0.8, 0.0, 90.0, 0.2, 0.2, 0.5, 4.0, 0, 1.0)
+GOOD = JumpFlight(1.0, 1.5, 0.3, 0.8, 0.0, 90.0, 0.2, 0.2, 0.5, 4.0, 0, 1.0)
 STARTS = 20
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from counterpoise.character.state import State
     from counterpoise.control.basic import Controller
     from counterpoise.control.perform import JumpWish
-    from counterpoise.measure import Flight
+    from counterpoise.measure import JumpFlight
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import World
     from counterpoise.spacetime.optimize.run import Progress as PlanProgress
@@ -218,7 +218,7 @@ def _show(
 
 
 def _print(
-    recording: Recording, flights: tuple[Flight, ...], wish: JumpWish | None, stands: bool, plan: str, cause: str,
+    recording: Recording, flights: tuple[JumpFlight, ...], wish: JumpWish | None, stands: bool, plan: str, cause: str,
     files: dict[str, str],
 ) -> None:  # fmt: skip
     from rich.markup import escape
@@ -246,7 +246,7 @@ def _print(
     say(table)
 
 
-def _words(f: Flight, wish: JumpWish | None) -> str:
+def _words(f: JumpFlight, wish: JumpWish | None) -> str:
     """Returns a flight in words; for a jump beside what was asked."""
     landing = "not landed" if f.landing is None else f"landing {f.landing:.2f} s"
     parts = [f"take-off {f.takeoff:.2f} s, {landing}"]

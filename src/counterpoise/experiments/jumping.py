@@ -14,7 +14,7 @@ from counterpoise.character.character import Character
 from counterpoise.control.perform import Jump, JumpPlan, JumpWish, jump_terrain, plan_jump
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.experiments.base import Claim, Lab
-from counterpoise.measure import Flight
+from counterpoise.measure import JumpFlight
 from counterpoise.simulate.loop import simulate
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.start import disturbed_start
@@ -42,7 +42,7 @@ class Bars:
     spread: float = 0.0  # [m] at least so much between the feet in the air
     reach: float = math.inf  # [m] at most so much between the CoM and the feet at some time in the air
 
-    def faults(self, wish: JumpWish, flight: Flight) -> list[str]:
+    def faults(self, wish: JumpWish, flight: JumpFlight) -> list[str]:
         """Returns what a flight does not keep."""
         off = math.hypot(flight.forward - wish.forward, flight.side - wish.side)
         broken = {
@@ -75,7 +75,7 @@ class CaseResult:
     name: str
     case: Case
     plan: JumpPlan
-    flights: tuple[tuple[Flight, ...], ...]  # of every start
+    flights: tuple[tuple[JumpFlight, ...], ...]  # of every start
     falls: tuple[str, ...]  # of every start, empty where it stands
     first: Recording
 
@@ -135,7 +135,7 @@ class CaseResult:
         }  # fmt: skip
 
     @property
-    def landed(self) -> list[Flight]:
+    def landed(self) -> list[JumpFlight]:
         """Returns all flights of the starts that stand."""
         rows = [f for fall, one in zip(self.falls, self.flights, strict=True) if not fall for f in one]
         return [f for f in rows if f.landing is not None]
@@ -239,7 +239,7 @@ def jump_plot(results: Sequence[CaseResult], title: str) -> Figure:
     from counterpoise.render.plots import style_axis
 
     bars = results[0].case.bars
-    columns: tuple[tuple[str, Callable[[JumpWish, Flight], float], tuple[float, ...]], ...] = (
+    columns: tuple[tuple[str, Callable[[JumpWish, JumpFlight], float], tuple[float, ...]], ...] = (
         ("rise - asked [cm]", lambda w, f: 100.0 * (f.rise - w.height), (-100 * bars.rise, 100 * bars.rise)),
         ("place off by [cm]", lambda w, f: 100.0 * math.hypot(f.forward - w.forward, f.side - w.side),
          (100 * bars.place,)),

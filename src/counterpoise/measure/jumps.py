@@ -32,7 +32,7 @@ STANDING_SHARE = 0.8  # [standing CoM heights] a CoM lower than this above the f
 
 
 @dataclass(frozen=True)
-class Flight:
+class JumpFlight:
     """One flight of a recording. Way and turn are seen from where the body stood and faced before it."""
 
     takeoff: float  # [s] when the last foot leaves the ground
@@ -51,7 +51,7 @@ class Flight:
     stood: float | None  # [s] from landing until it stands still; None: it does not
 
 
-def jumps(recording: Recording, figure: int = 0) -> tuple[Flight, ...]:
+def jumps(recording: Recording, figure: int = 0) -> tuple[JumpFlight, ...]:
     """Returns the flights of a figure, in order.
 
     Headings are those of the feet: how their soles lie, not where they stand, so that a step or a turn of the trunk
@@ -139,7 +139,7 @@ def _flights(course: _Course) -> list[tuple[int, int]]:
     return [s for s in spans if s[0] > 0 and (s[1] - s[0]) * step >= SHORTEST_FLIGHT * course.pace]
 
 
-def _flight(c: _Course, span: tuple[int, int], before: int, following: int | None) -> Flight:
+def _flight(c: _Course, span: tuple[int, int], before: int, following: int | None) -> JumpFlight:
     """Returns one flight; `before` is the row of the landing before it, `following` that of the next take-off."""
     first, after = span
     landed = after < len(c.time)
@@ -151,7 +151,7 @@ def _flight(c: _Course, span: tuple[int, int], before: int, following: int | Non
     way = c.feet[:, judged, :2].mean(axis=0) - c.feet[:, start, :2].mean(axis=0)
     facing = _heading(c, start)
     ground = max(float(c.lowest[first]), float(c.lowest[after]) if landed else -math.inf)
-    return Flight(
+    return JumpFlight(
         takeoff=float(c.time[first]),
         landing=float(c.time[after]) if landed else None,
         rise=float(c.com[first:after, 2].max()) - ground - c.size,
