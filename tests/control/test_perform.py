@@ -10,7 +10,7 @@ import pytest
 import counterpoise as cp
 from counterpoise.control.perform import plan_of_motion, plan_of_result
 from counterpoise.control.perform.follow_points import FollowPoints
-from counterpoise.control.perform.layout import Layout, fit_layout, laid
+from counterpoise.control.perform.layout import PlanPlacement, fit_layout, laid
 from counterpoise.control.perform.parts import performing_body
 from counterpoise.errors import BadValue
 from counterpoise.spacetime.optimize import TorqueLimit
@@ -48,7 +48,7 @@ def test_a_plan_is_the_optimised_curve(jump: cp.Result):
 def test_a_plan_is_laid_where_the_feet_are(jump: cp.Result):
     plan = plan_of_result(jump)
     state = plan.at(0.2, 0)
-    layout = Layout(0.7, np.array([1.0, -2.0, 0.3]))
+    layout = PlanPlacement(0.7, np.array([1.0, -2.0, 0.3]))
     there = laid(state, layout, 1.0)
     s = plan.character.snapshot(plan.character.state(there.q, there.v))
     assert s.com == pytest.approx(there.com[0], abs=1e-4)

@@ -12,7 +12,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.control.perform.planned_motion import PlannedState
 
 
-class Layout(NamedTuple):
+class PlanPlacement(NamedTuple):
     """Places of the plan are turned by `yaw` [rad] about the vertical, then moved by `shift` [m]."""
 
     yaw: float
@@ -24,10 +24,10 @@ class Layout(NamedTuple):
         return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-AS_PLANNED = Layout(0.0, np.zeros(3))
+AS_PLANNED = PlanPlacement(0.0, np.zeros(3))
 
 
-def fit_layout(planned: Array, measured: Array, part: Ints, yaw: float, spread: float, rise: float) -> Layout:
+def fit_layout(planned: Array, measured: Array, part: Ints, yaw: float, spread: float, rise: float) -> PlanPlacement:
     """Returns the layout that brings points of the plan (k, 3) onto the measured ones; the shift's height is `rise`.
 
     The heading is that of the soles, not of the line between the feet: one foot before the other is no turn. `part`
@@ -38,10 +38,10 @@ def fit_layout(planned: Array, measured: Array, part: Ints, yaw: float, spread: 
     found = math.atan2(float((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum()), float((a * b).sum()))
     size = float((a * a).sum()) / len(a)
     yaw += math.remainder(found - yaw, 2.0 * math.pi) * size / (size + spread**2)
-    layout = Layout(yaw, np.zeros(3))
+    layout = PlanPlacement(yaw, np.zeros(3))
     shift = measured.mean(axis=0) - layout.rotation @ planned.mean(axis=0)
     shift[2] = rise
-    return Layout(yaw, shift)
+    return PlanPlacement(yaw, shift)
 
 
 def _from_middle(points: Array, part: Ints) -> Array:
@@ -53,13 +53,13 @@ def _from_middle(points: Array, part: Ints) -> Array:
     return out
 
 
-def followed(layout: Layout, goal: Layout, share: float) -> Layout:
+def followed(layout: PlanPlacement, goal: PlanPlacement, share: float) -> PlanPlacement:
     """Returns the layout moved towards a goal by a share of the way."""
     yaw = layout.yaw + share * math.remainder(goal.yaw - layout.yaw, 2.0 * math.pi)
-    return Layout(yaw, layout.shift + share * (goal.shift - layout.shift))
+    return PlanPlacement(yaw, layout.shift + share * (goal.shift - layout.shift))
 
 
-def laid(state: PlannedState, layout: Layout, speed: float) -> PlannedState:
+def laid(state: PlannedState, layout: PlanPlacement, speed: float) -> PlannedState:
     """Returns the plan's state in the world, passed through at `speed` times its own speed."""
     R, shift = layout.rotation, layout.shift
     q, v, a = state.q.copy(), state.v * speed, state.a * speed**2

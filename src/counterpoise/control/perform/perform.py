@@ -23,7 +23,7 @@ from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.perform_objectives import carried, perform_levels
 from counterpoise.control.perform.plan_of_motion import plan_of_motion
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState, plan_of_result
-from counterpoise.control.perform.progress import Progress, advance, first_progress
+from counterpoise.control.perform.progress import PlanProgress, advance, first_progress
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.stand import Stand, StandMemory, tracking_error
 from counterpoise.control.standing_body import limp_torque, standing_body
@@ -49,7 +49,7 @@ class PerformMemory:
     plan: PlannedMotion
     stage: Stage = "wait"
     since: float | None = None  # [s] when this stage began
-    progress: Progress | None = None
+    progress: PlanProgress | None = None
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     stand: Stand | None = None  # before and after the plan
     standing: StandMemory | None = None  # memory of `stand`
@@ -140,7 +140,7 @@ class Perform:
         }  # fmt: skip
         return Action(solution.torque, after, notes)
 
-    def _footing(self, plan: PlannedMotion, now: Progress, pushing: Flags) -> Footing:
+    def _footing(self, plan: PlannedMotion, now: PlanProgress, pushing: Flags) -> Footing:
         t = self.tuning
         rise = np.broadcast_to(now.rise + now.found, len(plan.character.feet)).tolist()
         parts = zip(plan.character.feet, plan.surfaces[now.phase], rise, strict=True)
@@ -152,7 +152,7 @@ class Perform:
 
     # -- before and after --------------------------------------------------------------------------------------------
 
-    def _start(self, snapshot: Snapshot, plan: PlannedMotion) -> Progress:
+    def _start(self, snapshot: Snapshot, plan: PlannedMotion) -> PlanProgress:
         return first_progress(plan, seen(snapshot, plan), self.tuning)
 
     def _arrive(self, snapshot: Snapshot, memory: PerformMemory) -> PerformMemory:
@@ -168,12 +168,14 @@ class Perform:
         memory = replace(memory, since=snapshot.time)
         return self._with_stand(snapshot, laid(plan.at(0.0, 0), now.layout, 1.0).q, now, 0, memory)
 
-    def _finish(self, snapshot: Snapshot, goal: PlannedState, now: Progress, memory: PerformMemory) -> PerformMemory:
+    def _finish(
+        self, snapshot: Snapshot, goal: PlannedState, now: PlanProgress, memory: PerformMemory
+    ) -> PerformMemory:
         memory = replace(memory, stage="stand", since=snapshot.time, calm=0.0)
         return self._with_stand(snapshot, goal.q, now, memory.plan.phases - 1, memory)
 
     def _with_stand(
-        self, snapshot: Snapshot, q: Array, now: Progress, phase: int, memory: PerformMemory
+        self, snapshot: Snapshot, q: Array, now: PlanProgress, phase: int, memory: PerformMemory
     ) -> PerformMemory:
         """Returns the memory with a controller that stands in a pose, on what the plan stands on in a phase."""
         parts = zip(snapshot.character.feet, memory.plan.surfaces[phase], strict=False)
@@ -199,7 +201,7 @@ class Perform:
 
     # -- falls -------------------------------------------------------------------------------------------------------
 
-    def _fall(self, snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion) -> str:
+    def _fall(self, snapshot: Snapshot, goal: PlannedState, now: PlanProgress, plan: PlannedMotion) -> str:
         """Returns why the performance has failed; empty where it has not."""
         low = float(goal.com[0, 2] - snapshot.com[2])
         if not plan.flies(now.phase) and low > self.tuning.fallen * standing_body(snapshot.character).height:

@@ -14,7 +14,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.perform.follow_points import FollowPoints
 from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState
-from counterpoise.control.perform.progress import Progress
+from counterpoise.control.perform.progress import PlanProgress
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.standing_body import standing_body
 from counterpoise.features import ComPosition
@@ -36,7 +36,7 @@ class PerformObjectives(NamedTuple):
 
 
 def perform_levels(
-    snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, pushing: Flags, down: Flags,
+    snapshot: Snapshot, goal: PlannedState, now: PlanProgress, plan: PlannedMotion, pushing: Flags, down: Flags,
     feet: int, tuning: PerformTuning,
 ) -> tuple[tuple[Objective, ...], ...]:  # fmt: skip
     """Returns the levels of one tick. `pushing` are the points that bear now, `down` those that touch, (p,) each.
@@ -79,7 +79,7 @@ def carried(goal: PlannedState, snapshot: Snapshot, feet: int) -> PlannedState:
 
 
 def _landing_points(
-    snapshot: Snapshot, goal: PlannedState, now: Progress, plan: PlannedMotion, feet: int, t: PerformTuning
+    snapshot: Snapshot, goal: PlannedState, now: PlanProgress, plan: PlannedMotion, feet: int, t: PerformTuning
 ) -> FollowPoints:
     """Returns the objective that leads the points that land next, moved by the capture point's error."""
     phase = now.phase

@@ -9,7 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.perform.layout import AS_PLANNED, Layout, fit_layout, followed
+from counterpoise.control.perform.layout import AS_PLANNED, PlanPlacement, fit_layout, followed
 from counterpoise.control.perform.planned_motion import PlannedMotion
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.standing_body import standing_body
@@ -23,14 +23,14 @@ _NONE = np.zeros(1, bool)  # broadcast over all points
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class PlanProgress:
     """The state of a performance between two ticks."""
 
     time: float  # [s]
     clock: float = 0.0  # [s] time in the plan
     phase: int = 0
     speed: float = 1.0  # of the clock
-    layout: Layout = AS_PLANNED
+    layout: PlanPlacement = AS_PLANNED
     base: float = 0.0  # [m] by which the whole plan is higher, because the body stands higher
     rise: float = 0.0  # [m] how much higher than planned the ground is: `base`, and what was found at landing
     rate: float = 0.0  # [m/s] of the CoM upwards, at the last tick
@@ -42,8 +42,8 @@ class Progress:
 
 
 def advance(
-    now: Progress, plan: PlannedMotion, snapshot: Snapshot, force: Array | None, tuning: PerformTuning
-) -> Progress:
+    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, force: Array | None, tuning: PerformTuning
+) -> PlanProgress:
     """Returns the progress at this tick: the clock goes on, phases follow the clock and what really touches.
 
     `force` is that of the world on every body, (nbody, 3) [N], as far as it is known.
@@ -62,8 +62,8 @@ def advance(
 
 
 def _with_ground(
-    now: Progress, plan: PlannedMotion, snapshot: Snapshot, force: Array | None, tuning: PerformTuning
-) -> Progress:
+    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, force: Array | None, tuning: PerformTuning
+) -> PlanProgress:
     """Returns the progress with the ground of parts that begin to bear: where they are then.
 
     Plans are made for points; real hands and knees are round, so that they bear a little higher or lower.
@@ -80,18 +80,20 @@ def _with_ground(
     return replace(now, bearing=known | bears, found=np.where(bears & near, lowest, now.found))
 
 
-def first_progress(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:
+def first_progress(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> PlanProgress:
     """Returns the progress at the start: the plan lies where the planted feet are, on the height of their ground."""
     on = plan.held[0]
     if not on.any():
-        return Progress(snapshot.time)
+        return PlanProgress(snapshot.time)
     gap = float(heights(plan, 0, snapshot)[on].mean())
     base = gap if abs(gap) > tuning.base_height and not plan.grips.any() else 0.0
     layout = AS_PLANNED if plan.grips.any() else _fit(plan, 0.0, 0, snapshot, 0.0, base, tuning)
-    return Progress(snapshot.time, layout=layout, base=base, rise=base)
+    return PlanProgress(snapshot.time, layout=layout, base=base, rise=base)
 
 
-def _clock_speed(now: Progress, plan: PlannedMotion, snapshot: Snapshot, rate: float, tuning: PerformTuning) -> float:
+def _clock_speed(
+    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, rate: float, tuning: PerformTuning
+) -> float:
     """Returns the speed of the clock: in flight such that the planned landing falls on the real one."""
     phase = now.phase
     if not plan.flies(phase) or phase + 1 >= plan.phases:
@@ -107,8 +109,8 @@ def _clock_speed(now: Progress, plan: PlannedMotion, snapshot: Snapshot, rate: f
 
 
 def _in_flight(
-    now: Progress, plan: PlannedMotion, snapshot: Snapshot, acceleration: float, tuning: PerformTuning
-) -> Progress:
+    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, acceleration: float, tuning: PerformTuning
+) -> PlanProgress:
     """Returns the progress in a flight: the next phase begins when the feet land, early or late."""
     phase, t = now.phase, tuning
     if phase + 1 >= plan.phases:
@@ -131,7 +133,7 @@ def _in_flight(
     return now
 
 
-def _on_ground(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> Progress:
+def _on_ground(now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> PlanProgress:
     """Returns the progress with contact: the clock leads from phase to phase; parts may land a little early."""
     if now.phase + 1 >= plan.phases:
         return now
@@ -148,7 +150,7 @@ def _on_ground(now: Progress, plan: PlannedMotion, snapshot: Snapshot, tuning: P
     return replace(now, early=now.early | (soon & low))
 
 
-def _laid(now: Progress, plan: PlannedMotion, snapshot: Snapshot, dt: float, tuning: PerformTuning) -> Progress:
+def _laid(now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, dt: float, tuning: PerformTuning) -> PlanProgress:
     """Returns the progress with the plan's place following that of the planted feet."""
     if now.event == "landing":
         return now
@@ -159,7 +161,7 @@ def _laid(now: Progress, plan: PlannedMotion, snapshot: Snapshot, dt: float, tun
 def _fit(
     plan: PlannedMotion, clock: float, phase: int, snapshot: Snapshot, yaw: float, rise: float,
     tuning: PerformTuning, on: Flags | None = None,
-) -> Layout:  # fmt: skip
+) -> PlanPlacement:  # fmt: skip
     on = plan.held[phase] if on is None else on
     planned = plan.at(clock, phase).points[0][on]
     spread = tuning.yaw_spread * standing_body(snapshot.character).height
