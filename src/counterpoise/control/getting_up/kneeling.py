@@ -129,7 +129,9 @@ def _solved(
             way = (HAND_WAY[0], sign * HAND_WAY[1], 0.0)
             goals.append(Aim(side.hand, (0.0, 0.0, -1.0), along=way, weight=HAND_WEIGHT))
         else:
-            goals.append(Reach(side.hand, (t.free_hands[0] * size, sign * shoulder, t.free_hands[1] * size), weight=1.0))
+            goals.append(
+                Reach(side.hand, (t.free_hands[0] * size, sign * shoulder, t.free_hands[1] * size), weight=1.0)
+            )
         if knees:
             place = (t.knees[0] * size, float(toes[1]) * 1.4, t.knees[1] * size)
             goals.append(Reach(side.shank, place, weight=CONTACT_WEIGHT))

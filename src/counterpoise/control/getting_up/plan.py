@@ -134,7 +134,8 @@ def _read(path: Path, character: Character) -> PlannedMotion | None:
     try:
         with open_archive(path, "plan of getting up") as archive:
             q, v, a, points = (archive.read(name, "f", 2) for name in ("q", "v", "a", "points"))
-            first, bodies, ends = archive.read("first", "i", 1), archive.read("bodies", "i", 1), archive.read("ends", "f", 1)  # fmt: skip
+            first, bodies = (archive.read(name, "i", 1) for name in ("first", "bodies"))
+            ends = archive.read("ends", "f", 1)
             pushing = archive.read("pushing", "i", 2).astype(bool)
     except CounterpoiseError:
         return None
