@@ -130,7 +130,11 @@ class GetUp:
         torque, progress, error = follow_keys(
             snapshot, memory.keys, memory.progress, t.stiffness, t.damping, 1.0 / self.rate
         )
-        notes = {"stage": memory.stage, "status": "lying on its " + memory.lay, "tracking": error}
+        notes: dict[str, float | str] = {
+            "stage": memory.stage,
+            "status": "lying on its " + memory.lay,
+            "tracking": error,
+        }
         if progress is not None:
             return Action(torque, replace(memory, progress=progress), notes)
         if memory.stage == "kneel" and self._kneels(snapshot):

@@ -111,7 +111,7 @@ def humanoid_of(character: Character) -> Humanoid:
         raise _missing(character, "a root that moves freely")
     at = anatomy_of(character)
     hands = sorted(character.hands, key=lambda name: -at.places[character.body_id(name)][1])
-    left, right = (_side(character, legs[side], hand) for side, hand in zip(("left", "right"), hands, strict=True))
+    left, right = _side(character, legs["left"], hands[0]), _side(character, legs["right"], hands[1])
     chest = at.parents[character.body_id(character.joint(left.shoulder).body)]
     head = at.limbs.get("head", ())
     trunk = _joints(character, chest, at.hips)

@@ -13,7 +13,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
-from counterpoise.character.roles import ContactPoint, Foot
+from counterpoise.character.roles import ContactPoint, Foot, Side
 from counterpoise.control.getting_up.humanoid import humanoid_of
 from counterpoise.control.getting_up.kneeling import KneelingTuning, kneeling_poses, wrist_point
 from counterpoise.control.perform.plan_store import plan_folder
@@ -151,7 +151,7 @@ def _with_hands(character: Character, bodies: list[int], points: Array) -> Chara
     more = []
     for index, point in zip(bodies, points, strict=True):
         name = character.model.body(index).name
-        side = "left" if name == body.left.forearm else "right"
+        side: Side = "left" if name == body.left.forearm else "right"
         at = (float(point[0]), float(point[1]), float(point[2]))
         more.append(Foot(name, name, side, (ContactPoint(f"{name} 0", name, at),)))
     return replace(character, roles=replace(character.roles, feet=(*character.feet, *more)))
