@@ -41,6 +41,10 @@ from counterpoise.control import WholeBody as WholeBody
 from counterpoise.control import WholeBodyTuning as WholeBodyTuning
 from counterpoise.control import build_whole_body as build_whole_body
 from counterpoise.control import solve_whole_body as solve_whole_body
+from counterpoise.control.getting_up import GettingUpPlanTuning as GettingUpPlanTuning
+from counterpoise.control.getting_up import GetUp as GetUp
+from counterpoise.control.getting_up import GetUpTuning as GetUpTuning
+from counterpoise.control.getting_up import lying_state as lying_state
 from counterpoise.control.perform import Jump as Jump
 from counterpoise.control.perform import JumpPlanTuning as JumpPlanTuning
 from counterpoise.control.perform import JumpWish as JumpWish

@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,6 +52,9 @@ from counterpoise.objectives.base import smooth_step
 from counterpoise.objectives.footing import Ground
 from counterpoise.terrain import Terrain
 
+if TYPE_CHECKING:
+    from counterpoise.control.getting_up import GetUp
+
 NEARLY_DEPENDENT = 1e-4  # contact rows nearer to dependence than this are dropped: feet without hip yaw need it
 CROUCH_STEP = 0.005  # [standing CoM heights] between the crouches that are used
 HEIGHT_STEP = 1e-3  # [s] of the difference that gives the rate of a requested height
@@ -71,6 +75,7 @@ class StandMemory:
     torque: Array | None = None  # (nv,) [N m]
     felt: FeltGround | None = None  # where nobody says what the feet stand on
     fallen: bool = False
+    recovery: Any = None  # memory of getting up, after a fall
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +90,7 @@ class Stand:
     themselves, as long as the ground does not move. `terrain` says where it is at the start and under feet in the air,
     and what the limbs keep off; `simulate` and `Session` fill it in from their world. `friction` is that of the cones
     in which forces are planned, where nothing slides. `liveliness` adds breathing, slow sway and a wandering gaze, by
-    `seed`.
+    `seed`. With `recover` it braces itself in a fall, gets up (`GetUp`) and stands again in the neutral pose.
 
     All of it may change between ticks (`dataclasses.replace`); the memory stays valid.
     """
@@ -102,6 +107,7 @@ class Stand:
     seed: int = 0  # of liveliness
     tuning: StandTuning = field(default_factory=StandTuning)
     terrain: Terrain | None = None
+    recover: bool = False  # get up after a fall; for humanoids on level ground
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.compliance <= 1.0:
@@ -120,6 +126,8 @@ class Stand:
 
     def begin(self, character: Character) -> StandMemory:
         check_reference(character, self.reference, "Stand")
+        if self.recover:
+            self._getting_up().begin(character)  # plans now, and raises where the body cannot get up
         if isinstance(self.reference, Motion):
             return StandMemory(clock=self.reference.start, rehearsal=self._rehearse(character))
         return StandMemory()
@@ -150,6 +158,8 @@ class Stand:
         return self if self.terrain is not None or self.ground is not None else replace(self, terrain=terrain)
 
     def act(self, snapshot: Snapshot, memory: StandMemory) -> Action:
+        if memory.recovery is not None:
+            return self._get_up(snapshot, memory)
         t, grounds = self.tuning, grounds_of_feet(snapshot.character, self.ground)
         memory = self._looked_down(snapshot, memory)
         clock, rehearsal = self._advance(snapshot, memory)
@@ -157,7 +167,7 @@ class Stand:
         if self.liveliness > 0.0:
             reference = enliven(snapshot.character, reference, snapshot.time, self.liveliness, self.seed)
         if memory.fallen or self._has_fallen(snapshot, reference):
-            return self._limp(snapshot, memory)
+            return self._get_up(snapshot, memory) if self.recover else self._limp(snapshot, memory)
         memory = self._felt(snapshot, reference, memory)
         held = None if memory.solver.footing is None else memory.solver.footing.held
         support, offset = measured_support(snapshot, held, reference.contact, grounds, reference.points)
@@ -337,12 +347,32 @@ class Stand:
         wanted = float(reference.com[2]) - lowest(reference.points)
         if self.height is not None:  # the character may be on its way up
             wanted = min(wanted, self.tuning.lowest * standing_body(snapshot.character).height)
+        if self.recover and self._is_lost(snapshot):
+            return True
         return com_above_feet(snapshot) < self.tuning.fallen * wanted
+
+    def _is_lost(self, snapshot: Snapshot) -> bool:
+        """Returns whether the CoM is so far beside the feet that only a brace helps."""
+        beside = snapshot.com[:2] - snapshot.contact_position[:, :2].mean(axis=0)
+        return math.hypot(*beside) > self.tuning.lost * standing_body(snapshot.character).height
 
     def _limp(self, snapshot: Snapshot, memory: StandMemory) -> Action:
         torque = limp_torque(snapshot, self.tuning.limp_damping)
         after = replace(memory, fallen=True, time=snapshot.time)
         return Action(torque, after, {"status": "fallen", "alarm": 1.0, "clock": memory.clock})
+
+    def _get_up(self, snapshot: Snapshot, memory: StandMemory) -> Action:
+        """Braces, gets up and stands again, all by `GetUp`."""
+        up = self._getting_up()
+        known = up.begin(snapshot.character) if memory.recovery is None else memory.recovery
+        done = up.act(snapshot, known)
+        after = replace(memory, fallen=True, time=snapshot.time, recovery=done.memory)
+        return Action(done.torque, after, {"status": "fallen", **done.notes})
+
+    def _getting_up(self) -> GetUp:
+        from counterpoise.control.getting_up import GetUp  # it stands on this module
+
+        return GetUp(self.rate)
 
 
 @kept_with_character

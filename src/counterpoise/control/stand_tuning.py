@@ -55,6 +55,7 @@ class StandTuning:
     catch_up: float = 0.25  # share of the reference's speed that is added at most, while behind it
     error_slow: float = 0.6  # [rad] tracking error (root of mean square) at which the reference's clock stands still
     fallen: float = 0.6  # [wanted CoM heights] below this the character has fallen and goes limp
+    lost: float = 0.35  # [standing CoM heights] a CoM this far beside the feet makes a body brace that can get up
     limp_damping: float = 0.02  # [s] of the joints after a fall, in torque limits per rad/s
     highest: float = 1.3  # [standing CoM heights] higher requests for a height count as this
     pace_time: float = 0.1  # [s] in which the speed of the reference's clock follows the wanted speed, to 1/e

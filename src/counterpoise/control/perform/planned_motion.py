@@ -20,7 +20,8 @@ from counterpoise.control.perform.parts import TouchingPart, performing_body, to
 from counterpoise.objectives.surface import LEVEL, Surface
 from counterpoise.spacetime.optimize.result import Result
 
-STILL_SPEED = 0.03  # [m/s] a point that is faster in its phase rolls
+STILL_SPEED = 0.03  # [m/s] a point that is faster in its phase rolls ...
+STILL_WAY = 0.004  # [m] ... and so does one that moves farther than this, however slowly
 ROW_STEP = 0.002  # [s] rows of a phase are at most this far apart
 
 
@@ -167,7 +168,8 @@ def fill_plan(
     held = pushing.copy()
     for phase in range(len(pushing)):
         speed = np.linalg.norm(points[first[phase] : first[phase + 1], 1], axis=2).max(axis=0)
-        if (still := speed < STILL_SPEED)[pushing[phase]].any():
+        way = np.ptp(points[first[phase] : first[phase + 1], 0], axis=0).max(axis=1)
+        if (still := (speed < STILL_SPEED) & (way < STILL_WAY))[pushing[phase]].any():
             held[phase] &= still
     return PlannedMotion(body, ends - ends[0], pushing, held, surfaces, grips, first, q, v, a, com, spin, points)
 
