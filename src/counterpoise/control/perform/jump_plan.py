@@ -210,7 +210,7 @@ def _wishes(
             out.append(Clear(hands, low, times.takeoff.at - 0.17 * times.pace, times.takeoff.at + 0.05 * times.pace))
     if base > 0.05 * size:
         over = base + t.clearance * size
-        out.append(Clear(feet, over, times.takeoff.at + 0.1 * times.pace, times.top + 0.03 * times.pace))
+        out.append(Clear(feet, over, times.takeoff.at + 0.1 * times.pace, times.top + 0.1 * times.pace))
     return out
 
 

@@ -23,7 +23,7 @@ from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.result import Result
 from counterpoise.spacetime.optimize.run import Progress
 
-VERSION = 2  # of the plans: a change of what is planned, or how, makes older files unused
+VERSION = 3  # of the plans: a change of what is planned, or how, makes older files unused
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
 MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
