@@ -68,10 +68,11 @@ def jump(
     controller = Jump(height, twist, forward, side, style, onto, times)
     character = figure_from(figure, set_)
     world = World(terrain=jump_terrain(character, controller.wish, times))
+    pushes = _pushes(push)
     with bar(as_json) as report:
         plan = plan_jump(character, controller.wish, controller.planning, _watch(report))
         length = times * (controller.wait + plan.motion.duration + 1.0) + _AFTER - 1.0
-        run = _Run(character, controller, world, length if seconds is None else seconds, _pushes(push), seed)
+        run = _Run(character, controller, world, length if seconds is None else seconds, pushes, seed)
         recording = run.simulate(report)
         _save(recording, out, video, png, report)
     _show(recording, controller.wish, out, video, png, as_json)
