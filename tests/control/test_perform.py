@@ -12,6 +12,7 @@ from counterpoise.control.perform import plan_of_motion, plan_of_result
 from counterpoise.control.perform.follow_points import FollowPoints
 from counterpoise.control.perform.layout import PlanPlacement, fit_layout, laid
 from counterpoise.control.perform.parts import performing_body
+from counterpoise.control.perform.progress import advance, first_progress
 from counterpoise.errors import BadValue
 from counterpoise.spacetime.optimize import TorqueLimit
 
@@ -125,6 +126,39 @@ def test_any_motion_is_performed_by_the_contacts_that_are_found(human: cp.Charac
     controller = cp.Perform(motion)
     recording = cp.simulate(human, controller, motion.duration + 1.5, start=controller.ready(human))
     assert recording.notes["stage"][-1] == "stand" and np.nanmax(recording.notes["tracking"]) < 0.1
+
+
+def test_the_ground_of_a_part_is_where_it_begins_to_bear(human: cp.Character, jump: cp.Result):
+    plan, tuning = plan_of_result(jump), cp.PerformTuning()
+    start = first_progress(plan, human.snapshot(), tuning)
+    q = np.array(human.neutral)
+    q[2] += 0.01
+    higher, force = human.snapshot(human.state(q, time=0.002)), np.zeros((human.model.nbody, 3))
+    force[human.body_id("foot_left"), 2] = 0.1 * human.weight
+    now = advance(start, plan, higher, force, tuning)
+    assert now.bearing.tolist() == [True, False] and now.found == pytest.approx([0.01, 0.0], abs=1e-6)
+    again = advance(now, plan, human.snapshot(human.state(human.neutral, time=0.004)), force, tuning)
+    assert again.found == pytest.approx([0.01, 0.0], abs=1e-6)  # it is found once, when the part lands
+    assert advance(start, plan, higher, None, tuning).found == pytest.approx([0.0])
+
+
+def test_phases_without_a_change_are_one(human: cp.Character):
+    motion = cp.reference_motion("squat", human)
+    middle = 0.5 * (motion.start + motion.end)
+    halves = [
+        cp.ContactWindow(foot.name, part, *span)
+        for foot in human.feet
+        for part in ("heel", "ball")
+        for span in ((motion.start, middle), (middle, motion.end))
+    ]
+    assert plan_of_motion(motion, halves).phases == 1
+
+
+def test_a_motion_that_repeats_is_refused_with_the_way_out(human: cp.Character):
+    loop = cp.reference_motion("squat", human).as_loop()
+    with pytest.raises(BadValue, match=r"motion\.slice\(start, end\)"):
+        plan_of_motion(loop)
+    assert plan_of_motion(loop.slice(loop.start, loop.end)).phases == 1
 
 
 def test_a_fall_is_reported_with_its_cause(human: cp.Character, jump: cp.Result):

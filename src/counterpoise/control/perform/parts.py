@@ -15,6 +15,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.roles import ContactPoint, Foot, side_of
+from counterpoise.objectives.footing import foot_table
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.holds import Hold
 
@@ -58,7 +59,7 @@ def touching_parts(character: Character, body: Character, holds: Sequence[Hold])
     places = body.snapshot().contact_position
     rest = character.snapshot()
     names = [foot.name for foot in body.feet]
-    of_part = np.repeat(np.arange(len(names)), [len(foot.points) for foot in body.feet])
+    of_part = foot_table(body).foot_of
     out = []
     for hold in holds:
         touch, surface = hold.touch, hold.surface(0.0)

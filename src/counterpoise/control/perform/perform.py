@@ -115,7 +115,7 @@ class Perform:
 
     def _perform(self, given: Snapshot, memory: PerformMemory) -> Action:
         plan, t = memory.plan, self.tuning
-        snapshot = seen(given, plan)
+        snapshot = _seen(given, plan)
         assert memory.progress is not None
         now = advance(memory.progress, plan, snapshot, given.body_force, t)
         goal = laid(plan.at(now.clock, now.phase), now.layout, now.speed)
@@ -145,7 +145,7 @@ class Perform:
         rise = np.broadcast_to(now.rise + now.found, len(plan.character.feet)).tolist()
         parts = zip(plan.character.feet, plan.surfaces[now.phase], rise, strict=True)
         return Footing(
-            surface={foot.name: raised(surface, up) for foot, surface, up in parts}, raised=~pushing,
+            surface={foot.name: _raised(surface, up) for foot, surface, up in parts}, raised=~pushing,
             loose=plan.pushing[now.phase] & ~plan.held[now.phase], friction=t.friction, rise=t.force_rise,
             fall=QUICK_FALL, lose=LOSE_TIME, strength=t.force_limit,
         )  # fmt: skip
@@ -153,10 +153,10 @@ class Perform:
     # -- before and after --------------------------------------------------------------------------------------------
 
     def _start(self, snapshot: Snapshot, plan: PlannedMotion) -> PlanProgress:
-        return first_progress(plan, seen(snapshot, plan), self.tuning)
+        return first_progress(plan, _seen(snapshot, plan), self.tuning)
 
     def _arrive(self, snapshot: Snapshot, memory: PerformMemory) -> PerformMemory:
-        """Returns the memory at the first tick: standing where the body is, or at the plan's start if that is not so.
+        """Returns the memory at the first tick: the body stands in the plan's first pose, where its feet are.
 
         Plans that begin in movement, in the air, on a bar or on the hands begin at once.
         """
@@ -179,17 +179,16 @@ class Perform:
     ) -> PerformMemory:
         """Returns the memory with a controller that stands in a pose, on what the plan stands on in a phase."""
         parts = zip(snapshot.character.feet, memory.plan.surfaces[phase], strict=False)
-        stand = Stand(reference=q, ground={foot.name: raised(surface, now.rise) for foot, surface in parts})
+        stand = Stand(reference=q, ground={foot.name: _raised(surface, now.rise) for foot, surface in parts})
         return replace(memory, stand=stand, standing=replace(stand.begin(snapshot.character), time=snapshot.time))
 
     def _stand(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         assert memory.stand is not None and memory.standing is not None
         done = memory.stand.act(snapshot, memory.standing)
         standing: StandMemory = done.memory
-        ticks = 1.0 / self.rate
-        calm = memory.calm + ticks if _is_calm(snapshot, standing, self.tuning) else 0.0
+        calm = memory.calm + 1.0 / self.rate if _is_calm(snapshot, standing, self.tuning) else 0.0
         after = replace(memory, standing=standing, calm=calm)
-        if standing.fallen and memory.stage != "fallen":
+        if standing.fallen:
             after = replace(after, stage="fallen", cause=f"it lost its balance at {snapshot.time:.2f} s while standing")
         return Action(done.torque, after, {**done.notes, "stage": memory.stage})
 
@@ -225,14 +224,14 @@ def _plan(motion: Result | FixResult | Motion | PlannedMotion) -> PlannedMotion:
     return plan_of_motion(motion)
 
 
-def seen(snapshot: Snapshot, plan: PlannedMotion) -> Snapshot:
+def _seen(snapshot: Snapshot, plan: PlannedMotion) -> Snapshot:
     """Returns the snapshot with the contact points of all parts that the plan uses."""
     if len(plan.character.feet) == len(snapshot.character.feet):
         return snapshot
     return take_snapshot(plan.character, snapshot.state)
 
 
-def raised(surface: Surface, rise: float) -> Surface:
+def _raised(surface: Surface, rise: float) -> Surface:
     """Returns the surface, higher by `rise` [m]."""
     return surface if rise == 0.0 else replace(surface, origin=np.asarray(surface.origin) + (0.0, 0.0, rise))
 

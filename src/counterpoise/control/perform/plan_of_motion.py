@@ -14,6 +14,7 @@ from counterpoise.control.perform.planned_motion import ROW_STEP, PlannedMotion,
 from counterpoise.errors import BadValue
 from counterpoise.motion.contacts import ContactWindow, find_contacts, runs
 from counterpoise.motion.motion import Motion
+from counterpoise.objectives.footing import foot_table
 from counterpoise.objectives.surface import LEVEL
 
 FREE_FALL = 0.6  # [g] a CoM that accelerates downwards by less than this is carried
@@ -25,7 +26,7 @@ def plan_of_motion(motion: Motion, contacts: Sequence[ContactWindow] | None = No
     character = motion.character
     character.need_feet("a motion that is performed")
     if motion.loop:
-        raise BadValue("a motion that repeats has no end: perform a clip of it, motion.clip(start, end)")
+        raise BadValue("a motion that repeats has no end: perform a part of it, motion.slice(start, end)")
     windows = find_contacts(motion) if contacts is None else contacts
     windows = _until_flight(motion, windows)
     ends = _moments(motion, windows)
@@ -34,12 +35,14 @@ def plan_of_motion(motion: Motion, contacts: Sequence[ContactWindow] | None = No
     for window in windows:
         during = (middle > window.start) & (middle < window.end)
         pushing[np.ix_(during, _points_of(character, window))] = True
+    changes = np.concatenate([[True], (pushing[1:] != pushing[:-1]).any(axis=1), [True]])
+    ends, pushing = ends[changes], pushing[changes[:-1]]
     samples = []
     for start, end in pairwise(ends):
         t = np.linspace(start, end, max(2, int(np.ceil((end - start) / ROW_STEP)) + 1))
         s = motion.sample(t)
         samples.append((s.q, s.v, s.a))
-    surfaces = tuple((LEVEL,) * len(character.feet) for _ in middle)
+    surfaces = ((LEVEL,) * len(character.feet),) * len(pushing)
     return fill_plan(character, ends, pushing, surfaces, np.zeros(len(character.feet), bool), samples)
 
 
@@ -93,7 +96,8 @@ def _points_of(character: Character, window: ContactWindow) -> Flags:
     """Returns the contact points of a foot's heel or ball, (p,); toes belong to the ball."""
     places = character.snapshot().contact_position
     foot = character.foot(window.foot).name
-    own = np.array([one.name == foot for one in character.feet for _ in one.points])
+    table = foot_table(character)
+    own = table.foot_of == table.index(foot, character)
     x = places[:, 0]
     middle = 0.5 * (x[own].min() + x[own].max())
     return np.asarray(own & ((x < middle) if window.part == "heel" else (x >= middle)))

@@ -17,6 +17,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.perform.parts import TouchingPart, performing_body, touching_parts
+from counterpoise.objectives.footing import foot_table
 from counterpoise.objectives.surface import LEVEL, Surface
 from counterpoise.spacetime.optimize.result import Result
 
@@ -63,11 +64,10 @@ class PlannedMotion:
     def phases(self) -> int:
         return len(self.pushing)
 
-    @cached_property
+    @property
     def part(self) -> Ints:
         """(p,) which part of the character each contact point is of, by index."""
-        feet = self.character.feet
-        return np.repeat(np.arange(len(feet)), [len(foot.points) for foot in feet])
+        return foot_table(self.character).foot_of
 
     @cached_property
     def lands(self) -> Flags:
@@ -76,11 +76,6 @@ class PlannedMotion:
         for phase in reversed(range(self.phases - 1)):
             later[phase] = later[phase + 1] | self.pushing[phase + 1]
         return later
-
-    @cached_property
-    def _part_of(self) -> Ints:
-        """(p,) the part that each contact point belongs to."""
-        return np.repeat(np.arange(len(self.character.feet)), [len(foot.points) for foot in self.character.feet])
 
     @cached_property
     def _bodies(self) -> Flags:
@@ -92,7 +87,7 @@ class PlannedMotion:
 
     def parts_of(self, points: Flags) -> Flags:
         """Returns the parts to which at least one of some points (p,) belongs, (parts,)."""
-        return np.bincount(self._part_of[points], minlength=len(self.character.feet)) > 0
+        return np.bincount(self.part[points], minlength=len(self.character.feet)) > 0
 
     def loads(self, force: Array) -> Array:
         """Returns the size of the force on each part, (parts,) [N], of forces on bodies (nbody, 3)."""
@@ -100,7 +95,7 @@ class PlannedMotion:
 
     def lowest_of_parts(self, height: Array) -> Array:
         """Returns the least of the heights (p,) of each part's points, (parts,)."""
-        return np.minimum.reduceat(height, np.searchsorted(self._part_of, np.arange(len(self.character.feet))))
+        return np.minimum.reduceat(height, np.searchsorted(self.part, np.arange(len(self.character.feet))))
 
     def landing_soon(self, phase: int, time: float) -> Flags:
         """Returns the points that land at the end of a phase or within `time` [s] after it, (p,)."""

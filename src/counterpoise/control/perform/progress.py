@@ -15,10 +15,8 @@ from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.standing_body import standing_body
 
 SHORTEST_FALL = 0.004  # [s] below this the clock is no longer stretched
-GROUND_ERROR = 0.004  # [standing CoM heights] a ground nearer to the planned one than this is the planned one
+SAME_GROUND = 0.004  # [standing CoM heights] a ground nearer to the planned one than this is the planned one
 BEFORE_LANDING = 1e-4  # [s] the clock waits this much before a landing that is late
-
-
 _NONE = np.zeros(1, bool)  # broadcast over all points
 
 
@@ -123,11 +121,9 @@ def _in_flight(
     felt = acceleration > (t.felt - 1.0) * snapshot.character.gravity and done > t.felt_from and falling
     low = (done > t.early and gap < t.touch_height * height) or (done >= 1.0 and gap < t.late_height * height)
     if felt or low:
-        rise = now.base + (gap if felt and abs(gap) > GROUND_ERROR * height else 0.0)
+        rise = now.base + (gap if felt and abs(gap) > SAME_GROUND * height else 0.0)
         found = replace(now, phase=phase + 1, clock=float(lands), rise=rise, late=0.0, event="landing")
-        on = plan.held[phase + 1]
-        layout = _fit(plan, found.clock, phase + 1, snapshot, now.layout.yaw, rise, t, on)
-        return replace(found, layout=layout)
+        return replace(found, layout=_fit(plan, found.clock, phase + 1, snapshot, now.layout.yaw, rise, t))
     if done >= 1.0:
         return replace(now, clock=float(lands) - BEFORE_LANDING, late=now.late + snapshot.time - now.time)
     return now
@@ -160,9 +156,10 @@ def _laid(now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, dt: float,
 
 def _fit(
     plan: PlannedMotion, clock: float, phase: int, snapshot: Snapshot, yaw: float, rise: float,
-    tuning: PerformTuning, on: Flags | None = None,
+    tuning: PerformTuning,
 ) -> PlanPlacement:  # fmt: skip
-    on = plan.held[phase] if on is None else on
+    """Returns the layout in which the points that are held in a phase are where they are now."""
+    on = plan.held[phase]
     planned = plan.at(clock, phase).points[0][on]
     spread = tuning.yaw_spread * standing_body(snapshot.character).height
     return fit_layout(planned, snapshot.contact_position[on], plan.part[on], yaw, spread, rise)
@@ -170,10 +167,7 @@ def _fit(
 
 def heights(plan: PlannedMotion, phase: int, snapshot: Snapshot) -> Array:
     """Returns the height of every contact point above the surface of its part in a phase, (p,) [m]."""
-    out = np.empty(len(snapshot.contact_position))
-    at = 0
-    for foot, surface in zip(plan.character.feet, plan.surfaces[phase], strict=True):
-        own = slice(at, at + len(foot.points))
-        out[own] = (snapshot.contact_position[own] - np.asarray(surface.origin)) @ surface.normal
-        at += len(foot.points)
-    return out
+    surfaces = plan.surfaces[phase]
+    origin, normal = np.array([s.origin for s in surfaces]), np.array([s.normal for s in surfaces])
+    away = snapshot.contact_position - origin[plan.part]
+    return np.asarray((away * normal[plan.part]).sum(axis=1))
