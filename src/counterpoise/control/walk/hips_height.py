@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
@@ -27,7 +26,7 @@ LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches
 
 
 def hips_acceleration(
-    m: WalkMemory, snapshot: Snapshot, seen: SeenBody, plan: StepPlan, shape: StepShape, strike: float,
+    m: WalkMemory, seen: SeenBody, plan: StepPlan, shape: StepShape, strike: float,
     style: WalkStyle, body: WalkingBody, t: WalkTuning,
 ) -> float:  # fmt: skip
     """Returns the vertical acceleration of the hips that is asked for [m/s^2]."""
@@ -45,8 +44,7 @@ def hips_acceleration(
     whole = max(shape.time, 1e-3)
     turn = math.pi * min(m.double / whole, 0.5)
     speed = (top - low) / (0.5 * (1.0 + math.cos(turn))) * math.pi / whole * math.sin(turn)
-    here = snapshot.position(body.hips_body, body.hips)
-    rate = float(snapshot.velocity(body.hips_body, body.hips)[2])
+    height, rate = seen.hips[:, 2].tolist()
     if m.phase == "double":
         goal, end, time = low, speed, plan.double_left
         if m.steps == 0:
@@ -56,14 +54,14 @@ def hips_acceleration(
         rest = 0.5 * (swung + plan.left) - swung
         goal, end, time = (top, 0.0, rest) if rest > NEAR_TOP * body.leg_time else (low, -speed, plan.left)
     time = max(time, SHORTEST * body.leg_time)
-    wanted = 6.0 * (goal - float(here[2])) / time**2 - (4.0 * rate + 2.0 * end) / time
+    wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time
     wanted = min(max(wanted, -t.hips_fall * g), t.hips_rise * g)
-    return max(min(wanted, _leg_stop(m, seen, rate, body)), -0.8 * g)
+    return max(min(wanted, leg_stop(m, seen, body)), -0.8 * g)
 
 
-def _leg_stop(m: WalkMemory, seen: SeenBody, rate: float, body: WalkingBody) -> float:
+def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:
     """Returns the largest acceleration of the hips at which no carrying leg is pulled straight [m/s^2]."""
-    most = math.inf
+    most, rate = math.inf, float(seen.hips[1, 2])
     for i, leg in enumerate(body.legs):
         if m.phase == "single" and i != m.stance:
             continue

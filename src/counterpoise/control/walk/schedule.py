@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody
 from counterpoise.control.walk.wishes import StepShape
+from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has landed ...
 LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
@@ -27,19 +27,19 @@ def next_phase(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, bo
     assert m.time is not None
     now = m.time
     if m.phase == "stand":
-        return _begin_shift(m, seen) if asked > 0.0 else m
+        return _begin_shift(m, seen) if asked > 0.0 and _is_calm(m, seen, body, t) else m
     if m.phase == "shift":
         if asked <= 0.0:
-            return replace(m, phase="stand", began=now)
+            return altered(m, phase="stand", began=now)
         across = _across(seen.flat[m.stance] - seen.capture, m.heading) * SIGN[m.stance]
         if across < t.shift_near * shape.width or now - m.began > t.longest_shift * body.leg_time:
-            return _first_lift(m, seen, asked, shape, t)
+            return _first_lift(m, seen, shape)
         return m
     if m.phase == "double":
         if now - m.began >= m.double - 1e-9:
             if _can_stop(m, seen, asked, shape, body, t):
-                return replace(m, phase="stand", began=now, speed=0.0, trim=0.0)
-            return replace(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
+                return altered(m, phase="stand", began=now, speed=0.0, trim=0.0)
+            return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
         return m
     swung = now - m.lifted
     low = seen.low[1 - m.stance] < TOUCH * body.hips_height
@@ -49,19 +49,27 @@ def next_phase(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, bo
     return m
 
 
+def _is_calm(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:
+    """Returns whether it stands calmly, or has stood for long enough."""
+    assert m.time is not None
+    slow = float(np.hypot(*seen.velocity[:2])) < t.calm_speed * body.leg_speed
+    stood = m.time - m.began
+    return (slow and stood > t.calm_time * body.leg_time) or stood > t.longest_calm * body.leg_time
+
+
 def _begin_shift(m: WalkMemory, seen: SeenBody) -> WalkMemory:
     """The weight goes over to the foot that is farther ahead; where both are even, to the left one."""
     assert m.time is not None
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     ahead = float((seen.flat[1] - seen.flat[0]) @ d)
-    return replace(m, phase="shift", began=m.time, stance=1 if ahead > 0.02 else 0)
+    return altered(m, phase="shift", began=m.time, stance=1 if ahead > 0.02 else 0)
 
 
-def _first_lift(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, t: WalkTuning) -> WalkMemory:
+def _first_lift(m: WalkMemory, seen: SeenBody, shape: StepShape) -> WalkMemory:
     assert m.time is not None
-    return replace(
+    return altered(
         m, phase="single", began=m.time - shape.double, lifted=m.time, double=shape.double, left=shape.time - shape.double,
-        lift_pitch=float(seen.pitch[1 - m.stance]), speed=t.first_speed * asked, steps=0, last_speed=None,
+        lift_pitch=float(seen.pitch[1 - m.stance]), steps=0, last_speed=None,
         started=seen.com[:2].copy(), line=seen.com[:2].copy(), trim=0.0,
     )  # fmt: skip
 
@@ -81,7 +89,7 @@ def _land(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t:
     pitch = float(seen.pitch[new])
     foot = FootState(m.time, pitch < HEEL_PITCH, m.time, pitch, 0.0, pitch)
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
-    return replace(
+    return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
         steps=m.steps + 1, trim=trim, last_speed=went,
     )  # fmt: skip

@@ -33,11 +33,15 @@ class WalkTuning:
     backward_reach: float = 0.5
     ramp: float = 0.036  # [g] by which the speed rises
     brake: float = 0.08  # [g] and falls
-    first_speed: float = 0.4  # of the speed asked for, with which it starts
+    first_speed: float = 0.5  # of the speed asked for, with which it starts ...
+    fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster
     shift_gain: float = 1.0  # of the capture point on its way to the foot that will stand
     shift_near: float = 0.3  # [width] capture point this near to that foot: the other one leaves
     longest_shift: float = 4.0  # time after which it leaves in any case
-    stand_gain: float = 2.0  # of the capture point while it stands
+    stand_gain: float = 3.0  # of the capture point while it stands
+    calm_speed: float = 0.02  # [sqrt(leg x g)] of the CoM below which it may start
+    calm_time: float = 0.3  # it stands for at least this long before it starts
+    longest_calm: float = 3.0  # and starts after this in any case
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.12  # feet nearer than this along the heading are side by side
     trim: float = 0.3  # share of the speed's error that the next step corrects
@@ -48,8 +52,9 @@ class WalkTuning:
     # the centre of pressure, in shares of the sole from heel to front
     first_pressure: float = 0.44  # when the other foot leaves
     last_pressure: float = 0.85  # when the other foot lands
+    roll_step: float = 0.32  # [leg lengths] shorter steps roll less
     pressure_gain: float = 2.0  # of the capture point's error
-    pressure_along: float = 0.25  # [soles] largest correction along the foot
+    pressure_along: float = 0.5  # [soles] largest correction along the foot
     pressure_across: float = 0.9  # [half widths] largest correction across it
     # choosing the step
     time_weight: float = 6.0

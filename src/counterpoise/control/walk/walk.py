@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from counterpoise import spatial
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
@@ -23,12 +22,13 @@ from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
 from counterpoise.control.walk.foot_goals import rolling_pitch, swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
-from counterpoise.control.walk.hips_height import hips_acceleration
+from counterpoise.control.walk.hips_height import hips_acceleration, leg_stop
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
-from counterpoise.control.walk.step_plan import StepPlan, plan_step
+from counterpoise.control.walk.step_plan import StepPlan, first_capture, plan_step
 from counterpoise.control.walk.styles import WalkStyle, style_of
 from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.turns import foot_turn, trunk_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives, walk_objectives
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
@@ -38,9 +38,11 @@ from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.errors import BadValue
 from counterpoise.objectives import Footing, Objective, make_stance
 from counterpoise.objectives.base import smooth_step
+from counterpoise.quick import altered
 
 Live = float | Callable[[float], float]  # a number, or a function of time [s]
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
+TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 FLAT = 0.0032  # [leg lengths] a foot on its heel whose ball is lower than this is flat
 LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in any case
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
@@ -104,7 +106,7 @@ class Walk:
     def carry(self, memory: WalkMemory, character: Character) -> WalkMemory:
         """Returns the memory for a body of other proportions that walks on."""
         walking_body(character)
-        return replace(memory, planted=np.zeros((0, 3)), held=np.zeros(0, bool))
+        return altered(memory, planted=np.zeros((0, 3)), held=np.zeros(0, bool))
 
     def act(self, snapshot: Snapshot, memory: WalkMemory) -> Action:
         if memory.phase == "fallen":
@@ -115,7 +117,7 @@ class Walk:
         seen = see(snapshot, body)
         cause = _fall(seen, snapshot, body, t)
         if cause:
-            return self._limp(snapshot, replace(memory, phase="fallen", cause=cause))
+            return self._limp(snapshot, altered(memory, phase="fallen", cause=cause))
         asked, m, dt = self._follow_wishes(snapshot, memory, seen, body, cycle)
         shape = self._shape(m, asked, cycle, body)
         m = next_phase(m, seen, asked, shape, body, t)
@@ -124,8 +126,8 @@ class Walk:
             m, levels, held, share = self._stand(m, snapshot, seen, cycle, shape, body, own)
             cost = 0.0
         else:
-            plan = plan_step(m, seen, shape, self._sideways(m, seen, body), body, dt, t)
-            m = replace(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
+            plan = plan_step(m, seen, shape, self._sideways(m, seen, body), character, dt, t)
+            m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
             m, levels, held, share = self._step(m, snapshot, seen, plan, cycle, shape, body, own, dt)
             cost = plan.cost
         return self._solve(snapshot, m, levels, held, share, dt, {"phase": m.phase, "steps": float(m.steps), "cost": cost})
@@ -150,14 +152,17 @@ class Walk:
         if m.time is None:
             yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
             place = seen.com[:2].copy()
-            return asked, replace(m, time=now, began=now, heading=yaw, line=place, started=place), 0.0
+            return asked, altered(m, time=now, began=now, heading=yaw, line=place, started=place), 0.0
         dt = max(now - m.time, 0.0)
-        speed = m.speed + min(max(asked - m.speed, -t.brake * g * dt), t.ramp * g * dt)
+        if m.phase in ("stand", "shift"):
+            speed = min(t.first_speed * asked, t.fastest_first * body.leg_speed)
+        else:
+            speed = m.speed + min(max(asked - m.speed, -t.brake * g * dt), t.ramp * g * dt)
         away = math.remainder(heading - m.heading, 2.0 * math.pi)
         most = t.turn_rate / body.leg_time * dt
         turn = min(max(away, -most), most) if m.phase not in ("stand", "shift") else 0.0
         line = seen.com[:2].copy() if abs(away) > 1e-3 else m.line
-        return asked, replace(m, time=now, speed=speed, heading=m.heading + turn, line=line), dt
+        return asked, altered(m, time=now, speed=speed, heading=m.heading + turn, line=line), dt
 
     def _shape(self, m: WalkMemory, asked: float, cycle: GaitCycle, body: WalkingBody) -> StepShape:
         assert m.time is not None
@@ -186,20 +191,22 @@ class Walk:
         middle = seen.flat.mean(axis=0)
         xi = frame @ (seen.capture - middle)
         ahead = 0.4 * body.legs[0].ball_at
-        goal, gain = np.array([ahead, 0.0]), t.stand_gain
+        goal, gain = np.array([ahead, 0.0]), np.full(2, t.stand_gain)
         apart = frame @ (seen.flat[m.stance] - middle)
         if m.phase == "shift":
-            goal, gain = np.array([0.65 * body.legs[0].ball_at + apart[0], 0.9 * apart[1]]), t.shift_gain
+            ahead = first_capture(shape, m.stance, snapshot.character, t)
+            goal[:] = ahead + apart[0], 0.9 * apart[1]
+            gain = np.array([t.stand_gain, t.shift_gain])
         pressure = xi + gain * (xi - goal)
         wide = abs(float(apart[1]))
-        low, high = body.legs[0].heel_at + min(apart[0], -apart[0]), body.legs[0].ball_at + abs(apart[0])
+        low, high = body.legs[0].heel_at - abs(apart[0]), 0.9 * body.legs[0].front_at + abs(apart[0])
         pressure = np.array([min(max(pressure[0], low), high), min(max(pressure[1], -wide), wide)])
         away = frame @ (seen.com[:2] - middle) - pressure
         com = frame.T @ (body.omega**2 * away)
-        top = (1.0 - 0.35 * self.tuning.hips_bend - cycle.style.crouch) * body.hips_height
-        hips = STAND_STIFFNESS * (top - float(snapshot.position(body.hips_body, body.hips)[2]))
-        hips -= STAND_DAMPING * float(snapshot.velocity(body.hips_body, body.hips)[2])
-        m = replace(m, pressure=middle + frame.T @ pressure, stride=0.25 if m.stance == 0 else 0.75)
+        top = (1.0 - t.hips_bend - cycle.style.crouch) * body.hips_height
+        hips = STAND_STIFFNESS * (top - float(seen.hips[0, 2]))
+        hips = min(hips - STAND_DAMPING * float(seen.hips[1, 2]), leg_stop(m, seen, body))
+        m = altered(m, pressure=middle + frame.T @ pressure, stride=0.25 if m.stance == 0 else 0.75)
         level = self._upper(m, com, hips, 0.0, cycle, body, own, snapshot)
         return m, ((own.contact,), tuple(level)), np.ones(p, bool), np.ones(p)
 
@@ -215,7 +222,7 @@ class Walk:
         strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
         com = np.zeros(3)
         com[:2] = body.omega**2 * (seen.com[:2] - plan.pressure)
-        hips = hips_acceleration(m, snapshot, seen, plan, shape, strike, style, body, t)
+        hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
         m, rate = self._stride_phase(m, plan, dt)
         level = self._upper(m, com[:2], hips, rate, cycle, body, own, snapshot)
         p = len(snapshot.contact_position)
@@ -232,8 +239,8 @@ class Walk:
             goal = swing_goal(m, seen, plan, strike, lift, late, body, t)
             feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
             level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
-            level.append(own.swing_turn[i].aimed(**_turned(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate)))
-        m = replace(m, feet=(feet[0], feet[1]))
+            level.append(own.swing_turn[i].aimed(**foot_turn(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate)))
+        m = altered(m, feet=(feet[0], feet[1]))
         return m, ((own.contact,), tuple(level)), held, share
 
     def _clearances(self, time: float, style: WalkStyle, body: WalkingBody) -> tuple[float, float]:
@@ -266,7 +273,7 @@ class Walk:
                 rate = -foot.landing_pitch * 6.0 * u * (1.0 - u) / (t.flat_time * clock) if u < 1.0 else 0.0
                 held[leg.ball] = held[leg.toes] = False
                 share[leg.ball] = share[leg.toes] = 0.0
-                extra.append(own.roll[i].aimed(**_turned(leg.turn, yaw, goal, rate)))
+                extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate)))
                 return foot._replace(goal_pitch=goal), extra
         front = min(max((m.time - foot.flat) / (FRONT_TIME * clock), 0.1), 1.0)
         share[leg.ball] *= front
@@ -293,8 +300,8 @@ class Walk:
             share[leg.heel] *= 1.0 - released
             toes = own.toes[i]
             if toes is not None:
-                extra.append(toes.aimed(**_turned(leg.toe_turn, yaw, 0.0, 0.0)))
-            extra.append(own.roll[i].aimed(**_turned(leg.turn, yaw, goal, rate), weight=t.roll_weight * released))
+                extra.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, 0.0, 0.0)))
+            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate), weight=t.roll_weight * released))
             foot = foot._replace(released=released, goal_pitch=goal)
         else:
             foot = foot._replace(goal_pitch=pitch)
@@ -313,7 +320,7 @@ class Walk:
         error = math.remainder(target - m.stride, 1.0)
         base = 0.5 / whole
         rate = base + min(max(PHASE_GAIN * error, -0.5 * base), base)
-        return replace(m, stride=(m.stride + rate * dt) % 1.0), rate
+        return altered(m, stride=(m.stride + rate * dt) % 1.0), rate
 
     def _upper(
         self, m: WalkMemory, com: Array, hips: float, rate: float, cycle: GaitCycle, body: WalkingBody,
@@ -321,7 +328,8 @@ class Walk:
     ) -> list[Objective]:  # fmt: skip
         """Returns the objectives of the CoM, the hips, the trunk and the posture."""
         character = snapshot.character
-        share = min(max(m.speed, 0.0) / max(cycle.speed, 1e-3), 1.4)
+        speed = 0.0 if m.phase in ("stand", "shift") else m.speed
+        share = min(max(speed, 0.0) / max(cycle.speed, 1e-3), 1.4)
         row, change = cycle.at(m.stride, rate, share)
         lean = _value(self.lean, snapshot.time) or 0.0
         root = character.root_dofs.stop
@@ -329,15 +337,15 @@ class Walk:
         away[root:], velocity[root:] = row[:-6], change[:-6]
         pose = character.integrate(character.neutral, away)
         level: list[Objective] = [
-            own.com.aimed(acceleration=np.array([com[0], com[1], 0.0])), own.hips.aimed(acceleration=hips),
+            own.com.aimed(acceleration=np.array([com[0], com[1], 0.0])), own.hips.aimed(acceleration=np.array([0.0, 0.0, hips])),
             own.momentum,
-            own.hips_turn.aimed(**_posed(body.hips_turn, m.heading, row[-6:-3], change[-6:-3], lean)),
+            own.hips_turn.aimed(**trunk_turn(body.hips_turn, m.heading, row[-6:-3], change[-6:-3], lean)),
         ]  # fmt: skip
         if own.chest_turn is not None:
-            level.append(own.chest_turn.aimed(**_posed(body.chest_turn, m.heading, row[-3:], change[-3:], lean)))
+            level.append(own.chest_turn.aimed(**trunk_turn(body.chest_turn, m.heading, row[-3:], change[-3:], lean)))
         if own.head_turn is not None:
             nod = np.array([0.0, math.radians(cycle.style.head), 0.0])
-            level.append(own.head_turn.aimed(**_posed(body.head_turn, m.heading, nod, _STILL, 0.0)))
+            level.append(own.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, nod, _STILL, 0.0)))
         level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
         return level
 
@@ -358,12 +366,13 @@ class Walk:
                     rolling[body.legs[i].points] = True
             stay = m.held & held & ~rolling
             planted[stay] = m.planted[stay]
+        share = np.where(places[:, 2] < TOUCHING * walking_body(snapshot.character).hips_height, share, 0.0)
         stance = make_stance(snapshot, held, share, planted, footing=_footing(t))
         solution = solve_whole_body(snapshot, levels, tuning=_solver(t), memory=m.solver, stance=stance)
         torque = solution.torque
         if m.torque is not None and len(m.torque) == len(torque) and t.torque_time > 0.0:
             torque = m.torque + (torque - m.torque) * (dt / (t.torque_time + dt))
-        after = replace(m, solver=solution.memory, torque=torque, planted=planted, held=held)
+        after = altered(m, solver=solution.memory, torque=torque, planted=planted, held=held)
         return Action(torque, after, {**solution.notes(), **notes})
 
     def _limp(self, snapshot: Snapshot, memory: WalkMemory) -> Action:
@@ -379,31 +388,10 @@ def _value(given: Live | None, time: float) -> float | None:
 
 def _fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
     """Returns why the walk is over; empty where it is not."""
-    height = float(snapshot.position(body.hips_body, body.hips)[2]) - min(float(seen.low.min()), 0.0)
+    height = float(seen.hips[0, 2]) - min(float(seen.low.min()), 0.0)
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""
-
-
-def _turned(rest: Array, yaw: float, pitch: float, rate: float) -> dict[str, Array]:
-    """Returns the reference of an orientation: pitched about its own side, then turned to a yaw."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    turn = spatial.multiply(_about_z(yaw), np.array([math.cos(0.5 * pitch), 0.0, math.sin(0.5 * pitch), 0.0]))
-    return {"value": spatial.multiply(turn, rest), "velocity": np.array([-s * rate, c * rate, 0.0])}
-
-
-def _posed(rest: Array, heading: float, turn: Array, rate: Array, lean: float) -> dict[str, Array]:
-    """Returns the reference of an orientation by roll, pitch and yaw seen from the heading."""
-    roll, pitch, yaw = turn[0], turn[1] + lean, heading + turn[2]
-    q = spatial.multiply(_about_z(yaw), np.array([math.cos(0.5 * pitch), 0.0, math.sin(0.5 * pitch), 0.0]))
-    q = spatial.multiply(q, np.array([math.cos(0.5 * roll), math.sin(0.5 * roll), 0.0, 0.0]))
-    c, s = math.cos(heading), math.sin(heading)
-    velocity = np.array([c * rate[0] - s * rate[1], s * rate[0] + c * rate[1], rate[2]])
-    return {"value": spatial.multiply(q, rest), "velocity": velocity}
-
-
-def _about_z(angle: float) -> Array:
-    return np.array([math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)])
 
 
 def _footing(t: WalkTuning) -> Footing:

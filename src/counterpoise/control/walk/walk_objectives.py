@@ -10,7 +10,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walking_body import SIDES, walking_body
-from counterpoise.features import BodyOrientation, ComPosition, Height, PointPosition
+from counterpoise.features import BodyOrientation, ComPosition, PointPosition
 from counterpoise.objectives import Contact, JointStops, Momentum, Setpoint, TrackPose
 
 LEVEL = (1.0, 0.0, 0.0, 0.0)
@@ -73,7 +73,7 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
     return WalkObjectives(
         Contact(stiffness=t.contact_stiffness),
         Setpoint(ComPosition(), origin, **still, axes="xy", weight=t.com_weight, name="com"),
-        Setpoint(Height(body.hips_body, body.hips), 0.0, **still, weight=t.hips_weight, name="hips"),
+        Setpoint(PointPosition(body.hips_body, body.hips), origin, **still, axes="z", weight=t.hips_weight, name="hips"),
         Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
         hips_turn,
         turn(body.chest, t.chest_turn_stiffness, t.chest_turn_weight, "chest turn"),
