@@ -80,7 +80,8 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
         body.omega, unit, clock, sole, t.first_pressure, t.last_pressure,
         t.roll_step * unit, t.pressure_gain, t.pressure_along,
         t.pressure_across, t.least_left * clock, t.least_swing * clock, t.longest_left * clock, t.narrowest, t.widest,
-        t.backward_reach * unit, t.longest_reach * unit, body.hips_ahead, _leg_reach(body, t), t.swing_speed * body.leg_speed, weights,
+        t.backward_reach * unit, t.longest_reach * unit, body.hips_ahead, _leg_reach(body, t),
+        t.swing_speed * body.leg_speed, weights,
     )  # fmt: skip
 
 
@@ -102,13 +103,11 @@ def plan_step(
     times = np.array([m.time - m.began, m.time - m.lifted, m.left, m.double, dt])
     wish = np.array([shape.length, shape.time, shape.double, shape.width, sideways])
     found = _plan(
-        m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading, float(seen.yaw[m.stance]),
-        times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing], m.pressure,
+        m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading,
+        float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
         _plan_tables(character, t),
     )  # fmt: skip
-    return StepPlan(
-        float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10])
-    )
+    return StepPlan(float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]))
 
 
 @kernel
