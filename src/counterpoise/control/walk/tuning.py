@@ -102,6 +102,7 @@ class WalkTuning:
     toe_weight: float = 3.0
     toe_stiffness: float = 57.0
     stop_weight: float = 3.0
+    knee_weight: float = 100.0  # of a knee that is nearly straight
     top_speed: float = 5.5  # [rad/time]
     contact_stiffness: float = 85.0
     trunk_joint_weight: float = 4.0

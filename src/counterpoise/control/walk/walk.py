@@ -20,6 +20,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
+from counterpoise.control.walk.bent_knees import bent_knees
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
 from counterpoise.control.walk.hips_height import hips_acceleration, leg_stop
@@ -294,7 +295,8 @@ class Walk:
             nod = np.array([0.0, math.radians(cycle.style.head), 0.0])
             level.append(own.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, nod, _STILL, 0.0)))
         level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
-        return level
+        knees = bent_knees(snapshot, body, self.tuning.knee_weight)
+        return level if knees is None else [*level, knees]
 
     # -- solving -----------------------------------------------------------------------------------------------------
 
