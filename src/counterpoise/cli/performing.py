@@ -112,7 +112,7 @@ def perform(
     with bar(as_json) as report:
         result = stunt.optimize(callback=_watch(report))
         report("planning", 1.0)
-        if not result.ok:
+        if not result.exact:
             _not_planned(stunt.name, result.report(), as_json)
         plan = plan_of_result(result)
         start = stunt.character.state(plan.q[0], plan.v[0])

@@ -104,7 +104,7 @@ def valid_claim(text: str, result: Result, seconds: float, judged: Judgement) ->
         f"MuJoCo: {judged.report()}"
     )
     good = max(judged.flight_force, judged.contact_gap) < 0.01 and judged.momentum_change < 0.01
-    return Claim(text, found, bool(result.ok and good))
+    return Claim(text, found, bool(result.exact and good))
 
 
 def strength_claim(strain: JudgedStrain, share: float) -> Claim:

@@ -27,6 +27,7 @@ from counterpoise.spacetime.optimize import (
     Facing,
     Key,
     Moment,
+    MotionFault,
     MotionProblem,
     MotionTuning,
     Place,
@@ -47,9 +48,9 @@ from counterpoise.spacetime.stunt import Stunt, read_stunt
 
 __all__ = [
     "AggregateForce", "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort",
-    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "MomentumDerivatives", "MotionProblem",
-    "MotionTuning", "Place", "Places", "Progress", "Require", "Requirement", "Result", "Strain", "Stunt", "Taste",
-    "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives",
+    "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "MomentumDerivatives", "MotionFault",
+    "MotionProblem", "MotionTuning", "Place", "Places", "Progress", "Require", "Requirement", "Result", "Strain",
+    "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives",
     "build_motion_problem", "check_motion", "fix_motion", "joint_torque_derivatives", "joint_torques", "momentum",
     "momentum_derivatives", "optimize_motion", "point_jacobians", "read_stunt", "solve_motion", "turn_jacobians",
 ]  # fmt: skip

@@ -22,10 +22,12 @@ from counterpoise.files import open_archive, write_archive
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.result import Result
 from counterpoise.spacetime.optimize.run import Progress
+from counterpoise.spacetime.optimize.tuning import MotionTuning
 
 VERSION = 3  # of the plans: a change of what is planned, or how, makes older files unused
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
+AS_PLANNED = MotionTuning(refinements=0)  # errors between the knots are small beside what feedback corrects
 MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
 FOLDER = "COUNTERPOISE_PLANS"  # environment variable: the folder of kept plans; empty: none are kept on disk
 Watch = Callable[[Progress], bool | None]
@@ -75,8 +77,8 @@ def _optimised(character: Character, wish: JumpWish, tuning: JumpPlanTuning, wat
     """
     asked, flat = wish, replace(tuning, toes=0.0)
     for _ in range(TRIES):
-        result = jump_stunt(character, wish, flat).optimize(callback=watch)
-        if result.ok:
+        result = jump_stunt(character, wish, flat).optimize(callback=watch, tuning=AS_PLANNED)
+        if result.exact:
             rolled = _on_toes(character, wish, tuning, result, watch) if tuning.toes > 0.0 else None
             return JumpPlan(plan_of_result(rolled or result), wish, _note(asked, wish))
         wish = replace(wish, height=LOWER * wish.height)
@@ -97,8 +99,8 @@ def _on_toes(
         go_on = watch is None or watch(progress) is not False
         return go_on and progress.iteration - first[0] < tuning.toe_iterations
 
-    result = jump_stunt(character, wish, tuning).optimize(callback=within, warm=flat)
-    return result if result.ok and result.objective < tuning.toe_cost * flat.objective else None
+    result = jump_stunt(character, wish, tuning).optimize(callback=within, warm=flat, tuning=AS_PLANNED)
+    return result if result.exact and result.objective < tuning.toe_cost * flat.objective else None
 
 
 def _note(asked: JumpWish, planned: JumpWish) -> str:

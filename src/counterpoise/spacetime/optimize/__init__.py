@@ -2,6 +2,7 @@
 
 from counterpoise.spacetime.optimize.build import build_motion_problem
 from counterpoise.spacetime.optimize.forces import ContactForces, Strain
+from counterpoise.spacetime.optimize.judge import MotionFault
 from counterpoise.spacetime.optimize.moments import Moment
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.request import Key, Taste, Touch
@@ -20,7 +21,7 @@ from counterpoise.spacetime.optimize.solve import optimize_motion, solve_motion
 from counterpoise.spacetime.optimize.tuning import MotionTuning
 
 __all__ = [
-    "Apart", "Apex", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem",
-    "MotionTuning", "Place", "Progress", "Require", "Requirement", "Result", "Strain", "Taste", "TorqueLimit", "Touch",
-    "Violation", "build_motion_problem", "optimize_motion", "solve_motion",
+    "Apart", "Apex", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionFault",
+    "MotionProblem", "MotionTuning", "Place", "Progress", "Require", "Requirement", "Result", "Strain", "Taste",
+    "TorqueLimit", "Touch", "Violation", "build_motion_problem", "optimize_motion", "solve_motion",
 ]  # fmt: skip

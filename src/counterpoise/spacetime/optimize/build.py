@@ -68,10 +68,15 @@ def build_motion_problem(
 
 def build_problem(request: MotionRequest, slack_price: float | None = None) -> MotionProblem:
     """Builds the problem of a request. With `slack_price` all but physics may be violated, at that price."""
-    start = find_starting_point(request)
+    return build_from(find_starting_point(request), slack_price)
+
+
+def build_from(start: StartingPoint, slack_price: float | None = None) -> MotionProblem:
+    """Builds the problem of a request whose timeline, contacts and first guess are known."""
+    request = start.request
     torques = plan_torques(start.character, request.requirements)
     layout = lay_out(start.character, start.timeline, start.holds, start.frames, len(torques.dofs) if torques else 0)
-    evaluation = _evaluation(start)
+    evaluation = evaluation_of(start)
     variables = initial_variables(start, layout)
     evaluation.update(variables.x[: layout.curve].reshape(-1, layout.nv), layout.times(variables.x))
     blocks, variables = _physics(start, evaluation, layout, torques, variables)
@@ -91,7 +96,8 @@ def build_problem(request: MotionRequest, slack_price: float | None = None) -> M
     return with_rows_near(problem, LIMITS_FROM_START, GROUND_FROM_START)
 
 
-def _evaluation(start: StartingPoint) -> MotionEvaluation:
+def evaluation_of(start: StartingPoint) -> MotionEvaluation:
+    """Returns the workspace in which candidates are evaluated at the knots and other instants of a starting point."""
     character, frames, guess = start.character, start.frames, start.guess
     q = guess.sample(np.clip(start.times, guess.start, guess.end)).q
     about = np.ascontiguousarray(q[: frames.knots, :3]) if character.floating else np.zeros((frames.knots, 3))

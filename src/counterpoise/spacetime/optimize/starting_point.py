@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ from counterpoise.spacetime.optimize.frames import Frames, frame_of, make_frames
 from counterpoise.spacetime.optimize.guess import first_guess
 from counterpoise.spacetime.optimize.holds import Hold, make_hold, without_double
 from counterpoise.spacetime.optimize.keys import settle_keys
-from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds
+from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, check_request
 
 SHORTEST_MOTION = 0.1  # [s]
@@ -37,6 +37,7 @@ class StartingPoint:
     half_knots: tuple[Ints, ...]  # of each hold, frames besides the knots at which it holds
     notes: tuple[str, ...]  # changes that were needed
     conflicts: tuple[str, ...]  # what cannot hold together, known before solving
+    added_knots: tuple[Instant, ...] = ()  # knots besides those asked for
 
     @property
     def character(self) -> Character:
@@ -96,6 +97,15 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
         request, timeline, holds, keys, guess, make_frames(timeline, [*instants, *extra]), instants, half_knots, notes,
         (*conflicts, *doubled, *impossible),
     )  # fmt: skip
+
+
+def with_finer_knots(start: StartingPoint, places: Sequence[Instant]) -> StartingPoint:
+    """Returns the starting point with further knots at (phase, s). Contacts, keys and the first guess are the same."""
+    timeline = with_more_knots(start.timeline, places)
+    half_knots, extra = _half_knots(timeline, start.holds, start.keys, len(start.instants))
+    frames = make_frames(timeline, [*start.instants, *extra])
+    added = (*start.added_knots, *places)
+    return replace(start, timeline=timeline, frames=frames, half_knots=half_knots, added_knots=added)
 
 
 def _half_knots(

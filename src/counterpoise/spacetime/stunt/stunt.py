@@ -31,6 +31,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.optimize import (
     Key,
     MotionProblem,
+    MotionTuning,
     Progress,
     Requirement,
     Result,
@@ -82,9 +83,11 @@ class Stunt:
         callback: Callable[[Progress], bool | None] | None = None,
         warm: Result | None = None,
         problem: MotionProblem | None = None,
+        tuning: MotionTuning | None = None,
     ) -> Result:
         """Returns the optimised motion; see `optimize_motion`. `problem` is the result of `problem()`, if known."""
-        found = solve_motion(self.problem() if problem is None else problem, callback=callback, warm=warm)
+        asked = self.problem() if problem is None else problem
+        found = solve_motion(asked, callback=callback, warm=warm, tuning=tuning)
         return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
