@@ -39,6 +39,7 @@ from counterpoise.spacetime.optimize import (
     Taste,
     TorqueLimit,
     Touch,
+    Velocity,
     Violation,
     build_motion_problem,
     optimize_motion,
@@ -50,7 +51,8 @@ __all__ = [
     "AggregateForce", "Apart", "Apex", "CheckReport", "CheckTuning", "Clear", "ContactForces", "Cycle", "Effort",
     "Facing", "FixResult", "FixTuning", "JointTorques", "Key", "Moment", "MomentumDerivatives", "MotionFault",
     "MotionProblem", "MotionTuning", "Place", "Places", "Progress", "Require", "Requirement", "Result", "Strain",
-    "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Violation", "aggregate_force", "aggregate_force_derivatives",
+    "Stunt", "Taste", "TorqueLimit", "Touch", "Turns", "Velocity", "Violation", "aggregate_force",
+    "aggregate_force_derivatives",
     "build_motion_problem", "check_motion", "fix_motion", "joint_torque_derivatives", "joint_torques", "momentum",
     "momentum_derivatives", "optimize_motion", "point_jacobians", "read_stunt", "solve_motion", "turn_jacobians",
 ]  # fmt: skip

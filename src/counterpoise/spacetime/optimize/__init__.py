@@ -15,6 +15,7 @@ from counterpoise.spacetime.optimize.requirements.facing import Facing
 from counterpoise.spacetime.optimize.requirements.place import Place
 from counterpoise.spacetime.optimize.requirements.require import Require
 from counterpoise.spacetime.optimize.requirements.torque import Effort, TorqueLimit
+from counterpoise.spacetime.optimize.requirements.velocity import Velocity
 from counterpoise.spacetime.optimize.result import Result, Violation
 from counterpoise.spacetime.optimize.run import Progress
 from counterpoise.spacetime.optimize.solve import optimize_motion, solve_motion
@@ -23,5 +24,5 @@ from counterpoise.spacetime.optimize.tuning import MotionTuning
 __all__ = [
     "Apart", "Apex", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionFault",
     "MotionProblem", "MotionTuning", "Place", "Progress", "Require", "Requirement", "Result", "Strain", "Taste",
-    "TorqueLimit", "Touch", "Violation", "build_motion_problem", "optimize_motion", "solve_motion",
+    "TorqueLimit", "Touch", "Velocity", "Violation", "build_motion_problem", "optimize_motion", "solve_motion",
 ]  # fmt: skip

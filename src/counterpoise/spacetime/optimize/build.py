@@ -30,7 +30,7 @@ from counterpoise.spacetime.optimize.rows.elastic import ElasticRows
 from counterpoise.spacetime.optimize.rows.key import KeyRows
 from counterpoise.spacetime.optimize.rows.order import order_rows
 from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
-from counterpoise.spacetime.optimize.rows.speed import RestRows, SeamRows
+from counterpoise.spacetime.optimize.rows.speed import KeySpeedRows, SeamRows
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
 from counterpoise.spacetime.optimize.spheres import BodySphere, spheres_off_feet, spheres_on
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
@@ -152,15 +152,16 @@ def _contacts(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list
 
 
 def _exact_keys(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[RowBlock]:
-    """Rows of exact keys, and of rest where a key asks for it."""
+    """Rows of exact keys, and of rest or velocities where a key asks for them."""
     out: list[RowBlock] = []
     for key in start.keys:
         frame = start.key_frame(key)
         dofs, target = key_target(start.character, key, e, frame)
         if key.soft is None:
             out.append(KeyRows(e, frame, dofs, target, key.label))
-        if key.rest:
-            out.append(RestRows(e, layout, frame, dofs, key.label))
+        if key.rest or key.velocity is not None:
+            velocity = None if key.velocity is None else np.asarray(key.velocity, float)
+            out.append(KeySpeedRows(e, layout, frame, dofs, key.label, velocity))
     return out
 
 

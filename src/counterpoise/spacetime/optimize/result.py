@@ -87,6 +87,11 @@ class Result:
         """Whether it is solved without exceptions."""
         return self.status == SOLVED
 
+    @property
+    def end(self) -> float:
+        """When the motion ends [s]."""
+        return float(self.curve.times[-1])
+
     def sample(self, t: ArrayLike) -> Sample:
         """Returns pose, velocity and acceleration of the exact curve."""
         return self.curve.sample(t)

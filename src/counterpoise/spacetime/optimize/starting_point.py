@@ -116,7 +116,7 @@ def _half_knots(
     Returns the frames they become, for each hold, and the instants.
     """
     first = sum(len(p.breaks) for p in timeline.phases) + instants
-    still = {timeline.locate(k.time) for k in keys if k.rest and k.whole}
+    still = {timeline.locate(k.time) for k in keys if k.whole_state}
     frames: list[Ints] = []
     out: list[Instant] = []
     for hold in holds:

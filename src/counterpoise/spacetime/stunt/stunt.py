@@ -127,7 +127,7 @@ def read_stunt(source: str | os.PathLike[str]) -> Stunt:
 
 def _key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table]:
     time = times.need(table, "time")
-    pose = poses.read(table, "pose")
+    pose, velocity = poses.read_moving(table, "pose")
     only = joints_of(table, "only", poses.character) if "only" in table else None
     table.known.append("only")
     soft = table.number("soft", "a weight above 0 (10 is a strong one); leave it out for an exact key")
@@ -138,8 +138,8 @@ def _key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table
     table.done()
     if isinstance(time, Moment) and not times.is_event(time):
         raise table.fault("time", f"the moment of a key begins or ends a contact; {time.name!r} does not: give seconds")
-    with table.at("soft" if "soft" in table else None):
-        return Key(time, pose, only, root, soft, rest, name), table
+    with table.at("soft" if "soft" in table else "moving" if "moving" in table else None):
+        return Key(time, pose, only, root, soft, rest, name, velocity), table
 
 
 def _terrain(top: Table) -> Terrain | None:
