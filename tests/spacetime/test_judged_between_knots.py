@@ -112,7 +112,8 @@ def test_a_motion_nobody_has_the_strength_for_is_not_solved(human):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["back_flip", "box_jump", "cartwheel", "cycle", "dismount", "high_jump", "landing", "long_jump", "monkey_bars",
+    ["back_flip", "box_jump", "cartwheel", "cycle", "dismount", "front_flip", "high_jump", "landing",
+     "long_jump", "monkey_bars", "one_leg_hop", "running_jump", "sit_and_rise",
      "standing_jump", "twist_jump", "vault"],
 )  # fmt: skip
 def test_all_stunts_are_solved_without_exceptions(name):

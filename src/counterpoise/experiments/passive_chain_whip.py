@@ -46,7 +46,13 @@ def swing(character: Character, settings: PassiveChainWhipSettings, bounded: boo
     keys = (Key(0.0, start, rest=True), Key(settings.seconds, end, soft=0.1))
     wishes = (TorqueLimit([j.name for j in character.joints], limit=settings.limit),) if bounded else ()
     return optimize_motion(
-        character, keys, (), settings.seconds, wishes=wishes, rate=settings.rate, taste=Taste(smooth=0.01, heft=0.0)
+        character,
+        keys,
+        (),
+        settings.seconds,
+        wishes=wishes,
+        rate=settings.rate,
+        taste=Taste(smooth=0.01, heft=0.0, posture=0.0),
     )
 
 

@@ -60,7 +60,10 @@ class StagedStunt:
 def problem_of(stunt: StagedStunt) -> MotionProblem:
     """Returns the problem of a stunt."""
     taste = Taste(
-        smooth=stunt.smooth, near=stunt.near, joints=dict(SMOOTH_JOINTS if stunt.joints is None else stunt.joints)
+        smooth=stunt.smooth,
+        near=stunt.near,
+        posture=0.0,
+        joints=dict(SMOOTH_JOINTS if stunt.joints is None else stunt.joints),
     )
     limits: list[Requirement] = [] if stunt.strength is None else [TorqueLimit(share=stunt.strength)]
     if stunt.apart:

@@ -21,7 +21,7 @@ from counterpoise.control.perform.planned_motion import PlannedMotion, fill_plan
 from counterpoise.errors import CounterpoiseError
 from counterpoise.files import open_archive, write_archive
 from counterpoise.objectives.surface import LEVEL
-from counterpoise.spacetime.optimize import Clear, Key, MotionTuning, TorqueLimit, Touch
+from counterpoise.spacetime.optimize import Clear, Key, MotionTuning, Taste, TorqueLimit, Touch
 from counterpoise.spacetime.stunt.stunt import Stunt
 
 VERSION = 1  # of the plans: a change of what is planned, or how, makes older files unused
@@ -81,6 +81,7 @@ def getting_up_stunt(character: Character, tuning: GettingUpPlanTuning | None = 
     return Stunt(
         name="getting up", character=character, keys=keys, contacts=tuple(contacts), duration=end,
         wishes=(TorqueLimit(share=t.strength), hands), rate=t.rate / pace, clear=tuple(upper),
+        taste=Taste(posture=0.0),
     )  # fmt: skip
 
 

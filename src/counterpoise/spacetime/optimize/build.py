@@ -15,10 +15,11 @@ from counterpoise.spacetime.optimize.frames import base_of
 from counterpoise.spacetime.optimize.hold_forces import HoldForces
 from counterpoise.spacetime.optimize.holds import handed_over
 from counterpoise.spacetime.optimize.initial import Variables, initial_variables
-from counterpoise.spacetime.optimize.keys import coordinates, key_target
+from counterpoise.spacetime.optimize.keys import key_target
 from counterpoise.spacetime.optimize.layout import Layout, lay_out
 from counterpoise.spacetime.optimize.moments import RATE, Time
 from counterpoise.spacetime.optimize.near import with_rows_near
+from counterpoise.spacetime.optimize.posture import nearness
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement, RowContext
@@ -210,10 +211,9 @@ def _spheres(request: MotionRequest) -> tuple[tuple[BodySphere, ...], tuple[Body
 def _cost(
     start: StartingPoint, e: MotionEvaluation, layout: Layout, torques: TorquePlan | None, blocks: Sequence[RowBlock]
 ) -> MotionCost:
-    character, frames, guess = start.character, start.frames, start.guess
-    smooth, near = weights(character, start.request.taste)
-    q = guess.sample(np.clip(start.knot_times, guess.start, guess.end)).q
-    goal = coordinates(character, e.base.quaternion[: frames.knots], q)
+    taste = start.request.taste
+    near, goal = nearness(start, e, taste)
+    smooth = weights(start.character, taste)[0]
     return MotionCost(e, layout, smooth, goal, near, soft_keys(start, e), _prices(start, layout, torques, blocks))
 
 

@@ -107,6 +107,7 @@ class Touch:
     most: float | None = None  # [N] largest force; None: no bound
     sole: float = 1.0  # share of a flat foot's sole, about its middle, on which forces act: less leaves a reserve
     name: str = ""
+    roll: float = 0.0  # [s] before it leaves in which a flat foot rolls over its toes
 
     def __post_init__(self) -> None:
         check_time(self.start, f"the start of {self.part!r}'s contact")
@@ -122,6 +123,10 @@ class Touch:
             raise BadValue(f"a hand on a bar needs place=(x, y, z), where on the bar it holds; {self.part!r} has none")
         if self.place is not None and np.shape(self.place) not in ((2,), (3,)):
             raise BadValue(f"the place of {self.label!r} is (x, y) or (x, y, z) [m]; got {self.place!r}")
+        if not 0.0 <= self.roll < seconds(self.end) - seconds(self.start):
+            raise BadValue(f"the roll of {self.label!r} is a part of its time [s], 0 or more; got {self.roll!r}")
+        if self.roll > 0.0 and self.how != "flat":
+            raise BadValue(f"only a flat foot rolls over its toes; {self.label!r} is {self.how!r}")
         if not 0.0 < self.sole <= 1.0:
             raise BadValue(f"the sole of a contact is a share from 0 to 1; got {self.sole!r}")
         for label in ("friction", "torque", "grip"):
@@ -143,11 +148,12 @@ class Taste:
     root_turn: float = 1.0  # and for its rotation
     heft: float = 1.0  # joints count as the inertia they carry to this power; 0: all alike
     near: float = 0.0  # integral of squared distance from the initial or reference motion [rad^2 s]
+    posture: float = 100.0  # likewise from the neutral pose, upright: joints count as the inertia they carry
     force: float = 1e-4  # of contact forces, in body weights: shares them out among points
     joints: Mapping[str, float] = field(default_factory=dict)  # share of `smooth` and `near` by joint
 
     def __post_init__(self) -> None:
-        for name in ("smooth", "root_place", "root_turn", "heft", "near", "force"):
+        for name in ("smooth", "root_place", "root_turn", "heft", "near", "posture", "force"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0.0):
                 raise BadValue(f"Taste.{name} is a number >= 0; got {value!r}")

@@ -17,6 +17,7 @@ from counterpoise.spacetime.optimize.holds import Hold, make_hold, without_doubl
 from counterpoise.spacetime.optimize.keys import settle_keys
 from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, check_request
+from counterpoise.spacetime.optimize.rolling import with_rolling_feet
 
 SHORTEST_MOTION = 0.1  # [s]
 
@@ -84,10 +85,11 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
             f"a duration of {seconds(duration):g} s leaves no time to move; {SHORTEST_MOTION:g} s were taken"
         )
         duration = SHORTEST_MOTION
-    events: list[Time] = [t for c in request.contacts for t in (c.start, c.end)]
+    contacts = with_rolling_feet(request.contacts, duration)
+    events: list[Time] = [t for c in contacts for t in (c.start, c.end)]
     inner = [seconds(k.time) for k in request.keys if not isinstance(k.time, Moment)]
     timeline = make_timeline(duration, events, request.rate, inner, request.fine)
-    holds, doubled = without_double([make_hold(character, c, timeline) for c in request.contacts], timeline)
+    holds, doubled = without_double([make_hold(character, c, timeline) for c in contacts], timeline)
     keys, notes, impossible = settle_keys(character, request.keys, timeline, holds)
     guess = request.reference if request.reference is not None else first_guess(character, keys, timeline)
     times = [t for r in request.requirements for t in r.instants()]

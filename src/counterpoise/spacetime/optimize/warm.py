@@ -14,6 +14,7 @@ from counterpoise.spacetime.optimize.frames import frame_of
 from counterpoise.spacetime.optimize.initial import fit_coordinates
 from counterpoise.spacetime.optimize.keys import coordinates, key_target
 from counterpoise.spacetime.optimize.moments import seconds
+from counterpoise.spacetime.optimize.posture import nearness
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.starting_point import with_finer_knots
 
@@ -80,7 +81,8 @@ def change_of_slope(problem: MotionProblem, warm: Result, x: Array) -> Array:
         if key.soft is not None and seconds(key.time) <= problem.timeline.times[-1]:
             frame = frame_of(problem.timeline, key.time, problem.frames)
             soft.append((frame, *key_target(problem.character, key, e, frame), key.soft))
-    before = MotionCost(e, problem.layout, old.cost.weights, cost.goal, old.cost.near, soft, cost.prices)
+    near, goal = nearness(problem.basis, e, old.request.taste)
+    before = MotionCost(e, problem.layout, old.cost.weights, goal, near, soft, cost.prices)
     problem.evaluate(x)
     now, then = np.empty(len(x)), np.empty(len(x))
     cost.gradient(e, x, now)

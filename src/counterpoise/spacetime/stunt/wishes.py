@@ -219,7 +219,7 @@ def read_taste(top: Table, character: Character) -> Taste:
         return Taste()
     given: dict[str, Any] = {
         key: table.number(key, "a weight, 0 or more", low=0.0)
-        for key in ("smooth", "near", "heft", "root_place", "root_turn", "force")
+        for key in ("smooth", "near", "posture", "heft", "root_place", "root_turn", "force")
     }
     shares = table.table("joints", "taste.joints")
     table.done()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Flags
-from counterpoise.character.shapes import Rod
 from counterpoise.spacetime.optimize.judge.faults import DEPTH_ALLOWED, LIMIT_ALLOWED, Measure
 from counterpoise.spacetime.optimize.judge.samples import Samples
 from counterpoise.spacetime.optimize.near import held_bodies
@@ -55,22 +54,21 @@ def overlap_measures(s: Samples) -> list[Measure]:
     """Returns how deep parts of the body, as rods, are in each other; neighbours may touch."""
     character, asked = s.start.character, [r for r in s.start.request.requirements if isinstance(r, Apart)]
     kinematics = s.evaluation.kinematics(np.arange(s.count))
-    wanted: dict[tuple[str, str], tuple[tuple[Rod, Rod], bool]] = {}
-    for a, b in rod_pairs(character):
-        wanted[a.body, b.body] = (a, b), any(r.bodies is None and r.others is None for r in asked)
-    for r in asked:
-        for a, b in rod_pairs(character, r.bodies, r.others):
-            key = (b.body, a.body) if (b.body, a.body) in wanted else (a.body, b.body)
-            wanted[key] = (a, b), True
+    every = any(r.bodies is None and r.others is None for r in asked)
+    named = {frozenset((a.body, b.body)) for r in asked for a, b in rod_pairs(character, r.bodies, r.others)}
     dropped = s.problem.without_apart() is s.problem
-    out = []
-    for (one, two), ((a, b), own) in wanted.items():
+    depths: dict[tuple[str, str], Array] = {}
+    for a, b in rod_pairs(character):
         ends = [kinematics.position(r.body, p) for r in (a, b) for p in (r.start, r.end)]
         deep = a.radius + b.radius - np.linalg.norm(gap_of_lines(*ends), axis=-1)
         if deep.max() > DEPTH_ALLOWED:
-            note = ", which were asked to stay apart," if own and dropped else ""
-            text = f"{one} and {two}{note} are {{size}} inside each other"
-            out.append(Measure("overlap", text, deep, DEPTH_ALLOWED, "m", own and not dropped))
+            depths[a.body, b.body] = np.maximum(deep, depths.get((a.body, b.body), deep))
+    out = []
+    for (one, two), deep in depths.items():
+        own = every or frozenset((one, two)) in named
+        note = ", which were asked to stay apart," if own and dropped else ""
+        text = f"{one} and {two}{note} are {{size}} inside each other"
+        out.append(Measure("overlap", text, deep, DEPTH_ALLOWED, "m", own and not dropped))
     return out
 
 
