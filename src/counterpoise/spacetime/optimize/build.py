@@ -33,7 +33,7 @@ from counterpoise.spacetime.optimize.rows.order import order_rows
 from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
 from counterpoise.spacetime.optimize.rows.speed import KeySpeedRows, SeamRows
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
-from counterpoise.spacetime.optimize.spheres import BodySphere, spheres_off_feet, spheres_on
+from counterpoise.spacetime.optimize.spheres import BodySphere, shapes_of_feet, spheres_off_feet, spheres_on
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
 from counterpoise.spacetime.optimize.weights import knot_seconds, weights
 from counterpoise.terrain import Terrain
@@ -202,7 +202,8 @@ def _spheres(request: MotionRequest) -> tuple[tuple[BodySphere, ...], tuple[Body
     character = request.character
     if request.clear is not None or not character.floating:
         return tuple(spheres_on(character, request.clear or ())), ()
-    return tuple(spheres_on(character, [f.name for f in character.feet])), tuple(spheres_off_feet(character))
+    rest = (*spheres_off_feet(character), *shapes_of_feet(character))
+    return tuple(spheres_on(character, [f.name for f in character.feet])), rest
 
 
 # -- cost ------------------------------------------------------------------------------------------------------------
