@@ -161,7 +161,8 @@ def _fit(character: Character, reference: Array, ground: GroundPlan, wanted: Arr
     limits = character.limits
     made, _ = fit_frames(
         lowered, np.ones(n, np.int64), tree_of(character), dof_lists(character), no_aims, np.zeros((n, 0, 4)),
-        (ground.bodies, ground.locals, ground_weights), places, weights, pose_weights, lowered,
+        (ground.bodies, ground.locals, ground_weights, np.zeros(len(ground.bodies))), places, weights, pose_weights,
+        lowered,
         (limits.range_qpos, limits.range_dof, limits.range_low, limits.range_high),
         limits.ball_tables(np.arange(character.nv, dtype=np.int64)), (LIMIT_WEIGHT, 0.0),
         MAX_FIT_STEPS, FIT_TOLERANCE, 0.0,
