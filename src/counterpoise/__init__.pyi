@@ -9,6 +9,7 @@ from counterpoise import motion as motion
 from counterpoise import objectives as objectives
 from counterpoise import pose as pose
 from counterpoise import render as render
+from counterpoise import scene as scene
 from counterpoise import spacetime as spacetime
 from counterpoise import spatial as spatial
 from counterpoise.character import BallLimit as BallLimit
@@ -115,6 +116,13 @@ from counterpoise.render import Camera as Camera
 from counterpoise.render import filmstrip as filmstrip
 from counterpoise.render import still as still
 from counterpoise.render.video import video as video
+from counterpoise.scene import Scene as Scene
+from counterpoise.scene import SceneEdit as SceneEdit
+from counterpoise.scene import SceneHistory as SceneHistory
+from counterpoise.scene import apply_edit as apply_edit
+from counterpoise.scene import new_scene as new_scene
+from counterpoise.scene import read_scene as read_scene
+from counterpoise.scene import write_scene as write_scene
 from counterpoise.simulate import Platform as Platform
 from counterpoise.simulate import Push as Push
 from counterpoise.simulate import Recording as Recording

@@ -6,14 +6,34 @@ from counterpoise.render.draw import draw
 from counterpoise.render.model_solids import ModelSolids, scene_from_model
 from counterpoise.render.overlays import arrow, disc, marker, solid, trail
 from counterpoise.render.pictures import filmstrip, still
-from counterpoise.render.scene import Look, Scene, joined
+from counterpoise.render.scene import DrawnScene, Look, joined
 from counterpoise.render.sources import as_take, take_of
 from counterpoise.render.stage import CameraPath, DrawnStage
 from counterpoise.render.take import Take
 from counterpoise.render.video import video, write_video
 
 __all__ = [
-    "Camera", "CameraPath", "DrawnStage", "Look", "ModelSolids", "Scene", "Take", "arrow", "as_take", "disc", "draw",
-    "filmstrip", "frame_points", "joined", "marker", "palette", "scene_from_model", "solid", "still", "take_of",
-    "trail", "video", "write_video",
+    "Camera",
+    "CameraPath",
+    "DrawnScene",
+    "DrawnStage",
+    "Look",
+    "ModelSolids",
+    "Take",
+    "arrow",
+    "as_take",
+    "disc",
+    "draw",
+    "filmstrip",
+    "frame_points",
+    "joined",
+    "marker",
+    "palette",
+    "scene_from_model",
+    "solid",
+    "still",
+    "take_of",
+    "trail",
+    "video",
+    "write_video",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from counterpoise.render import palette
 from counterpoise.render.camera import AZIMUTH, ELEVATION, FIELD_OF_VIEW, Camera, frame_points, smoothed
 from counterpoise.render.model_solids import ModelSolids
 from counterpoise.render.overlays import arrow, disc, marker, trail
-from counterpoise.render.scene import Look, Scene, joined
+from counterpoise.render.scene import DrawnScene, Look, joined
 from counterpoise.render.take import Take
 
 
@@ -41,12 +41,12 @@ class DrawnStage:
         mujoco.mj_kinematics(self.take.model, self._data)
         return self._data
 
-    def solids(self, time: float, part: str = "all") -> Scene:
+    def solids(self, time: float, part: str = "all") -> DrawnScene:
         """Returns the solids of the model at `time`; `part` as in `ModelSolids.placed`."""
         data = self._posed(time)
         return self.model_solids.placed(data.geom_xpos, data.geom_xmat, part)
 
-    def overlays(self, time: float) -> list[Scene]:
+    def overlays(self, time: float) -> list[DrawnScene]:
         """Returns markers, arrows and trails at `time`."""
         take, parts = self.take, []
         row = int(np.argmin(np.abs(take.times - time)))
@@ -61,7 +61,7 @@ class DrawnStage:
             parts.append(disc(take.cop[row]))
         return parts
 
-    def scene(self, time: float) -> Scene:
+    def scene(self, time: float) -> DrawnScene:
         """Returns everything at `time`: world, figure, ghost, overlays, and a ground if the model has none."""
         parts = [self.solids(time)]
         if self._ghost is not None:

@@ -50,6 +50,11 @@ from counterpoise.spacetime.stunt.times import TimeReader, read_fine, read_rate
 from counterpoise.spacetime.stunt.wishes import joints_of, read_taste, read_wish
 from counterpoise.terrain import Terrain
 
+SCENE_ENTRIES = (  # what a scene says besides a motion (see counterpoise.scene)
+    "scene", "physics", "characters", "edit", "motions", "world", "controller", "controllers", "simulation", "push",
+    "random_pushes", "constraint", "camera", "note", "output",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, eq=False)
 class Stunt:
@@ -89,13 +94,25 @@ class Stunt:
 
 
 def read_stunt(source: str | os.PathLike[str]) -> Stunt:
-    """Reads a stunt from a TOML file, or from its text."""
+    """Reads a stunt from a TOML file, or from its text. What a scene says besides its motion is not read here."""
     top = open_toml(source, "stunt")
-    character = read_character(top)
-    poses = PoseReader(character, top)
+    stunt = stunt_from(top, read_character(top))
+    top.known += SCENE_ENTRIES
+    top.done()
+    return stunt
+
+
+def stunt_from(
+    top: Table, character: Character, poses: PoseReader | None = None, terrain: Terrain | None = None
+) -> Stunt:
+    """Returns the stunt that a table describes, for a character. Entries that are none of a stunt's are not looked at.
+
+    `poses` reads poses, by default those of the table; `terrain` is there besides the pieces in the table.
+    """
+    poses = PoseReader(character, top) if poses is None else poses
     times = TimeReader(top)
     tables = {kind: times.fitting(top.tables(kind), kind == "key") for kind in ("key", "contact", "wish", "fine")}
-    keys = without_doubles([_key(table, poses, times) for table in tables["key"]], times)
+    keys = without_doubles([read_key(table, poses, times) for table in tables["key"]], times)
     touches = with_unique_names([t for table in tables["contact"] for t in read_contact(table, character, times)])
     wishes = [read_wish(table, character, times) for table in tables["wish"]]
     check_order(touches, times, top)
@@ -113,16 +130,16 @@ def read_stunt(source: str | os.PathLike[str]) -> Stunt:
         fine=read_fine(tables["fine"], times),
         reference=_reference(top, poses),
         clear=_clear(top, character),
-        terrain=_terrain(top),
+        terrain=_terrain(top) or terrain,
         conflicts=tuple(times.conflicts),
     )
     times.done()
-    top.done()
     check_start(stunt.keys, [t for _, t in keys], stunt.reference, character, top)
     return stunt
 
 
-def _key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table]:
+def read_key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table]:
+    """Returns the key of one table [[key]]."""
     time = times.need(table, "time")
     pose = poses.read(table, "pose")
     only = joints_of(table, "only", poses.character) if "only" in table else None
