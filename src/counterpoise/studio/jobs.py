@@ -133,7 +133,7 @@ def run_check(tell: Told, motion: Motion) -> JobDone:
     """Checks a motion."""
     from counterpoise.spacetime.check import check_motion
 
-    report = check_motion(motion, progress=lambda share: _or_stop(tell, "checking", share))
+    report = check_motion(motion, progress=lambda *said: _or_stop(tell, "checking", *said))
     return JobDone(report.verdict, verdict=report.verdict, marks=marks_of(report))
 
 
@@ -141,15 +141,17 @@ def run_fix(tell: Told, motion: Motion) -> JobDone:
     """Fixes a motion; after a stop the rest of it is unchanged."""
     from counterpoise.spacetime.fix import fix_motion
 
-    result = fix_motion(motion, progress=lambda stage, share: _or_stop(tell, stage, share))
+    result = fix_motion(motion, progress=lambda *said: _or_stop(tell, "fixing", *said))
     return JobDone(
         result.summary, result.motion, result.after.verdict, marks_of(result.after), marks_of(result.before),
         stopped=result.stopped,
     )  # fmt: skip
 
 
-def _or_stop(tell: Told, stage: str, share: float) -> None:
-    if not tell(JobReport(stage, share)):
+def _or_stop(tell: Told, stage: str, *said: Any) -> None:
+    if len(said) == 2:
+        stage = said[0]
+    if not tell(JobReport(stage, said[-1])):
         raise KeyboardInterrupt
 
 

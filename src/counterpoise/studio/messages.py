@@ -137,6 +137,8 @@ def _checked(value: Any, hint: Any, where: str) -> Any:
 
 def _plain(value: Any, hint: Any, where: str) -> Any:
     """Returns a number, a flag or a text."""
+    if hint is Any:  # the values of an edit: the scene checks them
+        return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if hint is float and number and math.isfinite(value):
         return float(value)

@@ -20,7 +20,7 @@ from counterpoise.errors import CounterpoiseError
 from counterpoise.studio.desk import Desk
 from counterpoise.studio.document import Document
 from counterpoise.studio.events import Trouble
-from counterpoise.studio.figure_facts import figure_glb, mesh_key
+from counterpoise.studio.file_routes import close_exports, file_routes
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.guard import FILE_HEADERS, Guard, page_headers
 from counterpoise.studio.messages import dump_event, read_command
@@ -86,22 +86,13 @@ def build_app(guard: Guard, folder: Folder, document: Document) -> Starlette:
         desk.start()
         yield
         desk.end()
+        close_exports()
 
     async def socket(ws: WebSocket) -> None:
         await serve_page(ws, pages, desk)
 
-    async def figure(request: Request) -> Response:
-        character = desk.workshop.character
-        if request.path_params["name"] != f"{mesh_key(character)}.glb":
-            return PlainTextResponse("this figure has changed; the page will ask again\n", 404)
-        return Response(figure_glb(character), media_type="model/gltf-binary", headers=FILE_HEADERS)
-
-    routes = [
-        Route("/", page),
-        Route("/figures/{name}", figure),
-        Route("/client/{path:path}", client_file),
-        WebSocketRoute("/ws", socket),
-    ]
+    routes = [Route("/", page), Route("/client/{path:path}", client_file), WebSocketRoute("/ws", socket)]
+    routes += file_routes(desk)
     app = Starlette(routes=routes, middleware=[Middleware(Gate, guard=guard)], lifespan=lifespan)
     app.state.desk = desk
     return app

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import uvicorn
 
-from counterpoise.character.library import character
-from counterpoise.errors import BadValue
-from counterpoise.studio.document import Document
+from counterpoise.errors import BadFile, BadValue
+from counterpoise.studio.desk import Desk
+from counterpoise.studio.document import start_document
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.guard import Guard, new_token
 from counterpoise.studio.server import build_app
+from counterpoise.studio.warming import start_warming
+from counterpoise.studio.workshop import Workshop
+
+
+def _set_warm(workshop: Workshop) -> None:
+    workshop.warm = True
+
 
 LOOPBACK = "127.0.0.1"
 
@@ -44,7 +51,15 @@ def serve(scene: Path | None, port: int, opens: bool) -> None:
     except OSError as error:
         raise BadValue(f"port {port} is taken ({error.strerror}): choose another with --port, or 0 for any") from None
     guard = Guard(new_token(), listening.getsockname()[1])
-    app = build_app(guard, Folder(Path.cwd()), Document(character("human")))
+    folder = Folder(Path.cwd())
+    if scene is not None and not scene.resolve().is_relative_to(folder.root):
+        raise BadFile(f"{str(scene)!r} lies outside this folder: start the studio in the folder of the scene")
+    if scene is not None and not scene.is_file():
+        raise BadFile(f"there is no file {str(scene)!r}", path=str(scene))
+    app = build_app(guard, folder, start_document(folder, scene))
+    desk: Desk = app.state.desk
+    desk.workshop.warm = False
+    start_warming(lambda: desk.ask(_set_warm))
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, ws="websockets-sansio", lifespan="on", timeout_graceful_shutdown=1,
         server_header=False, ws_max_size=1 << 23,

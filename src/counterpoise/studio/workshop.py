@@ -68,6 +68,7 @@ class Workshop:
         self.live: LiveRun | None = None
         self.past: LiveRun | None = None  # the last live run, after it was stopped
         self.time = 0.0  # [s] of the pose that was looked at last
+        self.warm = True  # whether compiled code is in the cache; until then nothing is computed unasked
         self.files: dict[str, bytes] = {}  # meshes and tracks by address, the newest last
         self.marks: dict[tuple[str, int], tuple[tuple[Mark, ...], str]] = {}  # (motion, number of its frames) -> check
         self.jobs = JobRunner(lambda job, said: self.later(lambda shop: shop.told(job, said)))
@@ -213,7 +214,7 @@ class Workshop:
 
     @property
     def needs_refining(self) -> bool:
-        return not self.document.shown.refined and self.live is None and self.drag is None
+        return self.warm and not self.document.shown.refined and self.live is None and self.drag is None
 
     # -- live ---------------------------------------------------------------------------------------------------------
     def advance_live(self) -> None:

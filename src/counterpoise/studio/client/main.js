@@ -51,11 +51,11 @@ const ears = {
   studio_ready: event => { state.ready = event; changed("ready"); document.body.dataset.ready = "yes"; },
   scene_changed: event => takeScene(event),
   rules_changed: event => { state.rules = event; changed("rules"); stage.touch(); },
-  live_changed: event => { const was = state.live?.running; state.live = event; changed("live"); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) overlays.setForces([], 0, 0); },
+  live_changed: event => { const was = state.live?.running; state.live = event; changed("live"); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) overlays.setForces([], 0, 0); if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
   joint_values: event => changed("joints", event),
   job_changed: event => { changed("job", event); if (event.state !== "running") figure.dropGhost("job"); },
   files_listed: event => changed("files", event),
-  trouble: event => toast(event.message, true),
+  trouble: event => { stats.troubles.push(event.message); toast(event.message, true); },
   notice: event => toast(event.message),
 };
 
@@ -83,7 +83,7 @@ const connection = new Connection({
 
 // -- pictures
 const stats = {
-  frames: 0, solve: /** @type {number[]} */ ([]), answer: /** @type {number[]} */ ([]), script: /** @type {number[]} */ ([]), last: /** @type {Frame | null} */ (null), live: /** @type {Frame | null} */ (null),
+  frames: 0, troubles: /** @type {string[]} */ ([]), solve: /** @type {number[]} */ ([]), answer: /** @type {number[]} */ ([]), script: /** @type {number[]} */ ([]), last: /** @type {Frame | null} */ (null), live: /** @type {Frame | null} */ (null),
   /** @param {Frame} frame */
   arrived(frame) {
     this.frames += 1;
@@ -159,7 +159,7 @@ on("add_key", () => send({ type: "add_pose_key", time: state.time }));
 setInterval(() => {
   const middle = (/** @type {number[]} */ list) => (list.length ? [...list.slice(-60)].sort((a, b) => a - b)[Math.min(list.length, 60) >> 1].toFixed(1) : "–");
   if (stage.scriptTime) stats.script.push(stage.scriptTime);
-  byId("status_facts").textContent = `solve ${middle(stats.solve)} ms   pointer to pose ${middle(stats.answer)} ms   script ${stage.scriptTime.toFixed(1)} ms`;
+  byId("status_facts").textContent = `solve ${middle(stats.solve)} ms · pointer to pose ${middle(stats.answer)} ms · script ${stage.scriptTime.toFixed(1)} ms`;
 }, 500);
 
 function frameView() {
@@ -210,4 +210,4 @@ addEventListener("drop", async event => {
 });
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { state, stats, stage, figure, overlays, track, dragging, setTime, select, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };
+/** @type {any} */ (window).studio = { state, stats, send, timeline, stage, figure, overlays, track, dragging, setTime, select, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };

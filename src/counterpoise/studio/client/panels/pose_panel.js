@@ -59,6 +59,7 @@ export class PosePanel {
       return make("div", { className: "slider" }, make("label", {}, `${joint.name.replaceAll("_", " ")}${count > 1 ? ` ${i + 1}` : ""}`, make("span", { className: "unit" }, unit)), range, number);
     });
     this.joints.replaceChildren(...rows);
+    if (this.last) this.values(this.last);
   }
 
   /** @param {boolean} done */
@@ -69,6 +70,7 @@ export class PosePanel {
 
   /** @param {import("../messages.js").JointValues} event */
   values(event) {
+    this.last = event;
     const values = this.joint ? event.values[this.joint.name] : undefined;
     this.sliders?.forEach((one, i) => {
       if (!values || document.activeElement === one.range || document.activeElement === one.number) return;

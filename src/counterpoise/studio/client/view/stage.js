@@ -23,7 +23,7 @@ export class Stage {
     this.renderer.setPixelRatio(plain ? 1 : Math.min(devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = !plain;
     this.scene = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(34, 1, 0.02, 200);
+    this.camera = new THREE.PerspectiveCamera(34, 1, 0.05, 120);
     this.camera.position.set(2.9, 1.55, 2.7);
     this.orbit = new OrbitControls(this.camera, canvas);
     this.orbit.target.set(0, 0.92, 0);
@@ -64,12 +64,12 @@ export class Stage {
     this.scene.background = sky;
     this.scene.fog = new THREE.Fog(sky, 9, 26);
     this.ground.clear();
-    const floor = new THREE.Mesh(new THREE.PlaneGeometry(80, 80).rotateX(-Math.PI / 2), new THREE.MeshStandardMaterial({ color: colour("--ground"), roughness: 1 }));
+    const floor = new THREE.Mesh(new THREE.PlaneGeometry(80, 80).rotateX(-Math.PI / 2), new THREE.MeshStandardMaterial({ color: colour("--ground"), roughness: 1, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 }));
     floor.receiveShadow = true;
-    floor.position.y = -0.0015;
+    floor.position.y = -0.002;
     const fine = new THREE.GridHelper(40, 80, 0, 0), coarse = new THREE.GridHelper(40, 20, 0, 0);
     for (const [grid, name] of /** @type {const} */ ([[fine, "--grid"], [coarse, "--grid-strong"]])) {
-      grid.material = new THREE.LineBasicMaterial({ color: colour(name), transparent: true, opacity: 0.7, depthWrite: false });
+      grid.material = new THREE.LineBasicMaterial({ color: colour(name), transparent: true, opacity: name === "--grid" ? 0.45 : 0.8, depthWrite: false });
       this.ground.add(grid);
     }
     this.floor = floor;
