@@ -112,6 +112,7 @@ from counterpoise.pose.keys import animate_keys_with_report as animate_keys_with
 from counterpoise.pose.paths import Path as Path
 from counterpoise.pose.planar import PlanarDrag as PlanarDrag
 from counterpoise.pose.planar import solve_planar as solve_planar
+from counterpoise.progress import Progress as Progress
 from counterpoise.render import Camera as Camera
 from counterpoise.render import filmstrip as filmstrip
 from counterpoise.render import still as still

@@ -30,6 +30,10 @@ class BadFile(CounterpoiseError, ValueError):
     """A file that cannot be read as the format it should have, or a path that cannot be written."""
 
 
+class Stopped(CounterpoiseError):
+    """Work that was stopped before it had anything to return."""
+
+
 class MissingRole(CounterpoiseError, ValueError):
     """A character lacks what the task needs: feet, hands, a floating root."""
 

@@ -109,8 +109,8 @@ def test_bad_words_are_one_line_and_exit_code_2(say, tmp_path: Path, words: tupl
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path: Path, say, monkeypatch):
-    def press(stage: str, share: float) -> None:
-        if share > 0.0:
+    def press(progress: cp.Progress) -> None:
+        if progress.share > 0.0:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

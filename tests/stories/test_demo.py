@@ -11,6 +11,7 @@ from PIL import Image
 from counterpoise import measure
 from counterpoise.errors import CounterpoiseError
 from counterpoise.experiments import demo, run_demo
+from counterpoise.progress import Progress
 from counterpoise.simulate import Recording
 
 FILES = ["cast.npz", "demo.mp4", "filmstrip.png", "jump.npz", "recording.npz"]
@@ -55,9 +56,8 @@ def test_a_length_beyond_the_demo_is_refused(tmp_path: Path):
 
 
 def test_ctrl_c_keeps_what_was_simulated(tmp_path: Path):
-    def stop(stage: str, share: float) -> None:
-        if share >= 0.5:
-            raise KeyboardInterrupt
+    def stop(progress: Progress) -> bool:
+        return progress.share < 0.5
 
     with pytest.raises(KeyboardInterrupt):
         run_demo(tmp_path / "demo", stop, seconds=0.5)

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from counterpoise.errors import CounterpoiseError, nearest_name
+from counterpoise.errors import CounterpoiseError, Stopped, nearest_name
 
 app = typer.Typer(
     name="counterpoise",
@@ -30,6 +30,8 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)  # the exit code, if a verb ended with one
         sys.exit(code if isinstance(code, int) else 0)
+    except Stopped:
+        _fail("stopped", 130)
     except CounterpoiseError as error:
         _fail(str(error), 2)
     except KeyboardInterrupt:

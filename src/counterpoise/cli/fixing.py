@@ -11,7 +11,8 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, say, say_json
+from counterpoise.cli.output import bar, ended, say, say_json
+from counterpoise.errors import Stopped
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def fix(
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
     with bar(as_json) as show:
         result = fix_motion(motion, holds=holds, tuning=tuning, progress=show)
+        if result.stopped and not result.windows:
+            raise Stopped("stopped before anything was fixed; no file was written")
     whole = _with_rest_frame(result.motion, source, figure_name, options)
     whole.write(out)
     results = {"input": source, "output": str(out), **result.to_json()}
@@ -84,11 +87,12 @@ def fix(
         plot_fix(result, motion, plot)
     if as_json:
         say_json(results)
-        return
-    _print(result)
-    for path in (out, report, plot):
-        if path is not None:
-            say(f"wrote {path}")
+    else:
+        _print(result)
+        for path in (out, report, plot):
+            if path is not None:
+                say(f"wrote {path}")
+    ended(show)
 
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:

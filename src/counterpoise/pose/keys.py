@@ -19,7 +19,7 @@ from counterpoise.character.track import follow
 from counterpoise.errors import BadValue
 from counterpoise.motion.keyframes import Keyframe, keyframed, pose_from_joints
 from counterpoise.motion.motion import Motion
-from counterpoise.pose.animation import Animation, Frame, Progress, frame_times, make_frames
+from counterpoise.pose.animation import Animation, Frame, Watching, frame_times, make_frames
 from counterpoise.pose.build import anchor_constraints, build_pose_problem
 from counterpoise.pose.constraints import Pin, PoseConstraint
 from counterpoise.pose.goals import PoseGoal, Posture
@@ -35,7 +35,7 @@ def animate_keys(
     support: str | Sequence[str] = "auto",
     rate: float = 60.0,
     constraints: Sequence[PoseConstraint] = (),
-    progress: Progress = None,
+    progress: Watching = None,
     base: ArrayLike | None = None,
     name: str = "",
 ) -> Motion:
@@ -58,7 +58,7 @@ def animate_keys_with_report(
     support: str | Sequence[str] = "auto",
     rate: float = 60.0,
     constraints: Sequence[PoseConstraint] = (),
-    progress: Progress = None,
+    progress: Watching = None,
     base: ArrayLike | None = None,
     name: str = "",
 ) -> Animation:

@@ -22,16 +22,15 @@ Times are seconds, angles degrees, lengths metres. Every mistake is reported wit
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize import (
     Key,
     MotionProblem,
-    Progress,
     Requirement,
     Result,
     Taste,
@@ -84,12 +83,13 @@ class Stunt:
 
     def optimize(
         self,
-        callback: Callable[[Progress], bool | None] | None = None,
+        callback: Watch | None = None,
         warm: Result | None = None,
         problem: MotionProblem | None = None,
     ) -> Result:
         """Returns the optimised motion; see `optimize_motion`. `problem` is the result of `problem()`, if known."""
-        found = solve_motion(self.problem() if problem is None else problem, callback=callback, warm=warm)
+        with watching(callback) as reporter:
+            found = solve_motion(self.problem() if problem is None else problem, callback=reporter, warm=warm)
         return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
