@@ -7,6 +7,7 @@ over a pipe. A job that is told to stop ends by itself and returns the best so f
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
 import threading
 import time
@@ -14,18 +15,22 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Literal
 
 from counterpoise.arrays import Array
-from counterpoise.errors import BadValue, CounterpoiseError
+from counterpoise.errors import BadValue, CounterpoiseError, Stopped
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import Progress, Watch
 from counterpoise.scene import Scene
 from counterpoise.scene.scene import scene_from_text
+from counterpoise.spacetime.check import CheckReport, check_motion
+from counterpoise.spacetime.fix import fix_motion
+from counterpoise.spacetime.optimize.run import OptimizeProgress
 
 JobKind = Literal["optimize", "check", "fix"]
 REPORT_EVERY = 0.2  # [s] between two reports of progress
 KILL_AFTER = 20.0  # [s] after which a job that does not stop is killed
-MOST_ITERATIONS = 400.0  # for the bar of progress: an optimisation seldom takes more
 
 
 @dataclass(frozen=True)
@@ -64,98 +69,73 @@ class JobDone:
     failed: bool = False
 
 
-Told = Callable[[JobReport], bool]  # returns whether to go on
-
-
 # -- in the worker ----------------------------------------------------------------------------------------------------
+class _Teller:
+    """Sends progress over the pipe, not more often than a person can see it; answers whether to go on."""
+
+    def __init__(self, pipe: Connection, stop: Any) -> None:
+        self._pipe, self._stop, self._last = pipe, stop, 0.0
+
+    def __call__(self, progress: Progress) -> bool:
+        now = time.monotonic()
+        if now - self._last >= REPORT_EVERY:
+            self._last = now
+            found = progress.motion() if isinstance(progress, OptimizeProgress) else None
+            times, poses = (None, None) if found is None else (found.times, found.poses)
+            self._pipe.send(JobReport(progress.stage, progress.share, progress.message, times, poses))
+        return not self._stop.is_set()
+
+
 def work(pipe: Connection, stop: Any) -> None:
     """The worker's loop: one job after another, until the pipe closes."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal ends the server, which closes the pipe
     while True:
         try:
             kind, values = pipe.recv()
         except (EOFError, OSError):
             return
-        last = 0.0
-
-        def tell(report: JobReport) -> bool:
-            nonlocal last
-            now = time.monotonic()
-            if now - last >= REPORT_EVERY:
-                last = now
-                pipe.send(report)
-            return not stop.is_set()
-
         try:
-            pipe.send(RUNNERS[kind](tell, **values))
+            pipe.send(RUNNERS[kind](_Teller(pipe, stop), **values))
+        except Stopped as error:
+            pipe.send(JobDone(str(error), stopped=True))
         except CounterpoiseError as error:
             pipe.send(JobDone(str(error), failed=True))
-        except KeyboardInterrupt:
-            pipe.send(JobDone("stopped", stopped=True))
         except Exception as error:
             traceback.print_exc(file=sys.stderr)
             pipe.send(JobDone(f"{type(error).__name__}: {error}. Please report this.", failed=True))
 
 
-def run_optimize(tell: Told, text: str, folder: Any, source: str, motion: str) -> JobDone:
-    """Optimises a motion of keys; the report holds the candidate so far."""
+def run_optimize(tell: Watch, text: str, folder: Path, source: str, motion: str) -> JobDone:
+    """Optimises a motion of keys; reports hold the candidate so far."""
     stunt = scene_from_text(text, folder, source).motion(motion).stunt
-    if stunt is None:
-        raise BadValue("a motion of keys is optimised; this one has none: set at least two keys first")
-    if len(stunt.keys) < 2:
-        raise BadValue(f"optimising needs two keys at least; there is {len(stunt.keys)}: set another one")
-    tell(JobReport("building", 0.0))
-    last = 0.0
-
-    def told(progress: Any) -> bool | None:
-        nonlocal last
-        share = min(0.99, progress.iteration / MOST_ITERATIONS)
-        now = time.monotonic()
-        if now - last < REPORT_EVERY:
-            return tell(JobReport("optimising", share)) or False
-        last = now
-        found = progress.motion()
-        words = f"iteration {progress.iteration}, {progress.worst} {progress.violation:.1e}"
-        return tell(JobReport("optimising", share, words, found.times, found.poses)) or False
-
-    result = stunt.optimize(callback=told)
+    if stunt is None or len(stunt.keys) < 2:
+        raise BadValue("optimising needs two keys at least: pose the figure at another time")
+    tell(Progress("building", 0.0))
+    result = stunt.optimize(callback=tell)
     marks = tuple(Mark(v.name, str(v), v.time, v.time, v.time, True) for v in result.violations)
     marks += tuple(Mark("conflict", words, 0.0, 0.0, 0.0, True) for words in result.conflicts)
     head = f"{result.status}: {result.iterations} iterations, {result.seconds:.1f} s"
-    if result.violations:
-        head += f"; {result.violations[0]}"
+    if marks:
+        head += f"; {marks[0].words}"
     return JobDone(head, result.motion, head, marks, stopped=result.status == "stopped")
 
 
-def run_check(tell: Told, motion: Motion) -> JobDone:
+def run_check(tell: Watch, motion: Motion) -> JobDone:
     """Checks a motion."""
-    from counterpoise.spacetime.check import check_motion
-
-    report = check_motion(motion, progress=lambda *said: _or_stop(tell, "checking", *said))
+    report = check_motion(motion, progress=tell)
     return JobDone(report.verdict, verdict=report.verdict, marks=marks_of(report))
 
 
-def run_fix(tell: Told, motion: Motion) -> JobDone:
-    """Fixes a motion; after a stop the rest of it is unchanged."""
-    from counterpoise.spacetime.fix import fix_motion
-
-    result = fix_motion(motion, progress=lambda *said: _or_stop(tell, "fixing", *said))
-    return JobDone(
-        result.summary, result.motion, result.after.verdict, marks_of(result.after), marks_of(result.before),
-        stopped=result.stopped,
-    )  # fmt: skip
+def run_fix(tell: Watch, motion: Motion) -> JobDone:
+    """Fixes a motion; after a stop the rest of it is unchanged, and it is not checked again."""
+    result = fix_motion(motion, progress=tell)
+    if result.stopped:
+        return JobDone("Stopped: what was fixed so far is kept, the rest is unchanged.", result.motion, stopped=True)
+    marks, before = marks_of(result.after), marks_of(result.before)
+    return JobDone(result.summary, result.motion, result.after.verdict, marks, before)
 
 
-def _or_stop(tell: Told, stage: str, *said: Any) -> None:
-    if len(said) == 2:
-        stage = said[0]
-    if not tell(JobReport(stage, said[-1])):
-        raise KeyboardInterrupt
-
-
-def marks_of(report: Any) -> tuple[Mark, ...]:
+def marks_of(report: CheckReport) -> tuple[Mark, ...]:
     """Returns the findings of a check that are not within their limits, the gravest first."""
     bad = [f for f in report.findings if not f.ok]
     found = []

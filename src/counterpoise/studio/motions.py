@@ -94,15 +94,10 @@ def _through(character: Character, keys: tuple[SceneKey, ...], name: str) -> Mot
 def refine(shown: ShownMotion, go_on: Callable[[], bool]) -> Motion | None:
     """Returns the motion through the keys in which planted feet do not slide, or None where it was interrupted."""
     at = {key.time: Keyframe(key.time, key.pose) for key in shown.keys}
-
-    def told(*_: object) -> None:
-        if not go_on():
-            raise KeyboardInterrupt
-
     try:
-        made = animate_keys_with_report(shown.character, list(at.values()), rate=RATE, progress=told, name=shown.name)
-    except KeyboardInterrupt:
-        return None
+        made = animate_keys_with_report(
+            shown.character, list(at.values()), rate=RATE, progress=lambda _: go_on(), name=shown.name
+        )
     except CounterpoiseError:  # keys that contradict each other: the plain curve stays
         return shown.motion
     return made.motion if made.complete else None
