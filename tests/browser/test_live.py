@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from counterpoise.motion import Motion
 from counterpoise.scene import read_scene
 
 
@@ -86,9 +87,7 @@ def test_what_was_live_is_baked(start_studio: Any, open_page: Any) -> None:
     page.send({"type": "save_scene", "name": "baked.toml"})
     page.until("!studio.state.scene.unsaved")
     scene = read_scene(studio.folder / "baked.toml")
-    take = np.load(studio.folder / "takes" / "baked_1.npz")
-    times = next(take[name] for name in take.files if name == "times")
-    poses = next(take[name] for name in take.files if name == "poses")
+    take = Motion.load(studio.folder / "takes" / "baked_1.npz")
     for key in scene.motion("baked keys 1").keys:
-        row = int(np.abs(times - key.time).argmin())
-        assert np.abs(poses[row] - key.pose).max() < 1e-9
+        row = int(np.abs(take.times - key.time).argmin())
+        assert np.abs(take.poses[row] - key.pose).max() < 1e-9

@@ -2,10 +2,10 @@
 
 # the verbs, in the order they are listed
 from counterpoise.cli import demo, characters, simulating, replaying, posing, drawing, converting  # isort: skip
-from counterpoise.cli import checking, fixing, optimizing, performing, experimenting, studio  # isort: skip
+from counterpoise.cli import checking, fixing, optimizing, performing, playing, studio, experimenting  # isort: skip
 from counterpoise.cli.app import app, main
 
 __all__ = [
     "app", "characters", "checking", "converting", "demo", "drawing", "experimenting", "fixing", "main", "optimizing",
-    "performing", "posing", "replaying", "simulating", "studio",
+    "performing", "playing", "posing", "replaying", "simulating", "studio",
 ]  # fmt: skip

@@ -82,6 +82,7 @@ from counterpoise.scene.edits.physics import (
     SetWorld,
 )
 from counterpoise.scene.history import SceneHistory
+from counterpoise.scene.running import SceneRun, run_scene
 from counterpoise.scene.scene import VERSION, Scene, new_scene, read_scene, write_scene
 
 __all__ = [
@@ -136,6 +137,7 @@ __all__ = [
     "SceneNote",
     "SceneOutput",
     "ScenePush",
+    "SceneRun",
     "SceneWish",
     "SetCamera",
     "SetContact",
@@ -168,5 +170,6 @@ __all__ = [
     "edit_to_dict",
     "new_scene",
     "read_scene",
+    "run_scene",
     "write_scene",
 ]

@@ -108,6 +108,9 @@ class SceneController:
     kind: str  # stand, hold, passive, ...
     follow: str | None  # a motion of the scene, a reference motion or a file
     start: str  # standing, ready, front, back, left, right
+    place: tuple[float, float] | None  # [m] by which its start is moved over the ground
+    facing: float  # [deg] by which it is turned to the left
+    strength: float  # share of the strength that a motion to be performed is planned with
     options: Mapping[str, Any]  # of the controller, by the names of its fields
     tuning: Mapping[str, Any]  # entries of its table of tuning that differ from the defaults
     plain: Controller | None  # the controller without what it follows; None where it needs a motion

@@ -9,6 +9,7 @@ from typing import Any
 from counterpoise.control import Balance, Controller, HoldPose, MomentumBalance, Passive, Stand
 from counterpoise.control.getting_up import GetUp
 from counterpoise.control.perform import Jump, Perform, Routine
+from counterpoise.control.perform.margin import STRENGTH_SHARE
 from counterpoise.defaults import GROUND_FRICTION, PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.objectives import Surface, moving_surface
@@ -67,6 +68,11 @@ def read_controller(table: Table, name: str) -> SceneController:
     if kind == "perform" and follow is None:
         raise table.fault(None, f"perform needs follow: a motion of the scene, such as follow = {MAIN!r}")
     start = table.text("start", f"one of {', '.join(STARTS)}", choices=STARTS)
+    place = table.numbers("place", "[x, y] in metres, where it starts", (2,))
+    facing = table.number("facing", "degrees to the left that it is turned at the start") or 0.0
+    strength = (
+        table.number("strength", "the share of its strength that is planned, above 0") if kind == "perform" else None
+    )
     options, tuning = _read_fields(table, CONTROLLERS[kind], skip=FOLLOWING.get(kind, ""))
     if kind == "routine":
         options["items"] = _read_items(table)
@@ -77,7 +83,10 @@ def read_controller(table: Table, name: str) -> SceneController:
         with table.at(_first(table, options)):
             plain = CONTROLLERS[kind](**options, **tuning)
     chosen = start if start is not None else "ready" if follow is not None else "standing"
-    return SceneController(name, character, kind, follow, chosen, options, tuning, plain)
+    return SceneController(
+        name, character, kind, follow, chosen, None if place is None else (place[0], place[1]), facing,
+        STRENGTH_SHARE if strength is None else strength, options, tuning, plain,
+    )  # fmt: skip
 
 
 def _first(table: Table, options: Mapping[str, Any]) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from counterpoise.character.character import Character
 from counterpoise.errors import BadFile, unknown_name
@@ -41,6 +42,11 @@ from counterpoise.scene.surroundings import (
 from counterpoise.scene.values import toml_value
 from counterpoise.simulate.world import World
 from counterpoise.spacetime.stunt.reading import Table, open_toml, text_of
+
+if TYPE_CHECKING:
+    from counterpoise.motion.motion import Motion
+    from counterpoise.progress import Watch
+    from counterpoise.scene.running import SceneRun
 
 VERSION = 1  # of the format; a file without `scene = 1` has this version
 DEFAULT_SECONDS = 3.0  # [s] simulated, and filled with random pushes, where nothing says how long
@@ -109,6 +115,18 @@ class Scene:
     def constraints_of(self, character: str = MAIN) -> list[PoseConstraint]:
         """Returns what the poses of a character keep while they are dragged."""
         return [c.constraint for c in self.constraints if c.character == character]
+
+    def run(self, folder: str | os.PathLike[str] | None = None, progress: Watch | None = None) -> SceneRun:
+        """Makes its motions, simulates its controllers and writes its files into `folder`; see `run_scene`."""
+        from counterpoise.scene.running import run_scene
+
+        return run_scene(self, folder, progress)
+
+    def plain_motion(self, name: str = MAIN, progress: Watch | None = None) -> Motion:
+        """Returns a motion as it is written, without physics: a clip, or its keys interpolated."""
+        from counterpoise.scene.making import plain_motion
+
+        return plain_motion(self, name, progress)
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -65,7 +65,9 @@ async function takeScene(event) {
   if (state.time > event.duration) state.time = event.duration;
   world.show(event.solids, state.live?.running ? state.live.tilt : event.tilt);
   changed("scene");
+  const another = figure.mesh !== event.figure.mesh;
   await figure.load(event.figure);
+  if (another) { takeFrames(); frameView(); }
   if (state.selected && !figure.names.includes(state.selected)) select(null);
   if (await track.load(event.track)) { changed("track"); showTime(); }
   extras();

@@ -1,5 +1,5 @@
 // The figure's tree on the left: choose a body, see what is pinned.
-import { make, panel } from "../dom.js";
+import { make } from "../dom.js";
 import { figure, on, select, state } from "../store.js";
 
 const HOLDS = { whole: "pinned", place: "place" };
@@ -10,8 +10,8 @@ export class Tree {
     this.menu = menu;
     this.list = make("div", { className: "tree", role: "tree", "aria-label": "Bodies" });
     this.title = make("h2", {}, "Figure");
-    this.facts = make("div", { className: "facts", id: "figure_facts" });
-    host.append(make("section", { className: "panel" }, this.title, this.list), panel("Facts", this.facts));
+    this.facts = make("div", { className: "note facts_line", id: "figure_facts" });
+    host.append(make("section", { className: "panel" }, this.title, this.facts, this.list));
     for (const name of ["scene", "selection", "rules"]) on(name, () => this.show());
   }
 
@@ -37,7 +37,6 @@ export class Tree {
       row.setAttribute("aria-selected", String(body.name === state.selected));
       row.querySelector(".mark").textContent = HOLDS[/** @type {"whole" | "place"} */ (state.rules.pins[body.name])] ?? "";
     });
-    const rows = [["mass", `${facts.mass.toFixed(1)} kg`], ["weight", `${facts.weight.toFixed(0)} N`], ["height", `${facts.height.toFixed(2)} m`], ["bodies", facts.bodies.length], ["joints", facts.joints.length]];
-    this.facts.replaceChildren(...rows.flatMap(([name, value]) => [make("span", {}, name), make("b", {}, String(value))]));
+    this.facts.textContent = `${facts.height.toFixed(2)} m · ${facts.mass.toFixed(1)} kg · ${facts.joints.length} joints`;
   }
 }

@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import { toView } from "./stage.js";
 
-const NEWTONS_PER_METRE = 700;
+const NEWTONS_PER_METRE = 260;
 const LEAST_FORCE = 1; // [N] smaller forces are not drawn
 const GOOD = 0x6fce8b, BAD = 0xf0705f, BLUE = 0x5aa2f7, WARM = 0xf2b24c;
 const A = new THREE.Vector3(), B = new THREE.Vector3(), UP = new THREE.Vector3(0, 1, 0);
@@ -84,7 +84,7 @@ export class Overlays {
   }
 
   newArrow() {
-    const shaft = new THREE.CylinderGeometry(0.006, 0.006, 0.86, 10).translate(0, 0.43, 0), head = new THREE.ConeGeometry(0.02, 0.14, 14).translate(0, 0.93, 0);
+    const shaft = new THREE.CylinderGeometry(0.008, 0.008, 0.86, 10).translate(0, 0.43, 0), head = new THREE.ConeGeometry(0.02, 0.14, 14).translate(0, 0.93, 0);
     const material = new THREE.MeshBasicMaterial({ color: GOOD, fog: false });
     const arrow = new THREE.Mesh(shaft, material);
     arrow.add(new THREE.Mesh(head, material));

@@ -23,8 +23,8 @@ export class Stage {
     this.renderer.setPixelRatio(plain ? 1 : Math.min(devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = !plain;
     this.scene = new THREE.Scene();
-    this.camera = new THREE.PerspectiveCamera(34, 1, 0.05, 120);
-    this.camera.position.set(2.9, 1.55, 2.7);
+    this.camera = new THREE.PerspectiveCamera(32, 1, 0.05, 120);
+    this.camera.position.set(3.0, 1.45, 1.75);
     this.orbit = new OrbitControls(this.camera, canvas);
     this.orbit.target.set(0, 0.92, 0);
     this.orbit.mouseButtons = { LEFT: THREE.MOUSE.ROTATE, MIDDLE: THREE.MOUSE.ROTATE, RIGHT: THREE.MOUSE.PAN };
