@@ -12,9 +12,9 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 from starlette.testclient import TestClient
 from studio_bench import PORT, TOKEN, Bench
 
-from counterpoise.studio.document import empty_document
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.guard import Guard
+from counterpoise.studio.open_scene import empty_document
 from counterpoise.studio.server import build_app
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from counterpoise.studio import actions
-from counterpoise.studio.document import Document, empty_document
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.messages import Command, read_command
+from counterpoise.studio.open_scene import OpenScene, empty_document
 from counterpoise.studio.workshop import Workshop
 
 TOKEN, PORT = "a-token-of-a-test", 4321
@@ -20,7 +20,7 @@ assert actions
 class Bench:
     """A workshop that answers at once: what it says is kept in `events`, what it shows in `frames`."""
 
-    def __init__(self, folder: Path, document: Document | None = None) -> None:
+    def __init__(self, folder: Path, document: OpenScene | None = None) -> None:
         self.folder = Folder(folder)
         self.events: list[dict[str, Any]] = []
         self.frames: list[bytes] = []

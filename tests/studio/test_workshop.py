@@ -12,9 +12,9 @@ from counterpoise.character.editing import set_length
 from counterpoise.character.library import character
 from counterpoise.character.snapshot import take_body_poses
 from counterpoise.scene import read_scene
-from counterpoise.studio.document import start_document
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.frames import HEAD, LIVE, POSED
+from counterpoise.studio.open_scene import start_document
 
 
 def place_of(bench: Bench, body: str, q: Any) -> Any:

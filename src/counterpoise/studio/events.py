@@ -165,6 +165,7 @@ class SceneChanged(Event):
     source: str  # what the main character is made from
     figure: FigureFacts
     motion: str
+    owner: str  # the character of the scene that it belongs to
     kind: str  # keys or clip
     motions: tuple[MotionFacts, ...]
     duration: float

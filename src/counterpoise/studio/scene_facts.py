@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from counterpoise import spatial
 from counterpoise.scene import MAIN, Scene, SceneWish
-from counterpoise.studio.document import Document
 from counterpoise.studio.events import (
     ContactFacts,
     CouplingFacts,
@@ -16,12 +15,13 @@ from counterpoise.studio.events import (
 )
 from counterpoise.studio.figure_facts import figure_facts
 from counterpoise.studio.jobs import Mark
+from counterpoise.studio.open_scene import OpenScene
 
 SCRIPT_EDITS = 30  # shown on the page; the whole script is at /script
 LONGEST_LINE = 400  # characters of a line of the script on the page
 
 
-def scene_event(document: Document, track: str, marks: tuple[Mark, ...], verdict: str) -> SceneChanged:
+def scene_event(document: OpenScene, track: str, marks: tuple[Mark, ...], verdict: str) -> SceneChanged:
     """Returns the event that tells a page everything about the scene but its frames."""
     scene, shown, history = document.scene, document.shown, document.history
     described = scene.motions.get(shown.name)
@@ -33,6 +33,7 @@ def scene_event(document: Document, track: str, marks: tuple[Mark, ...], verdict
         source=scene.characters[MAIN].source,
         figure=figure_facts(document.character),
         motion=shown.name,
+        owner=MAIN if described is None else described.character,
         kind="clip" if shown.is_clip else "keys",
         motions=tuple(MotionFacts(name, _label(scene, name)) for name in dict.fromkeys([MAIN, *scene.motions])),
         duration=shown.duration,
@@ -58,7 +59,7 @@ def scene_event(document: Document, track: str, marks: tuple[Mark, ...], verdict
     )
 
 
-def script_of(document: Document, most: int | None = None) -> str:
+def script_of(document: OpenScene, most: int | None = None) -> str:
     """Returns the Python that does what was done here; with `most`, only the last edits, with long lines cut."""
     opened = f"cp.read_scene({document.file!r})" if document.file else f"cp.new_scene({_source(document)!r})"
     edits = list(document.history.edits)
@@ -71,7 +72,7 @@ def script_of(document: Document, most: int | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _source(document: Document) -> str:
+def _source(document: OpenScene) -> str:
     return document.scene.characters[MAIN].source
 
 

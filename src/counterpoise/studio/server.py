@@ -18,12 +18,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from counterpoise.errors import CounterpoiseError
 from counterpoise.studio.desk import Desk
-from counterpoise.studio.document import Document
 from counterpoise.studio.events import Trouble
 from counterpoise.studio.file_routes import close_exports, file_routes
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.guard import FILE_HEADERS, Guard, page_headers
 from counterpoise.studio.messages import dump_event, read_command
+from counterpoise.studio.open_scene import OpenScene
 from counterpoise.studio.outbox import Outbox
 from counterpoise.studio.workshop import Workshop
 
@@ -75,7 +75,7 @@ class Pages:
             outbox.put(message)
 
 
-def build_app(guard: Guard, folder: Folder, document: Document) -> Starlette:
+def build_app(guard: Guard, folder: Folder, document: OpenScene) -> Starlette:
     """Returns the application. Its desk starts and ends with it."""
     pages = Pages()
     desk = Desk(Workshop(folder, document, pages.post))

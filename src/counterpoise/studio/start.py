@@ -10,9 +10,9 @@ import uvicorn
 
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.studio.desk import Desk
-from counterpoise.studio.document import start_document
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.guard import Guard, new_token
+from counterpoise.studio.open_scene import start_document
 from counterpoise.studio.server import build_app
 from counterpoise.studio.warming import start_warming
 from counterpoise.studio.workshop import Workshop

@@ -16,7 +16,6 @@ from counterpoise.character.character import Character
 from counterpoise.character.library import characters
 from counterpoise.errors import CounterpoiseError
 from counterpoise.scene import SceneEdit
-from counterpoise.studio.document import Document
 from counterpoise.studio.events import (
     ControllerFacts,
     FilesListed,
@@ -35,6 +34,7 @@ from counterpoise.studio.jobs import Job, JobDone, JobReport, JobRunner, Mark
 from counterpoise.studio.live import CONTROLLERS, LiveRun
 from counterpoise.studio.messages import Command, Event, dump_event
 from counterpoise.studio.motions import refine
+from counterpoise.studio.open_scene import OpenScene
 from counterpoise.studio.posing import BodyDrag, Rules, first_rules
 from counterpoise.studio.scene_facts import scene_event
 from counterpoise.studio.tuning import sliders_of
@@ -59,7 +59,7 @@ def handles(kind: type[C]) -> Callable[[Callable[[Workshop, C], None]], Callable
 class Workshop:
     """The open document, the drag, the live run and the jobs. `post` sends an event or a frame to every page."""
 
-    def __init__(self, folder: Folder, document: Document, post: Post) -> None:
+    def __init__(self, folder: Folder, document: OpenScene, post: Post) -> None:
         self.folder, self.document, self._post = folder, document, post
         self.later: Later = lambda function: function(self)
         self.rules: Rules = first_rules(document.character)
@@ -186,7 +186,7 @@ class Workshop:
             self.say(self.live_event())
         self.say_scene()
 
-    def open(self, document: Document) -> None:
+    def open(self, document: OpenScene) -> None:
         """Puts another document in the place of this one."""
         self.stop_live()
         self.drag, self.past, self.time = None, None, 0.0

@@ -8,8 +8,8 @@ from counterpoise.errors import BadFile
 from counterpoise.motion.files.hub import FORMATS
 from counterpoise.scene import AddCharacter, AddClip, SetFigure, Together
 from counterpoise.studio.commands import ListFiles, NewScene, OpenFile, SaveScene
-from counterpoise.studio.document import empty_document, open_document
 from counterpoise.studio.events import FilesListed
+from counterpoise.studio.open_scene import empty_document, open_document
 from counterpoise.studio.workshop import Workshop, handles
 
 FIGURES = (".xml", ".mjcf", ".urdf")

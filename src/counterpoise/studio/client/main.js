@@ -25,14 +25,18 @@ import { WorldView } from "./view/world.js";
 /** @typedef {import("./connection.js").Frame} Frame */
 
 const send = (/** @type {import("./messages.js").Command} */ command) => connection.send(command);
-const edit = (/** @type {string} */ name, /** @type {Record<string, any>} */ values) => send({ type: "edit_scene", edit: name, values: state.scene && MOTION_EDITS.has(name) ? { motion: state.scene.motion, ...values } : values });
+const edit = (/** @type {string} */ name, /** @type {Record<string, any>} */ values) => {
+  const about = MOTION_EDITS.has(name) ? { motion: state.scene?.motion } : FIGURE_EDITS.has(name) ? { character: state.scene?.owner } : {};
+  send({ type: "edit_scene", edit: name, values: { ...about, ...values } });
+};
 const MOTION_EDITS = new Set(["MoveKey", "CopyKey", "SetKey", "RemoveKey", "AddContact", "MoveContact", "RemoveContact", "SetDuration", "AddWish", "RemoveWish"]);
+const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "AddSegment", "RemoveSegment", "SetRoot", "MirrorLimb", "AddConstraint"]);
 
 // -- the parts
 const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage);
 const dragging = new Dragging(stage, figure, handles, send), track = new Track();
 const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph();
-const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send), Figure: new FigurePanel(edit), Scene: new ScenePanel(send) };
+const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(edit), Scene: new ScenePanel(send) };
 new Tree(byId("left"), (body, event) => bodyMenu(event, body));
 byId("time").append(transport.element, timeline.canvas, graph.element);
 const faces = Object.keys(tabs).map(name => make("button", { type: "button", role: "tab", id: `tab_${name.toLowerCase()}`, title: `${name}: open this tab`, onclick: () => openTab(name) }, name));
@@ -100,9 +104,10 @@ const stats = {
 function takeFrames() {
   if (!frames.size) return false;
   const ghost = frames.get(GHOST), pose = state.live?.running ? frames.get(LIVE) : frames.get(POSED);
+  if (pose && pose.bodies !== figure.names.length) return false; // the figure is still being loaded
   frames.clear();
   if (ghost && ghost.bodies === figure.names.length) figure.ghost("job", ghost.numbers, 0, 3 * ghost.bodies, 0x5aa2f7, 0.35);
-  if (!pose || pose.bodies !== figure.names.length || state.playing) return Boolean(ghost);
+  if (!pose || state.playing) return Boolean(ghost);
   figure.set(pose.numbers, 0, 3 * pose.bodies);
   const n = pose.numbers, at = 7 * pose.bodies;
   overlays.setMass(pose.com, n, at + 6 * pose.arrows, pose.corners);
@@ -212,4 +217,4 @@ addEventListener("drop", async event => {
 });
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { state, stats, send, timeline, stage, figure, overlays, track, dragging, setTime, select, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };
+/** @type {any} */ (window).studio = { state, stats, send, on, timeline, stage, figure, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };

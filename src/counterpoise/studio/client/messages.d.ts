@@ -276,6 +276,7 @@ export type SceneChanged = {
   source: string;
   figure: FigureFacts;
   motion: string;
+  owner: string;
   kind: string;
   motions: Array<MotionFacts>;
   duration: number;

@@ -14,7 +14,7 @@ export class FigurePanel {
     this.mass = this.number("mass", "Mass [kg]", 0.1, () => edit("SetMass", { segment: state.selected, mass: Number(this.mass.value) }));
     this.low = this.number("limit_low", "Lower limit [°]", 1, () => this.setLimits());
     this.high = this.number("limit_high", "Upper limit [°]", 1, () => this.setLimits());
-    this.newName = make("input", { type: "text", id: "segment_name", placeholder: "name", "aria-label": "Name of the new segment" });
+    this.newName = make("input", { type: "text", id: "segment_name", placeholder: "name", title: "Name of the new segment", "aria-label": "Name of the new segment" });
     this.newLength = make("input", { type: "number", id: "segment_length", value: 0.3, min: 0.001, step: 0.01, title: "Length of the new segment [m]", "aria-label": "Length of the new segment in metres" });
     this.newAngle = make("input", { type: "number", id: "segment_angle", value: 0, step: 5, title: "Angle from the parent's line [°]", "aria-label": "Angle of the new segment in degrees" });
     this.newJoint = make("select", { id: "segment_joint", title: "Joint of the new segment", "aria-label": "Joint of the new segment" }, ...["hinge", "ball", "universal", "slide", "fixed"].map(value => make("option", { value }, value)));
@@ -44,8 +44,8 @@ export class FigurePanel {
   get joint() { return figure()?.joints.find(one => one.body === state.selected) ?? null; }
   setLimits() { if (this.joint) this.edit("SetLimit", { joint: this.joint.name, limits: [Number(this.low.value), Number(this.high.value)] }); }
   add() {
-    const options = { length: Number(this.newLength.value), angle: Number(this.newAngle.value), joint: this.newJoint.value };
-    this.edit("AddSegment", { name: this.newName.value.trim() || `segment_${figure()?.bodies.length}`, parent: state.selected, options });
+    const options = { angle: Number(this.newAngle.value), joint: this.newJoint.value };
+    this.edit("AddSegment", { name: this.newName.value.trim() || `segment_${figure()?.bodies.length}`, parent: state.selected, length: Number(this.newLength.value), options });
     this.newName.value = "";
   }
   couple() { if (this.joint) this.edit("AddConstraint", { kind: "couple", entries: { coefficients: { [this.joint.name]: 1, [this.coupled.value]: -Number(this.ratio.value) }, equals: 0 } }); }

@@ -11,6 +11,7 @@ export class LivePanel {
     this.controller = make("select", { id: "controller", title: "What moves the figure", "aria-label": "Controller" });
     this.go = button("Live", "Simulate from the pose at the playhead (L)", () => this.toggle(), { id: "live", className: "go" });
     this.paused = false;
+    this.names = ""; // of the sliders that are shown
     this.pause = button("Pause", "Hold the clock", () => { this.paused = !this.paused; this.set(); }, { id: "live_pause" });
     this.speed = this.slider("live_speed", "Speed", "of real time", 0.05, 1, 0.05, 1);
     this.roll = this.slider("roll", "Tilt sideways", "°", -20, 20, 0.5, 0);
@@ -20,7 +21,7 @@ export class LivePanel {
     const push = (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) => button(text, `Push the chosen body, or the trunk, ${text}`, () => this.push(x, y), { id: `push_${text}` });
     this.bake = button("Bake", "Keep what happened as a new motion on the timeline; nothing is overwritten (B)", () => this.bakeAll(), { id: "bake" });
     this.keys = make("input", { type: "number", id: "bake_keys", min: 0, max: 60, step: 1, value: 0, title: "Keys a second; 0 keeps every frame as a take", "aria-label": "Keys a second" });
-    this.search = make("input", { type: "search", id: "tuning_search", placeholder: "find …", "aria-label": "Find a number", oninput: () => this.filter() });
+    this.search = make("input", { type: "search", id: "tuning_search", placeholder: "find …", title: "Find a number by its name", "aria-label": "Find a number", oninput: () => this.filter() });
     this.table = make("div", { id: "tuning", className: "body" });
     this.element = make("div", {},
       panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.note, this.speed.row),

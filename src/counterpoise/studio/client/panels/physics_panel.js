@@ -3,9 +3,10 @@ import { button, make, panel } from "../dom.js";
 import { on, setTime, state } from "../store.js";
 
 export class PhysicsPanel {
-  /** @param {(command: import("../messages.js").Command) => void} send */
-  constructor(send) {
+  /** @param {(command: import("../messages.js").Command) => void} send @param {(edit: string, values: Record<string, any>) => void} edit */
+  constructor(send, edit) {
     this.send = send;
+    this.edit = edit;
     const start = (/** @type {"optimize" | "check" | "fix"} */ kind) => () => send({ type: "start_job", kind });
     this.optimize = button("Optimise", "Make the motion of the keys physically right, with the least effort (O)", start("optimize"), { id: "optimize" });
     this.check = button("Check", "Judge the motion on the timeline: forces, friction, feet, strength (C)", start("check"), { id: "check" });
@@ -29,8 +30,8 @@ export class PhysicsPanel {
     on("scene", () => this.marks());
   }
 
-  addContact() { this.send({ type: "edit_scene", edit: "AddContact", values: { part: "feet", start: state.time, end: state.scene?.duration ?? state.time + 0.5 } }); }
-  addApex() { this.send({ type: "edit_scene", edit: "AddWish", values: { kind: "apex", entries: { time: state.time, height: Number(this.apex.value) } } }); }
+  addContact() { this.edit("AddContact", { part: "feet", start: state.time, end: state.scene?.duration ?? state.time + 0.5 }); }
+  addApex() { this.edit("AddWish", { kind: "apex", entries: { time: state.time, height: Number(this.apex.value) } }); }
 
   /** @param {import("../messages.js").JobChanged} event */
   show(event) {

@@ -8,6 +8,7 @@ export class PosePanel {
   /** @param {(command: import("../messages.js").Command) => void} send */
   constructor(send) {
     this.send = send;
+    this.shown = ""; // the figure and joint whose sliders are shown
     this.name = make("b", {}, "Nothing is chosen");
     this.hold = make("select", { id: "hold", title: "What stays while other bodies are dragged", "aria-label": "Hold", onchange: () => state.selected && send({ type: "pin_body", body: state.selected, hold: this.hold.value }) },
       ...[["none", "free"], ["place", "pinned: its place"], ["whole", "pinned: place and turn"]].map(([value, text]) => make("option", { value }, text)));

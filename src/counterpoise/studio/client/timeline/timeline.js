@@ -64,8 +64,13 @@ export class Timeline {
   }
 
   /** The row of a contact: one for each set of parts. @param {import("../messages.js").ContactFacts} contact */
-  lane(contact) { return this.lanes().indexOf(contact.parts.join(", ")); }
-  lanes() { return [...new Set((this.scene?.contacts ?? []).map(one => one.parts.join(", ")))].slice(0, 3); }
+  lane(contact) { return this.lanes().indexOf(this.label(contact)); }
+  lanes() { return [...new Set((this.scene?.contacts ?? []).map(one => this.label(one)))].slice(0, 3); }
+  /** @param {import("../messages.js").ContactFacts} contact */
+  label(contact) {
+    for (const [word, all] of [["foot", "feet"], ["hand", "hands"]]) if (contact.parts.length > 1 && contact.parts.every(part => part.includes(word))) return all;
+    return contact.parts.join(", ").replaceAll("_", " ");
+  }
 
   /** @param {PointerEvent} event */
   down(event) {

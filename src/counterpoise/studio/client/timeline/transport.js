@@ -9,6 +9,7 @@ export class Transport {
   constructor(send, edit) {
     this.send = send;
     this.edit = edit;
+    this.options = ""; // names of the motions in the list
     this.before = 0; // [ms] of the last picture
     this.play = button(icon("play"), "Play or pause (Space)", () => this.toggle(), { id: "play" });
     this.time = make("input", { type: "number", id: "now", step: 0.01, min: 0, title: "Time of the playhead [s]", "aria-label": "Time of the playhead in seconds", onchange: () => setTime(Number(this.time.value)) });

@@ -64,12 +64,13 @@ export class Stage {
     this.scene.background = sky;
     this.scene.fog = new THREE.Fog(sky, 9, 26);
     this.ground.clear();
-    const floor = new THREE.Mesh(new THREE.PlaneGeometry(80, 80).rotateX(-Math.PI / 2), new THREE.MeshStandardMaterial({ color: colour("--ground"), roughness: 1, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 }));
+    const floor = new THREE.Mesh(new THREE.PlaneGeometry(80, 80).rotateX(-Math.PI / 2), new THREE.MeshStandardMaterial({ color: colour("--ground"), roughness: 1, depthWrite: false }));
     floor.receiveShadow = true;
-    floor.position.y = -0.002;
+    floor.renderOrder = -2; // drawn first and without depth, so that lines on it are never hidden by it
     const fine = new THREE.GridHelper(40, 80, 0, 0), coarse = new THREE.GridHelper(40, 20, 0, 0);
     for (const [grid, name] of /** @type {const} */ ([[fine, "--grid"], [coarse, "--grid-strong"]])) {
       grid.material = new THREE.LineBasicMaterial({ color: colour(name), transparent: true, opacity: name === "--grid" ? 0.45 : 0.8, depthWrite: false });
+      grid.renderOrder = -1;
       this.ground.add(grid);
     }
     this.floor = floor;

@@ -1,4 +1,4 @@
-"""Document: the open scene with its history, its file, and the motion that is on the timeline."""
+"""OpenScene: the scene that is open, with its history, its file, and the motion that is on the timeline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from counterpoise.studio.folder import Folder
 from counterpoise.studio.motions import EMPTY_DURATION, ShownMotion, show_motion
 
 
-class Document:
+class OpenScene:
     """What is open. Every change goes through `do`, is one step of the history, and is on the disk at once."""
 
     def __init__(self, folder: Folder, scene: Scene, file: str = "") -> None:
@@ -145,27 +145,27 @@ def first_motion(scene: Scene) -> str:
     return MAIN if MAIN in scene.motions or not scene.motions else next(iter(scene.motions))
 
 
-def empty_document(folder: Folder, figure: str = "human") -> Document:
+def empty_document(folder: Folder, figure: str = "human") -> OpenScene:
     """Returns a new document with one figure."""
     scene = apply_edit(new_scene(figure, "untitled", folder.root), SetDuration(EMPTY_DURATION))
-    return Document(folder, scene)
+    return OpenScene(folder, scene)
 
 
-def open_document(folder: Folder, name: str) -> Document:
+def open_document(folder: Folder, name: str) -> OpenScene:
     """Opens a scene of the folder; changes that were not saved before the program ended are there again."""
     path = folder.read(name)
-    document = Document(folder, read_scene(path), folder.name_of(path))
+    document = OpenScene(folder, read_scene(path), folder.name_of(path))
     return _recovered(document)
 
 
-def start_document(folder: Folder, scene: Path | None) -> Document:
+def start_document(folder: Folder, scene: Path | None) -> OpenScene:
     """Returns what the studio begins with: a scene, or the unnamed one that was open last."""
     if scene is None:
         return _recovered(empty_document(folder))
     return open_document(folder, folder.name_of(scene))
 
 
-def _recovered(document: Document) -> Document:
+def _recovered(document: OpenScene) -> OpenScene:
     """Returns the document with the autosaved text, if there is one that differs; it can be undone."""
     text = document.autosave.read()
     if text is None or text == document.scene.text:
