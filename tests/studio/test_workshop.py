@@ -162,3 +162,39 @@ def test_saving_keeps_what_a_person_wrote(tmp_path: Path) -> None:
     bench.do({"type": "save_scene", "name": "jump.toml"})
     before, after = stunt.read_text().splitlines(), path.read_text().splitlines()
     assert [(a, b) for a, b in zip(before, after, strict=True) if a != b] == [("time = 0.35", "time = 0.4")]
+
+
+def test_poses_are_kept_and_taken(bench: Bench) -> None:
+    bench.do({"type": "set_joint", "time": 0.0, "joint": "knee_left", "values": [0.9]})
+    bench.do({"type": "save_pose_as", "time": 0.0, "name": "bent"})
+    assert bench.last("scene_changed")["poses"][0] == "bent"
+    bench.do({"type": "apply_pose", "time": 1.0, "name": "bent"})
+    assert np.abs(bench.shop.document.pose_at(1.0) - bench.shop.document.pose_at(0.0)).max() < 1e-9
+    bench.do({"type": "apply_pose", "time": 1.0, "name": "crouch"})
+    assert bench.shop.document.pose_at(1.0)[2] < 0.8  # [m] of the pelvis
+    bench.do({"type": "apply_pose", "time": 1.0, "name": "cruch"})
+    assert "crouch" in bench.last("trouble")["message"]
+
+
+def test_examples_open_as_scenes_without_a_file(bench: Bench, tmp_path: Path) -> None:
+    from counterpoise.studio.starters import starter_names
+
+    for name in starter_names():
+        bench.do({"type": "open_starter", "name": name})
+        scene = bench.last("scene_changed")
+        assert scene["name"] == name and not scene["file"] and not scene["undo"]
+    assert not list((tmp_path / ".counterpoise").glob("*")) if (tmp_path / ".counterpoise").exists() else True
+
+
+def test_a_scene_is_played_and_a_job_stops_when_told() -> None:
+    from counterpoise.progress import Progress
+    from counterpoise.scene import SetController, SetSimulation, apply_edit, new_scene
+    from counterpoise.studio.jobs import run_play, scene_values
+
+    scene = apply_edit(new_scene(), SetController("passive"))
+    scene = apply_edit(scene, SetSimulation({"seconds": 0.2}))
+    told: list[Progress] = []
+    done = run_play(lambda progress: told.append(progress) or True, **scene_values(scene, "main"))
+    assert done.motion is not None and done.owner == "main" and abs(done.motion.duration - 0.2) < 0.02 and told
+    stopped = run_play(lambda progress: False, **scene_values(scene, "main"))
+    assert stopped.stopped

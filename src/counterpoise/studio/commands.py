@@ -146,6 +146,22 @@ class ResetPose(Command):
 
 
 @dataclass(frozen=True)
+class SavePoseAs(Command):
+    """Keeps the pose at a time in the scene's library of poses."""
+
+    time: float
+    name: str
+
+
+@dataclass(frozen=True)
+class ApplyPose(Command):
+    """Takes a pose of the library, or of the scene, where the figure is now."""
+
+    time: float
+    name: str
+
+
+@dataclass(frozen=True)
 class SetJoint(Command):
     """Coordinates of one joint [rad, m] in the pose at a time. Only `done` writes a key."""
 
@@ -167,7 +183,7 @@ class ShowMotion(Command):
 class StartJob(Command):
     """Starts a long computation about the motion on the timeline."""
 
-    kind: Literal["optimize", "check", "fix"]
+    kind: Literal["optimize", "check", "fix", "play"]
 
 
 @dataclass(frozen=True)
@@ -183,6 +199,13 @@ class NewScene(Command):
     """Begins an empty scene."""
 
     figure: str = "human"
+
+
+@dataclass(frozen=True)
+class OpenStarter(Command):
+    """Opens an example."""
+
+    name: str
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ class StudioReady(Event):
     version: str
     folder: str
     figures: tuple[str, ...]  # of the library
+    starters: tuple[str, ...]  # examples to open
     controllers: tuple[ControllerFacts, ...]
 
 
@@ -174,6 +175,8 @@ class SceneChanged(Event):
     wishes: tuple[WishFacts, ...]
     violations: tuple[Mark, ...]
     verdict: str
+    poses: tuple[str, ...]  # by name: the scene's own, then those of the library
+    has_controllers: bool  # whether playing it simulates something
     couplings: tuple[CouplingFacts, ...]
     solids: tuple[SolidFacts, ...]
     tilt: tuple[float, float]

@@ -1,8 +1,9 @@
 """Binary frames: one pose as bytes, about half a kilobyte, and a whole motion for scrubbing without the server.
 
-A frame is little-endian: kind, status, arrows, corners (u8 each); bodies (u16), figure (u16); seq, revision (u32); time
+A frame is little-endian: kind, status, arrows, corners (u8 each); bodies, efforts (u16 each); seq, revision (u32); time
 [s], milliseconds of computing, CoM (f32 x 5); then places (bodies, 3), quaternions x y z w (bodies, 4), arrows (n, 6:
-place [m], force [N]) and corners of the support (m, 2), all f32, z up.
+place [m], force [N]), corners of the support (m, 2) and efforts (0 or one a body: share of the strength of the joint
+that moves it), all f32, z up.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class PoseFrame:
     time: float = 0.0  # [s]
     cost: float = 0.0  # [ms] of computing
     arrows: Array = field(default_factory=lambda: np.empty((0, 6)))  # place [m], force [N]
-    figure: int = 0
+    efforts: Array = field(default_factory=lambda: np.empty(0))  # of the joint of each body, 1: all its strength
 
 
 def pack_frame(frame: PoseFrame) -> bytes:
@@ -49,10 +50,10 @@ def pack_frame(frame: PoseFrame) -> bytes:
     corners = support_corners(frame.character, data.xpos, data.xmat)
     arrows = frame.arrows[:MAX_ARROWS]
     head = HEAD.pack(
-        frame.kind, frame.status, len(arrows), len(corners), len(places), frame.figure, frame.seq, frame.revision,
+        frame.kind, frame.status, len(arrows), len(corners), len(places), len(frame.efforts), frame.seq, frame.revision,
         frame.time, frame.cost, *com,
     )  # fmt: skip
-    parts = [np.ascontiguousarray(a, "<f4").tobytes() for a in (places, turns, arrows, corners)]
+    parts = [np.ascontiguousarray(a, "<f4").tobytes() for a in (places, turns, arrows, corners, frame.efforts)]
     return b"".join([head, *parts])
 
 

@@ -22,14 +22,15 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadValue, CounterpoiseError, Stopped
 from counterpoise.motion.motion import Motion
 from counterpoise.progress import Progress, Watch
-from counterpoise.scene import Scene
+from counterpoise.scene import MAIN, Scene
 from counterpoise.scene.scene import scene_from_text
 from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
 from counterpoise.spacetime.optimize.run import OptimizeProgress
 
-JobKind = Literal["optimize", "check", "fix"]
+JobKind = Literal["optimize", "check", "fix", "play"]
 REPORT_EVERY = 0.2  # [s] between two reports of progress
+FRAMES_PER_SECOND = 60.0  # of what was simulated
 KILL_AFTER = 20.0  # [s] after which a job that does not stop is killed
 
 
@@ -62,6 +63,7 @@ class JobDone:
 
     message: str
     motion: Motion | None = None
+    owner: str = ""  # the character of the scene that the motion belongs to; empty: that of the job's motion
     verdict: str = ""
     marks: tuple[Mark, ...] = ()
     before: tuple[Mark, ...] = ()
@@ -117,7 +119,7 @@ def run_optimize(tell: Watch, text: str, folder: Path, source: str, motion: str)
     head = f"{result.status}: {result.iterations} iterations, {result.seconds:.1f} s"
     if marks:
         head += f"; {marks[0].words}"
-    return JobDone(head, result.motion, head, marks, stopped=result.status == "stopped")
+    return JobDone(head, result.motion, "", head, marks, stopped=result.status == "stopped")
 
 
 def run_check(tell: Watch, motion: Motion) -> JobDone:
@@ -132,7 +134,17 @@ def run_fix(tell: Watch, motion: Motion) -> JobDone:
     if result.stopped:
         return JobDone("Stopped: what was fixed so far is kept, the rest is unchanged.", result.motion, stopped=True)
     marks, before = marks_of(result.after), marks_of(result.before)
-    return JobDone(result.summary, result.motion, result.after.verdict, marks, before)
+    return JobDone(result.summary, result.motion, "", result.after.verdict, marks, before)
+
+
+def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> JobDone:
+    """Does what the scene says: makes its motions and simulates its controllers with their pushes."""
+    run = scene_from_text(text, folder, source).run(progress=tell)
+    if run.recording is None:
+        return JobDone(run.report(), stopped=run.stopped)
+    which = run.figures.index(MAIN) if MAIN in run.figures else 0
+    seen = run.recording.motion_of(which)
+    return JobDone(run.report(), seen.resampled(FRAMES_PER_SECOND), run.figures[which], stopped=run.stopped)
 
 
 def marks_of(report: CheckReport) -> tuple[Mark, ...]:
@@ -146,7 +158,12 @@ def marks_of(report: CheckReport) -> tuple[Mark, ...]:
     return tuple(sorted(found, key=lambda mark: not mark.grave))
 
 
-RUNNERS: dict[str, Callable[..., JobDone]] = {"optimize": run_optimize, "check": run_check, "fix": run_fix}
+RUNNERS: dict[str, Callable[..., JobDone]] = {
+    "optimize": run_optimize,
+    "check": run_check,
+    "fix": run_fix,
+    "play": run_play,
+}
 
 
 # -- in the studio ----------------------------------------------------------------------------------------------------
@@ -230,6 +247,6 @@ class JobRunner:
             return self._pipe
 
 
-def optimize_values(scene: Scene, motion: str) -> dict[str, Any]:
-    """Returns what the worker needs to optimise a motion: the scene's text, which it reads itself."""
+def scene_values(scene: Scene, motion: str) -> dict[str, Any]:
+    """Returns what the worker needs to optimise a motion or to play the scene: its text, which it reads itself."""
     return {"text": scene.text, "folder": scene.folder, "source": scene.source, "motion": motion}

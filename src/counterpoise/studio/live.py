@@ -48,6 +48,18 @@ def make_controller(name: str, pose: Array) -> Controller:
     return made
 
 
+def efforts_of(character: Character, torque: Array) -> Array:
+    """Returns how much of its strength the joint of each body uses, (bodies,): the largest of its axes."""
+    limit = np.asarray(character.torque_limit)
+    share = np.divide(np.abs(torque), limit, out=np.zeros(len(limit)), where=limit > 0.0)
+    out = np.zeros(len(character.segments))
+    index = {name: i for i, name in enumerate(character.segments)}
+    for joint in character.joints:
+        if joint.nv and joint.kind != "free":
+            out[index[joint.body]] = float(share[joint.dofs].max())
+    return out
+
+
 class LiveRun:
     """One live simulation. `advance` is called once a picture."""
 
@@ -60,7 +72,8 @@ class LiveRun:
         self.speed, self.paused = 1.0, False
         self.times: list[float] = [0.0]
         self.poses: list[Array] = [np.array(q)]
-        self.arrows = np.empty((0, 6))
+        self.arrows = np.empty((0, 6))  # place [m], force [N]
+        self.efforts = np.zeros(len(character.segments))  # of the joint of each body, 1: all its strength
         self._pull: Spring | None = None
         self._pushes: list[Push] = []
 
@@ -80,6 +93,7 @@ class LiveRun:
             last = contacts.at(len(recording.time) - 2)
             sign = np.where(contacts.bodies[last][:, 1] > contacts.bodies[last][:, 0], 1.0, -1.0)
             self.arrows = np.hstack([contacts.point[last], contacts.force[last] * sign[:, None]])
+        self.efforts = efforts_of(self.character, recording.torques()[-1]) if len(recording.time) else self.efforts
         self.times.append(self.session.time)
         self.poses.append(np.array(self.session.state.q))
         most = round(KEEP_POSES / FRAME)

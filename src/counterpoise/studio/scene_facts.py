@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from counterpoise import spatial
 from counterpoise.scene import MAIN, Scene, SceneWish
+from counterpoise.spacetime.stunt.poses import named_poses
 from counterpoise.studio.events import (
     ContactFacts,
     CouplingFacts,
@@ -45,6 +46,8 @@ def scene_event(document: OpenScene, track: str, marks: tuple[Mark, ...], verdic
         wishes=tuple(_wish(w) for w in (described.wishes if described is not None else ())),
         violations=marks,
         verdict=verdict,
+        poses=pose_names(document),
+        has_controllers=bool(scene.controllers),
         couplings=tuple(
             CouplingFacts(c.index, _coupling(c.entries.get("coefficients", {})))
             for c in scene.constraints
@@ -57,6 +60,12 @@ def scene_event(document: OpenScene, track: str, marks: tuple[Mark, ...], verdic
         redo=history.future[0][0].words() if history.future else "",
         script=script_of(document, SCRIPT_EDITS),
     )
+
+
+def pose_names(document: OpenScene) -> tuple[str, ...]:
+    """Returns the poses that a key can name: the scene's own, then those of the library."""
+    own = document.scene.document.get(("pose",), {})
+    return tuple(dict.fromkeys([*own, *(pose.name for pose in named_poses())]))
 
 
 def script_of(document: OpenScene, most: int | None = None) -> str:

@@ -26,7 +26,7 @@ def free_name(shop: Workshop, word: str) -> str:
     return f"{word} {number}"
 
 
-def add_take(shop: Workshop, word: str, motion: Motion, of: str = MAIN) -> str:
+def add_take(shop: Workshop, word: str, motion: Motion, owner: str) -> str:
     """Writes a motion as a clip beside the scene, adds it, and shows it. Returns its name."""
     scene = shop.document.scene
     name = free_name(shop, word)
@@ -35,14 +35,14 @@ def add_take(shop: Workshop, word: str, motion: Motion, of: str = MAIN) -> str:
     file = f"{TAKES}/{name.replace(' ', '_')}.npz"
     moved = replace(motion, times=motion.times - motion.times[0], name=name)
     moved.save(scene.folder / file)
-    shop.edit(AddClip(name, file, character=owner_of(shop, of)))
+    shop.edit(AddClip(name, file, character=owner))
     shop.document.show(name)
     return name
 
 
-def add_keys(shop: Workshop, word: str, times: Array, poses: Array, of: str = MAIN) -> str:
+def add_keys(shop: Workshop, word: str, times: Array, poses: Array, owner: str) -> str:
     """Adds a motion of keys and shows it. Returns its name."""
-    name, owner = free_name(shop, word), owner_of(shop, of)
+    name = free_name(shop, word)
     length = float(times[-1] - times[0])
     edits: list[SceneEdit] = [AddMotion(name, owner, duration=length, physics="none")]
     edits += [

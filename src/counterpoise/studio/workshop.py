@@ -37,6 +37,7 @@ from counterpoise.studio.motions import refine
 from counterpoise.studio.open_scene import OpenScene
 from counterpoise.studio.posing import BodyDrag, Rules, first_rules
 from counterpoise.studio.scene_facts import scene_event
+from counterpoise.studio.starters import starter_names
 from counterpoise.studio.tuning import sliders_of
 
 C = TypeVar("C", bound=Command)
@@ -130,6 +131,7 @@ class Workshop:
             version=__version__,
             folder=self.folder.root.name,
             figures=tuple(entry.name for entry in characters()),
+            starters=starter_names(),
             controllers=tuple(ControllerFacts(name, meaning) for name, (_, meaning) in CONTROLLERS.items()),
         )
         q, kind = self.document.pose_at(self.time), POSED
@@ -227,7 +229,7 @@ class Workshop:
             self.stop_live()
             self.say(Trouble(f"the simulation stopped: {error}"))
             return
-        self.show(LIVE, run.poses[-1], time=run.time, arrows=np.asarray(run.arrows))
+        self.show(LIVE, run.poses[-1], time=run.time, arrows=np.asarray(run.arrows), efforts=run.efforts)
 
     def stop_live(self) -> None:
         """Ends the live run and keeps what it did for baking."""

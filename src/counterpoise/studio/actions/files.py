@@ -7,9 +7,10 @@ from pathlib import Path
 from counterpoise.errors import BadFile
 from counterpoise.motion.files.hub import FORMATS
 from counterpoise.scene import AddCharacter, AddClip, SetFigure, Together
-from counterpoise.studio.commands import ListFiles, NewScene, OpenFile, SaveScene
+from counterpoise.studio.commands import ListFiles, NewScene, OpenFile, OpenStarter, SaveScene
 from counterpoise.studio.events import FilesListed
 from counterpoise.studio.open_scene import empty_document, open_document
+from counterpoise.studio.starters import starter_document
 from counterpoise.studio.workshop import Workshop, handles
 
 FIGURES = (".xml", ".mjcf", ".urdf")
@@ -18,11 +19,14 @@ OWN_SKELETON = (".bvh", ".glb", ".gltf", ".asf", ".amc")  # clips that bring a b
 
 @handles(NewScene)
 def new_scene(shop: Workshop, command: NewScene) -> None:
-    if shop.document.unsaved and not shop.document.file and shop.document.history.past:
-        shop.note("The scene that was open had no file; its text is kept in the folder .counterpoise.")
-        shop.document.autosave.keep_copy()
-    shop.document.autosave.drop()
+    _keep_unnamed(shop)
     shop.open(empty_document(shop.folder, command.figure))
+
+
+@handles(OpenStarter)
+def open_starter(shop: Workshop, command: OpenStarter) -> None:
+    _keep_unnamed(shop)
+    shop.open(starter_document(shop.folder, command.name))
 
 
 @handles(OpenFile)
@@ -41,6 +45,16 @@ def save_scene(shop: Workshop, command: SaveScene) -> None:
 @handles(ListFiles)
 def list_files(shop: Workshop, command: ListFiles) -> None:
     shop.say(FilesListed(shop.folder.listing()))
+
+
+def _keep_unnamed(shop: Workshop) -> None:
+    """Keeps the text of a scene without a file, before another one takes its place."""
+    if shop.document.file:
+        return
+    if shop.document.history.past:
+        shop.document.autosave.keep_copy()
+        shop.note("The scene that was open had no file; its text is kept in the folder .counterpoise.")
+    shop.document.autosave.drop()
 
 
 def open_named(shop: Workshop, name: str) -> None:

@@ -8,19 +8,19 @@ from counterpoise.motion.motion import Motion
 from counterpoise.studio.commands import StartJob, StopJob
 from counterpoise.studio.events import JobChanged
 from counterpoise.studio.frames import GHOST
-from counterpoise.studio.jobs import Job, JobDone, JobReport, optimize_values
-from counterpoise.studio.takes import add_take
+from counterpoise.studio.jobs import Job, JobDone, JobReport, scene_values
+from counterpoise.studio.takes import add_take, owner_of
 from counterpoise.studio.workshop import Workshop, handles
 
-RESULTS = {"optimize": "optimised", "fix": "fixed"}
+RESULTS = {"optimize": "optimised", "fix": "fixed", "play": "played"}
 
 
 @handles(StartJob)
 def start_job(shop: Workshop, command: StartJob) -> None:
     """Starts a job about the motion on the timeline, as it is now."""
     shown = shop.document.shown
-    if command.kind == "optimize":
-        values = optimize_values(shop.document.scene, shown.name)
+    if command.kind in ("optimize", "play"):
+        values = scene_values(shop.document.scene, shown.name)
     else:
         values = {"motion": shown.whole()}
     shop.told = lambda job, said: told(shop, job, said)
@@ -51,6 +51,6 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
     elif said.motion is not None:
         if said.before:
             shop.marks[job.motion, job.frames] = (said.before, "before the fix")
-        name = add_take(shop, RESULTS[job.kind], said.motion, job.motion)
+        name = add_take(shop, RESULTS[job.kind], said.motion, said.owner or owner_of(shop, job.motion))
         shop.marks[name, shop.document.shown.number] = (said.marks, said.verdict)
         shop.say_scene()

@@ -6,19 +6,23 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
-from counterpoise.scene import edit_from_dict
+from counterpoise.scene import AddKey, SavePose, apply_edit, coordinates_of, edit_from_dict
 from counterpoise.studio.commands import (
     AddPoseKey,
+    ApplyPose,
     EditScene,
     MirrorPose,
     RedoEdit,
     ResetPose,
+    SavePoseAs,
     SetJoint,
     ShowMotion,
     UndoEdit,
 )
 from counterpoise.studio.frames import POSED
 from counterpoise.studio.workshop import Workshop, handles
+
+PROBE_TIME = 1e5  # [s] of a key that is only read, after all others
 
 
 @handles(EditScene)
@@ -61,6 +65,25 @@ def reset_pose(shop: Workshop, command: ResetPose) -> None:
     if shop.character.floating and shop.character.joints[0].kind == "free":
         q[:2] = now[:2]
     write_pose(shop, command.time, q)
+
+
+@handles(SavePoseAs)
+def save_pose(shop: Workshop, command: SavePoseAs) -> None:
+    shop.edit(SavePose(command.name.strip(), coordinates_of(shop.character, shop.document.pose_at(command.time))))
+
+
+@handles(ApplyPose)
+def apply_pose(shop: Workshop, command: ApplyPose) -> None:
+    """Takes the joints of a pose by name; the figure stays where it is over the ground, and faces as it does."""
+    shown = shop.document.shown
+    if shown.is_clip:
+        raise BadValue("a take is not posed by hand: choose the keys in the list of motions")
+    probe = apply_edit(shop.document.scene, AddKey(PROBE_TIME, pose=command.name, motion=shown.name))
+    found = np.array(probe.motion(shown.name).keys[-1].pose)
+    now = shop.document.pose_at(command.time)
+    if shop.character.floating and shop.character.joints[0].kind == "free":
+        found[:2] = now[:2]
+    write_pose(shop, command.time, found)
 
 
 @handles(SetJoint)

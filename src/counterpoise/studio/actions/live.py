@@ -8,7 +8,7 @@ from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.studio.commands import BakeLive, PushBody, SetLive, StartLive, StopLive, TuneLive
 from counterpoise.studio.live import FRAME, LiveRun
-from counterpoise.studio.takes import add_keys, add_take
+from counterpoise.studio.takes import add_keys, add_take, owner_of
 from counterpoise.studio.tuning import sliders_of
 from counterpoise.studio.workshop import Workshop, handles
 
@@ -76,15 +76,15 @@ def bake_live(shop: Workshop, command: BakeLive) -> None:
             f"there are no two frames between {command.start:g} and {end:g} s; {times[-1]:g} s were simulated"
         )
     shop.stop_live()
-    times, poses = times[inside], poses[inside]
+    times, poses, owner = times[inside], poses[inside], owner_of(shop, shop.document.shown.name)
     if command.keys > 0.0:
         if not command.keys <= MOST_KEYS:
             raise BadValue(f"at most {MOST_KEYS:g} keys a second are baked; got {command.keys:g}")
         step = max(1, round(1.0 / (FRAME * command.keys)))
         chosen = sorted({*range(0, len(times), step), len(times) - 1})
-        name = add_keys(shop, "baked keys", times[chosen], poses[chosen], shop.document.shown.name)
+        name = add_keys(shop, "baked keys", times[chosen], poses[chosen], owner)
     else:
-        name = add_take(shop, "baked", Motion(shop.character, times, poses), shop.document.shown.name)
+        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner)
     shop.time = 0.0
     shop.say_scene()
     shop.note(f"Baked {times[-1] - times[0]:.1f} s as {name!r}.")

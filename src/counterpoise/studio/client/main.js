@@ -29,7 +29,7 @@ const edit = (/** @type {string} */ name, /** @type {Record<string, any>} */ val
   const about = MOTION_EDITS.has(name) ? { motion: state.scene?.motion } : FIGURE_EDITS.has(name) ? { character: state.scene?.owner } : {};
   send({ type: "edit_scene", edit: name, values: { ...about, ...values } });
 };
-const MOTION_EDITS = new Set(["MoveKey", "CopyKey", "SetKey", "RemoveKey", "AddContact", "MoveContact", "RemoveContact", "SetDuration", "AddWish", "RemoveWish"]);
+const MOTION_EDITS = new Set(["MoveKey", "CopyKey", "SetKey", "RemoveKey", "AddContact", "MoveContact", "RemoveContact", "SetDuration", "AddWish", "RemoveWish", "Retime"]);
 const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "AddSegment", "RemoveSegment", "SetRoot", "MirrorLimb", "AddConstraint"]);
 
 // -- the parts
@@ -55,7 +55,7 @@ const ears = {
   studio_ready: event => { state.ready = event; changed("ready"); document.body.dataset.ready = "yes"; },
   scene_changed: event => takeScene(event),
   rules_changed: event => { state.rules = event; changed("rules"); stage.touch(); },
-  live_changed: event => { const was = state.live?.running; state.live = event; changed("live"); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) overlays.setForces([], 0, 0); if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
+  live_changed: event => { const was = state.live?.running; state.live = event; changed("live"); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
   joint_values: event => changed("joints", event),
   job_changed: event => { changed("job", event); if (event.state !== "running") figure.dropGhost("job"); },
   files_listed: event => changed("files", event),
@@ -69,9 +69,8 @@ async function takeScene(event) {
   if (state.time > event.duration) state.time = event.duration;
   world.show(event.solids, state.live?.running ? state.live.tilt : event.tilt);
   changed("scene");
-  const another = figure.mesh !== event.figure.mesh;
+  if (framed !== event.figure.name) { framed = event.figure.name; unframed = true; }
   await figure.load(event.figure);
-  if (another) { takeFrames(); frameView(); }
   if (state.selected && !figure.names.includes(state.selected)) select(null);
   if (await track.load(event.track)) { changed("track"); showTime(); }
   extras();
@@ -81,6 +80,7 @@ async function takeScene(event) {
 
 /** @type {Map<number, Frame>} */
 const frames = new Map();
+let framed = "", unframed = false; // the figure that the camera was set for; whether it still has to be
 const connection = new Connection({
   event: event => ears[event.type]?.(event),
   frame: frame => { frames.set(frame.kind, frame); stats.arrived(frame); stage.touch(); },
@@ -109,9 +109,11 @@ function takeFrames() {
   if (ghost && ghost.bodies === figure.names.length) figure.ghost("job", ghost.numbers, 0, 3 * ghost.bodies, 0x5aa2f7, 0.35);
   if (!pose || state.playing) return Boolean(ghost);
   figure.set(pose.numbers, 0, 3 * pose.bodies);
+  if (unframed) { unframed = false; frameAll(); }
   const n = pose.numbers, at = 7 * pose.bodies;
   overlays.setMass(pose.com, n, at + 6 * pose.arrows, pose.corners);
   overlays.setForces(n, at, pose.arrows);
+  handles.efforts = pose.efforts ? n.subarray(at + 6 * pose.arrows + 2 * pose.corners) : null;
   const held = dragging.held;
   overlays.setPull(null);
   if (held && dragging.goal && (pose.status !== 0 || pose.kind === LIVE)) overlays.setPull(held.point.clone().applyMatrix4(figure.bones[held.index].matrixWorld), dragging.goal);
@@ -169,10 +171,15 @@ setInterval(() => {
   byId("status_facts").textContent = `solve ${middle(stats.solve)} ms · pointer to pose ${middle(stats.answer)} ms · script ${stage.scriptTime.toFixed(1)} ms`;
 }, 500);
 
+function frameAll() {
+  const { middle, size } = figure.bounds();
+  stage.frame(middle.setY(middle.y + 0.04 * size), 1.4 * size);
+}
+
 function frameView() {
-  const index = figure.names.indexOf(state.selected ?? ""), place = new THREE.Vector3(), height = state.scene?.figure.height ?? 1.7;
-  if (index >= 0) stage.frame(figure.place(index, place), 0.55 * height);
-  else { place.copy(overlays.ball.position); stage.frame(place, 1.35 * height); }
+  const index = figure.names.indexOf(state.selected ?? "");
+  if (index >= 0) stage.frame(figure.place(index, new THREE.Vector3()), 0.45 * figure.bounds().size);
+  else frameAll();
 }
 
 /** @param {MouseEvent} event @param {string | null} body */

@@ -101,6 +101,18 @@ export type ResetPose = {
   time: number;
 };
 
+export type SavePoseAs = {
+  type: "save_pose_as";
+  time: number;
+  name: string;
+};
+
+export type ApplyPose = {
+  type: "apply_pose";
+  time: number;
+  name: string;
+};
+
 export type SetJoint = {
   type: "set_joint";
   time: number;
@@ -116,7 +128,7 @@ export type ShowMotion = {
 
 export type StartJob = {
   type: "start_job";
-  kind: "optimize" | "check" | "fix";
+  kind: "optimize" | "check" | "fix" | "play";
 };
 
 export type StopJob = {
@@ -127,6 +139,11 @@ export type StopJob = {
 export type NewScene = {
   type: "new_scene";
   figure?: string;
+};
+
+export type OpenStarter = {
+  type: "open_starter";
+  name: string;
 };
 
 export type OpenFile = {
@@ -153,6 +170,7 @@ export type StudioReady = {
   version: string;
   folder: string;
   figures: Array<string>;
+  starters: Array<string>;
   controllers: Array<ControllerFacts>;
 };
 
@@ -285,6 +303,8 @@ export type SceneChanged = {
   wishes: Array<WishFacts>;
   violations: Array<Mark>;
   verdict: string;
+  poses: Array<string>;
+  has_controllers: boolean;
   couplings: Array<CouplingFacts>;
   solids: Array<SolidFacts>;
   tilt: [number, number];
@@ -314,5 +334,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | TuneLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenFile | SaveScene | ListFiles;
+export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | TuneLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

@@ -7,10 +7,11 @@ export class PhysicsPanel {
   constructor(send, edit) {
     this.send = send;
     this.edit = edit;
-    const start = (/** @type {"optimize" | "check" | "fix"} */ kind) => () => send({ type: "start_job", kind });
+    const start = (/** @type {"optimize" | "check" | "fix" | "play"} */ kind) => () => send({ type: "start_job", kind });
     this.optimize = button("Optimise", "Make the motion of the keys physically right, with the least effort (O)", start("optimize"), { id: "optimize" });
     this.check = button("Check", "Judge the motion on the timeline: forces, friction, feet, strength (C)", start("check"), { id: "check" });
     this.fix = button("Fix", "Change the motion on the timeline as little as possible so that it is valid (X)", start("fix"), { id: "fix" });
+    this.play = button("Play the scene", "Make its motions and simulate its controllers and pushes, as counterpoise play does", start("play"), { id: "play_scene" });
     this.stop = button("Stop", "Stop, and keep the best so far", () => this.job && send({ type: "stop_job", job: this.job.job }), { id: "stop_job", className: "stop" });
     this.bar = make("i");
     this.words = make("div", { className: "note", id: "job_words" });
@@ -23,7 +24,7 @@ export class PhysicsPanel {
       button("+ apex", "The centre of mass passes this height at the playhead", () => this.addApex(), { id: "add_apex" }));
     this.apex = make("input", { type: "number", id: "apex_height", value: 1.3, step: 0.05, min: 0.1, title: "Height of the centre of mass [m]", "aria-label": "Height of the centre of mass in metres" });
     this.element = make("div", {},
-      panel("Physics", make("div", { className: "row" }, this.optimize, this.check, this.fix), this.progress, this.result),
+      panel("Physics", make("div", { className: "row" }, this.optimize, this.check, this.fix), make("div", { className: "row" }, this.play), this.progress, this.result),
       panel("What the motion must do", this.contacts, make("div", { className: "row" }, make("label", {}, "apex height [m]"), this.apex)),
       panel("Violations", this.verdict, this.list));
     on("job", (/** @type {import("../messages.js").JobChanged} */ event) => this.show(event));
@@ -37,12 +38,13 @@ export class PhysicsPanel {
   show(event) {
     this.job = event.state === "running" ? event : null;
     this.progress.hidden = !this.job;
-    for (const one of [this.optimize, this.check, this.fix]) one.disabled = Boolean(this.job);
+    for (const one of [this.optimize, this.check, this.fix, this.play]) one.disabled = Boolean(this.job);
     this.bar.style.width = `${(100 * event.share).toFixed(1)}%`;
     this.words.textContent = `${event.stage}${event.message ? `: ${event.message}` : ""}`;
     if (event.state !== "running") {
       this.result.textContent = event.message;
       this.result.className = event.state === "failed" ? "note bad" : "note good";
+      this.marks();
     }
   }
 
@@ -53,6 +55,7 @@ export class PhysicsPanel {
     this.verdict.className = scene.verdict ? (scene.violations.some(one => one.grave) ? "note bad" : "note good") : "note";
     this.list.replaceChildren(...scene.violations.map(one => make("button", { type: "button", className: one.grave ? "bad" : "warm", title: `Go to ${one.time.toFixed(2)} s`, onclick: () => setTime(one.time) }, one.words, make("small", {}, `${one.time.toFixed(2)} s`))));
     this.fix.disabled = this.check.disabled = Boolean(this.job) || !scene.track;
+    this.play.disabled = Boolean(this.job) || !scene.has_controllers;
     this.optimize.disabled = Boolean(this.job) || scene.kind !== "keys" || scene.keys.length < 2;
   }
 }

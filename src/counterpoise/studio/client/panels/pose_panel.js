@@ -8,6 +8,7 @@ export class PosePanel {
   /** @param {(command: import("../messages.js").Command) => void} send */
   constructor(send) {
     this.send = send;
+    this.named = ""; // the poses in the list
     this.shown = ""; // the figure and joint whose sliders are shown
     this.name = make("b", {}, "Nothing is chosen");
     this.hold = make("select", { id: "hold", title: "What stays while other bodies are dragged", "aria-label": "Hold", onchange: () => state.selected && send({ type: "pin_body", body: state.selected, hold: this.hold.value }) },
@@ -15,15 +16,26 @@ export class PosePanel {
     this.balanced = this.check("balanced", "Balanced", "The centre of mass stays over the feet while you drag");
     this.above = this.check("above_ground", "Above the ground", "Hands and feet do not sink into the floor while you drag");
     this.joints = make("div", { id: "joint_sliders" });
+    this.poses = make("select", { id: "poses", title: "Poses of the scene and of the library", "aria-label": "Poses" });
+    this.poseName = make("input", { type: "text", id: "pose_name", placeholder: "name", title: "Name of the pose", "aria-label": "Name of the pose" });
     this.element = make("div", {},
       panel("Chosen", this.name, make("div", { className: "row" }, make("label", {}, "Hold"), this.hold), this.joints),
       panel("While dragging", this.balanced.row, this.above.row, make("div", { className: "note" }, "Ctrl: fine. Shift: snap to 5 cm. X, Y, Z: one axis. Esc: give up.")),
       panel("Pose", make("div", { className: "row" },
         button("Mirror", "Mirror the pose: left and right change places (M)", () => this.mirror(), { id: "mirror" }),
         button("Neutral", "Back to the neutral pose", () => send({ type: "reset_pose", time: state.time }), { id: "neutral" }))),
+      panel("Library of poses", make("div", { className: "row" }, this.poses, button("Take", "Take this pose at the playhead", () => send({ type: "apply_pose", time: state.time, name: this.poses.value }), { id: "apply_pose", className: "fix" })),
+        make("div", { className: "row" }, this.poseName, button("Keep", "Keep the pose at the playhead in the scene, under this name", () => this.keep(), { id: "save_pose", className: "fix" }))),
     );
     for (const name of ["scene", "selection", "rules"]) on(name, () => this.show());
     on("joints", (/** @type {import("../messages.js").JointValues} */ event) => this.values(event));
+  }
+
+  keep() {
+    const name = this.poseName.value.trim();
+    if (!name) { this.poseName.focus(); return; }
+    this.send({ type: "save_pose_as", time: state.time, name });
+    this.poseName.value = "";
   }
 
   mirror() { this.send({ type: "mirror_pose", time: state.time }); }
@@ -41,6 +53,8 @@ export class PosePanel {
     this.hold.value = (body && state.rules.pins[body]) || "none";
     this.balanced.box.checked = state.rules.balanced;
     this.above.box.checked = state.rules.above_ground;
+    const poses = (state.scene?.poses ?? []).join("|");
+    if (this.named !== poses) { this.named = poses; this.poses.replaceChildren(...(state.scene?.poses ?? []).map(value => make("option", { value }, value))); }
     const key = `${facts?.mesh} ${joint?.name}`;
     if (this.shown !== key) { this.shown = key; this.build(joint ?? null); }
   }

@@ -52,10 +52,11 @@ export class Graph {
     const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "10px system-ui" };
     for (const swatch of this.channels.querySelectorAll(".swatch")) swatch.style.background = "transparent";
     data.curves.forEach((curve, i) => { const swatch = this.channels.querySelector(`[data-curve="${CSS.escape(curve.name)}"]`); if (swatch) swatch.style.background = COLOURS[i % COLOURS.length]; });
+    const units = [...new Set(data.curves.map(curve => curve.unit))];
     this.chart = new uPlot({
       ...this.size(), legend: { show: false }, cursor: { drag: { x: false, y: false } }, scales: { x: { time: false } },
-      axes: [{ ...axis, size: 24 }, { ...axis, size: 48 }],
-      series: [{}, ...data.curves.map((curve, i) => ({ label: `${curve.name} [${curve.unit}]`, stroke: COLOURS[i % COLOURS.length], width: 1.6, points: { show: false } }))],
+      axes: [{ ...axis, size: 24 }, ...units.map((unit, i) => ({ ...axis, scale: unit, label: unit, labelSize: 14, labelFont: "10px system-ui", size: 44, side: i % 2 ? 1 : 3, grid: { show: i === 0, stroke: line, width: 1 } }))],
+      series: [{}, ...data.curves.map((curve, i) => ({ label: curve.name, scale: curve.unit, stroke: COLOURS[i % COLOURS.length], width: 1.6, pxAlign: 0, points: { show: false } }))],
       hooks: { draw: [(/** @type {any} */ u) => this.head(u)] },
     }, [data.times, ...data.curves.map(curve => curve.values)], this.plot);
     this.chart.over.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => setTime(this.chart.posToVal(e.offsetX, "x")));

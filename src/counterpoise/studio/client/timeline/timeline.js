@@ -132,6 +132,8 @@ export class Timeline {
         `At ${time.toFixed(3)} s`,
         ["Add a key here", () => { setTime(time); changed("add_key"); }, "K"],
         ["Feet touch from here on", () => this.edit("AddContact", { part: "feet", start: time, end: this.scene?.duration ?? time + 0.5 })],
+        ["Twice as slow from here on", () => this.edit("Retime", { factor: 2, start: time })],
+        ["Twice as fast from here on", () => this.edit("Retime", { factor: 0.5, start: time })],
         ["End here", () => this.edit("SetDuration", { duration: time })],
         ["Show all", () => this.fit(), "Home"],
       ]);

@@ -71,6 +71,14 @@ export class FigureView {
     this.stage.touch();
   }
 
+  /** The middle of the figure and its largest extent [m], from its joints. */
+  bounds() {
+    const box = new THREE.Box3();
+    for (const bone of this.bones) if (bone) box.expandByPoint(P.setFromMatrixPosition(bone.matrixWorld));
+    const size = box.getSize(new THREE.Vector3());
+    return { middle: box.getCenter(new THREE.Vector3()), size: Math.max(size.x, size.y, size.z, 0.2) };
+  }
+
   /** Where a body is, in the view. @param {number} index @param {THREE.Vector3} out */
   place(index, out) { return this.bones[index] ? out.setFromMatrixPosition(this.bones[index].matrixWorld) : out.set(0, 0, 0); }
 

@@ -3,6 +3,7 @@ import * as THREE from "three";
 
 const REACH = 13; // [px] around a dot in which it can be taken
 const COLOURS = { free: "#f2b24c", pinned: "#f0705f", place: "#c68bf2", chosen: "#ffffff", hover: "#8fd0ff" };
+const CALM = new THREE.Color("#6fce8b"), HOT = new THREE.Color("#ff4530"); // effort of a joint, from none to all its strength
 const V = new THREE.Vector3();
 
 /** A picture of a dot or a square. @param {boolean} square */
@@ -30,6 +31,7 @@ export class Handles {
     this.maps = { dot: picture(false), square: picture(true) };
     /** @type {THREE.Sprite[]} */ this.dots = [];
     this.hovered = -1;
+    /** @type {Float32Array | null} */ this.efforts = null; // share of the strength of each body's joint, while live
     stage.scene.add(this.group);
   }
 
@@ -54,6 +56,7 @@ export class Handles {
       this.figure.place(i, dot.position);
       material.map = hold ? this.maps.square : this.maps.dot;
       material.color.set(name === chosen ? COLOURS.chosen : i === this.hovered ? COLOURS.hover : hold === "whole" ? COLOURS.pinned : hold ? COLOURS.place : COLOURS.free);
+      if (this.efforts && name !== chosen && i !== this.hovered) material.color.copy(CALM).lerp(HOT, Math.min(1, this.efforts[i]));
       material.opacity = name === chosen || i === this.hovered ? 1 : 0.82;
       const pixels = name === chosen ? 17 : i === this.hovered ? 16 : 12;
       dot.scale.setScalar((pixels / height) * 2 * Math.tan(THREE.MathUtils.degToRad(this.stage.camera.fov / 2)));

@@ -15,6 +15,13 @@ export const turnFromView = q => [q.w, q.x, -q.z, q.y];
 
 const colour = (/** @type {string} */ name) => new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue(name).trim());
 
+/** A square grid of short pieces: long lines through the camera are not drawn by every machine. @param {number} reach [m] @param {number} step [m] */
+function gridLines(reach, step) {
+  const places = [];
+  for (let a = -reach; a <= reach + 1e-9; a += step) for (let b = -reach; b < reach; b += 1) places.push(a, 0, b, a, 0, b + 1, b, 0, a, b + 1, 0, a);
+  return new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
+}
+
 export class Stage {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -67,9 +74,8 @@ export class Stage {
     const floor = new THREE.Mesh(new THREE.PlaneGeometry(80, 80).rotateX(-Math.PI / 2), new THREE.MeshStandardMaterial({ color: colour("--ground"), roughness: 1, depthWrite: false }));
     floor.receiveShadow = true;
     floor.renderOrder = -2; // drawn first and without depth, so that lines on it are never hidden by it
-    const fine = new THREE.GridHelper(40, 80, 0, 0), coarse = new THREE.GridHelper(40, 20, 0, 0);
-    for (const [grid, name] of /** @type {const} */ ([[fine, "--grid"], [coarse, "--grid-strong"]])) {
-      grid.material = new THREE.LineBasicMaterial({ color: colour(name), transparent: true, opacity: name === "--grid" ? 0.45 : 0.8, depthWrite: false });
+    for (const [name, reach, step, opacity] of /** @type {const} */ ([["--grid", 6, 0.25, 0.28], ["--grid-strong", 24, 1, 0.5]])) {
+      const grid = new THREE.LineSegments(gridLines(reach, step), new THREE.LineBasicMaterial({ color: colour(name), transparent: true, opacity, depthWrite: false }));
       grid.renderOrder = -1;
       this.ground.add(grid);
     }
