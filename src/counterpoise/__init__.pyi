@@ -67,6 +67,7 @@ from counterpoise.motion import reference_motion as reference_motion
 from counterpoise.motion import reference_motions as reference_motions
 from counterpoise.motion.contacts import ContactWindow as ContactWindow
 from counterpoise.motion.contacts import find_contacts as find_contacts
+from counterpoise.motion.files.glb_bytes import character_glb as character_glb
 from counterpoise.motion.files.hub import read_motion as read_motion
 from counterpoise.motion.retarget import RetargetReport as RetargetReport
 from counterpoise.motion.retarget import RetargetTuning as RetargetTuning

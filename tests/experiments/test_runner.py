@@ -57,7 +57,7 @@ def test_mistakes_are_told_with_the_cure(name: str, given: dict, says: str):
 def test_a_run_leaves_its_files(tmp_path: Path):
     stages: dict[str, float] = {}
     report = run_experiment(
-        "chain-passive", tmp_path / "out", {"seconds": 0.3}, lambda stage, share: stages.__setitem__(stage, share)
+        "chain-passive", tmp_path / "out", {"seconds": 0.3}, lambda p: stages.__setitem__(p.stage, p.share)
     )
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["claims.json", "filmstrip.png", "height.png", "recording.npz", "video.mp4"]

@@ -28,7 +28,7 @@ def check_folder(folder: Path, seconds: float) -> None:
 
 def test_a_short_demo_leaves_its_files(tmp_path: Path):
     stages: dict[str, float] = {}
-    result = run_demo(tmp_path / "demo", lambda stage, share: stages.__setitem__(stage, share), seconds=0.2)
+    result = run_demo(tmp_path / "demo", lambda p: stages.__setitem__(p.stage, p.share), seconds=0.2)
     check_folder(tmp_path / "demo", 0.2)
     assert result.replay_error == 0.0 and len(result.facts) == 7
     assert all(len(row) == len(demo.FACTS) for row in result.facts)

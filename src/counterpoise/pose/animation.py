@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -36,6 +36,8 @@ class Animation:
     worst_goals: tuple[str, ...]  # the name of each frame's worst goal
     wanted: int  # number of frames asked for
     seconds: float  # [s] of computation
+    solved: int = 0  # frames that were solved; others were taken from an earlier animation
+    memory: Mapping[int, KeptFrame] = field(default_factory=dict, repr=False)  # of keys: for the next animation
 
     @property
     def complete(self) -> bool:
@@ -70,6 +72,14 @@ class Frame(NamedTuple):
     violations: dict[str, float]  # [m, rad]
 
 
+class KeptFrame(NamedTuple):
+    """A frame of an animation from keys, and what it was made from."""
+
+    reference: Array  # (nq,) the interpolated pose
+    stamp: bytes  # what goals and constraints said
+    frame: Frame
+
+
 def make_frames(
     character: Character, times: Array, make: Callable[[int, float], Frame], progress: Watching, name: str
 ) -> Animation:
@@ -96,6 +106,7 @@ def make_frames(
         tuple(goal for goal, _ in worst),
         len(times),
         time.perf_counter() - began,
+        len(frames),
     )
 
 

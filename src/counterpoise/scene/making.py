@@ -32,13 +32,20 @@ def plain_motion(scene: Scene, name: str, progress: Watch | None = None) -> Moti
     return keyed_animation(scene, motion, progress).motion.named(name)
 
 
-def keyed_animation(scene: Scene, motion: SceneMotion, progress: Watch | None = None) -> Animation:
-    """Returns the keys of a motion interpolated, with feet that stand still where successive keys agree on them."""
+def keyed_animation(
+    scene: Scene, motion: SceneMotion, progress: Watch | None = None, earlier: Animation | None = None
+) -> Animation:
+    """Returns the keys of a motion interpolated, with feet that stand still where successive keys agree on them.
+
+    `earlier` is the animation before an edit: frames that have not changed are taken from it.
+    """
     character = scene.character(motion.character)
     keys = key_frames(motion)
     if not keys:
         raise BadValue(f"the motion {motion.name!r} has no keys yet")
-    return animate_keys_with_report(character, keys, rate=motion.rate, progress=progress, name=motion.name)
+    return animate_keys_with_report(
+        character, keys, rate=motion.rate, progress=progress, name=motion.name, earlier=earlier
+    )
 
 
 def key_frames(motion: SceneMotion) -> list[Keyframe]:

@@ -128,6 +128,12 @@ class Scene:
 
         return plain_motion(self, name, progress)
 
+    def to_glb(self, motions: Mapping[str, Motion] | None = None) -> bytes:
+        """Returns its characters and terrain as GLB bytes, with `motions` (by name) as animations."""
+        from counterpoise.scene.glb import scene_glb
+
+        return scene_glb(self, motions)
+
     @property
     def files(self) -> tuple[str, ...]:
         """The names of the files beside it that the scene reads, each once."""

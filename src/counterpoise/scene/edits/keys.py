@@ -115,6 +115,7 @@ class CopyKey(SceneEdit):
     motion: str = MAIN
 
     def change(self, scene: Scene) -> TomlDocument:
+        """Writes the pose of the key as coordinates: where the other one names a pose, it is not copied by name."""
         table = motion_path(scene, self.motion)
         path = item_path(scene, (*table, "key"), self.key)
         entries = {k: v for k, v in scene.document.get(path).items() if k not in POSE_ENTRIES}
