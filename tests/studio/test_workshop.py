@@ -198,3 +198,17 @@ def test_a_scene_is_played_and_a_job_stops_when_told() -> None:
     assert done.motion is not None and done.owner == "main" and abs(done.motion.duration - 0.2) < 0.02 and told
     stopped = run_play(lambda progress: False, **scene_values(scene, "main"))
     assert stopped.stopped
+
+
+def test_planted_feet_are_held_between_keys_when_there_is_time(bench: Bench) -> None:
+    bench.do({"type": "add_pose_key", "time": 0.0})
+    bench.do({"type": "apply_pose", "time": 0.2, "name": "crouch"})
+    shop = bench.shop
+    assert shop.needs_refining
+    before = bench.last("scene_changed")["track"]
+    shop.refine(lambda: False)
+    assert shop.needs_refining  # it was interrupted
+    shop.refine(lambda: True)
+    assert not shop.needs_refining and bench.last("scene_changed")["track"] != before
+    first, middle = (place_of(bench, "foot_left", shop.document.pose_at(t)) for t in (0.0, 0.1))
+    assert np.linalg.norm(first - middle) < 1e-4

@@ -71,6 +71,8 @@ class Desk(threading.Thread):
             with self._changed:
                 while not self._ended and not self._waiting:
                     left = due - time.perf_counter() if self._is_live() else None
+                    if self.workshop.drag_goes_on:
+                        break
                     if left is None and self.workshop.needs_refining:
                         left = idle - time.perf_counter()
                     if left is not None and left <= 0.0:
@@ -87,6 +89,8 @@ class Desk(threading.Thread):
             now = time.perf_counter()
             if orders:
                 idle = now + IDLE
+            elif self.workshop.drag_goes_on:
+                self.workshop.go_on_dragging()
             elif self.workshop.needs_refining and now >= idle:
                 self.workshop.refine(lambda: not self._waiting)
                 idle = time.perf_counter() + IDLE

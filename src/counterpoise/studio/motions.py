@@ -13,6 +13,7 @@ from counterpoise.errors import CounterpoiseError
 from counterpoise.motion.files.hub import read_motion
 from counterpoise.motion.keyframes import Keyframe, keyframed
 from counterpoise.motion.motion import Motion
+from counterpoise.pose.animation import Animation
 from counterpoise.pose.keys import animate_keys_with_report
 from counterpoise.scene import MAIN, Scene, SceneKey, SceneMotion
 
@@ -91,16 +92,20 @@ def _through(character: Character, keys: tuple[SceneKey, ...], name: str) -> Mot
     return keyframed(character, [Keyframe(key.time, key.pose) for key in at.values()], RATE, name=name)
 
 
-def refine(shown: ShownMotion, go_on: Callable[[], bool]) -> Motion | None:
-    """Returns the motion through the keys in which planted feet do not slide, or None where it was interrupted."""
+def refine(shown: ShownMotion, go_on: Callable[[], bool], earlier: Animation | None = None) -> Animation | None:
+    """Returns the motion through the keys in which planted feet do not slide, or None where it was interrupted.
+
+    Frames of an earlier animation that no moved key touches are taken from it.
+    """
     at = {key.time: Keyframe(key.time, key.pose) for key in shown.keys}
     try:
         made = animate_keys_with_report(
-            shown.character, list(at.values()), rate=RATE, progress=lambda _: go_on(), name=shown.name
+            shown.character, list(at.values()), rate=RATE, progress=lambda _: go_on(), name=shown.name, earlier=earlier
         )
     except CounterpoiseError:  # keys that contradict each other: the plain curve stays
-        return shown.motion
-    return made.motion if made.complete else None
+        shown.refined = True
+        return None
+    return made if made.complete else None
 
 
 def read_clip(scene: Scene, described: SceneMotion, character: Character) -> Motion:

@@ -18,6 +18,7 @@ from counterpoise.pose.result import Pose
 from counterpoise.studio.frames import SUPPORT_HEIGHT, support_corners
 
 Hold = Literal["place", "whole"]  # what a pin keeps: where the body is, or also how it is turned
+TIME_PER_FRAME = 0.008  # [s] after which the best pose so far is shown; the drag goes on from there
 INSIDE = 1e-6  # [m] a CoM this far outside its support counts as inside
 
 
@@ -49,12 +50,17 @@ class BodyDrag:
     def pose(self) -> Array:
         return self._drag.pose
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether the next frame with the same target comes nearer to it."""
+        return bool(self._drag.unfinished)
+
     def to(self, target: Array, point: tuple[float, ...], turn: tuple[float, ...] | None) -> Pose:
         """Moves a point of the body to a place [m]; with `turn` (w, x, y, z) the body is also turned."""
         goals: list[PoseGoal] = [Reach(self.body, target, point=point)]
         if turn is not None:
             goals.append(Orient(self.body, turn))
-        return self._drag.to(goals)
+        return self._drag.to(goals, within=TIME_PER_FRAME)
 
 
 def constraints_of(character: Character, q: Array, body: str, rules: Rules) -> list[PoseConstraint]:

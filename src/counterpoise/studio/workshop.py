@@ -15,7 +15,9 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import characters
 from counterpoise.errors import CounterpoiseError
+from counterpoise.pose.animation import Animation
 from counterpoise.scene import SceneEdit
+from counterpoise.studio.commands import DragBody
 from counterpoise.studio.events import (
     ControllerFacts,
     FilesListed,
@@ -65,9 +67,11 @@ class Workshop:
         self.later: Later = lambda function: function(self)
         self.rules: Rules = first_rules(document.character)
         self.drag: BodyDrag | None = None
+        self.drag_goal: DragBody | None = None  # the last pointer message of the drag
         self.drag_time = 0.0  # [s] of the playhead
         self.live: LiveRun | None = None
         self.past: LiveRun | None = None  # the last live run, after it was stopped
+        self.refined: Animation | None = None  # the last motion through keys whose feet were held
         self.time = 0.0  # [s] of the pose that was looked at last
         self.warm = True  # whether compiled code is in the cache; until then nothing is computed unasked
         self.files: dict[str, bytes] = {}  # meshes and tracks by address, the newest last
@@ -209,14 +213,25 @@ class Workshop:
         shown = self.document.shown
         if shown.refined or self.live is not None or self.drag is not None:
             return
-        found = refine(shown, go_on)
-        if found is not None and shown is self.document.shown:
-            self.document.refined(found)
+        found = refine(shown, go_on, self.refined)
+        if found is not None:
+            self.refined = found
+            self.document.refined(found.motion)
             self.say_scene()
 
     @property
     def needs_refining(self) -> bool:
         return self.warm and not self.document.shown.refined and self.live is None and self.drag is None
+
+    @property
+    def drag_goes_on(self) -> bool:
+        """Whether the dragged body is still on its way to the pointer, which stands still."""
+        return self.live is None and self.drag is not None and self.drag_goal is not None and self.drag.unfinished
+
+    def go_on_dragging(self) -> None:
+        """One more frame towards the pointer."""
+        if self.drag_goal is not None:
+            self.carry_out(self.drag_goal)
 
     # -- live ---------------------------------------------------------------------------------------------------------
     def advance_live(self) -> None:

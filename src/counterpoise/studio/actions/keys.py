@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import take_contact_places
 from counterpoise.errors import BadValue
 from counterpoise.scene import AddKey, SavePose, apply_edit, coordinates_of, edit_from_dict
 from counterpoise.studio.commands import (
@@ -61,10 +63,8 @@ def mirror_pose(shop: Workshop, command: MirrorPose) -> None:
 @handles(ResetPose)
 def reset_pose(shop: Workshop, command: ResetPose) -> None:
     """Puts the figure into its neutral pose, standing where it is now."""
-    q, now = np.array(shop.character.neutral), shop.document.pose_at(command.time)
-    if shop.character.floating and shop.character.joints[0].kind == "free":
-        q[:2] = now[:2]
-    write_pose(shop, command.time, q)
+    now = shop.document.pose_at(command.time)
+    write_pose(shop, command.time, standing_there(shop.character, shop.character.neutral, now))
 
 
 @handles(SavePoseAs)
@@ -74,16 +74,13 @@ def save_pose(shop: Workshop, command: SavePoseAs) -> None:
 
 @handles(ApplyPose)
 def apply_pose(shop: Workshop, command: ApplyPose) -> None:
-    """Takes the joints of a pose by name; the figure stays where it is over the ground, and faces as it does."""
+    """Takes a pose by name, standing where the figure stands now."""
     shown = shop.document.shown
     if shown.is_clip:
         raise BadValue("a take is not posed by hand: choose the keys in the list of motions")
     probe = apply_edit(shop.document.scene, AddKey(PROBE_TIME, pose=command.name, motion=shown.name))
-    found = np.array(probe.motion(shown.name).keys[-1].pose)
-    now = shop.document.pose_at(command.time)
-    if shop.character.floating and shop.character.joints[0].kind == "free":
-        found[:2] = now[:2]
-    write_pose(shop, command.time, found)
+    found = probe.motion(shown.name).keys[-1].pose
+    write_pose(shop, command.time, standing_there(shop.character, found, shop.document.pose_at(command.time)))
 
 
 @handles(SetJoint)
@@ -106,6 +103,18 @@ def show_motion(shop: Workshop, command: ShowMotion) -> None:
     before = shop.character
     shop.document.show(command.name)
     shop.after_change(before)
+
+
+def standing_there(character: Character, q: Array, now: Array) -> Array:
+    """Returns the pose q moved over the ground so that its feet, or else its root, are where they are in `now`."""
+    out = np.array(q)
+    if not character.floating or character.joints[0].kind != "free":
+        return out
+    if character.feet:
+        out[:2] += (take_contact_places(character, now) - take_contact_places(character, out)).mean(axis=0)[:2]
+    else:
+        out[:2] = now[:2]
+    return out
 
 
 def write_pose(shop: Workshop, time: float, q: Array) -> None:

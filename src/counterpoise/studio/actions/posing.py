@@ -15,6 +15,7 @@ from counterpoise.studio.takes import owner_of
 from counterpoise.studio.workshop import Workshop, handles
 
 MILLISECONDS = 1e3
+MOST_FRAMES_AFTER = 120  # in which a drag comes to its target after the button was released
 
 
 @handles(DragBody)
@@ -28,6 +29,7 @@ def drag_body(shop: Workshop, command: DragBody) -> None:
         q = shop.document.pose_at(command.time)
         held = shop.document.scene.constraints_of(owner_of(shop, shop.document.shown.name))
         shop.drag, shop.drag_time = BodyDrag(shop.character, q, command.body, shop.rules, held), command.time
+    shop.drag_goal = command
     found = shop.drag.to(np.array(command.target), command.point, command.turn)
     cost = MILLISECONDS * (clock.perf_counter() - began)
     shop.show(POSED, shop.drag.pose, seq=command.seq, status=STATUSES.index(found.status), time=command.time, cost=cost)
@@ -39,9 +41,13 @@ def release_body(shop: Workshop, command: ReleaseBody) -> None:
     if shop.live is not None:
         shop.live.let_go()
         return
-    drag, shop.drag = shop.drag, None
-    if drag is None:
+    drag, goal, shop.drag, shop.drag_goal = shop.drag, shop.drag_goal, None, None
+    if drag is None or goal is None:
         return
+    for _ in range(MOST_FRAMES_AFTER):  # the pose that is written is the one at the pointer, not one on the way
+        if not command.keep or not drag.unfinished:
+            break
+        drag.to(np.array(goal.target), goal.point, goal.turn)
     shop.time = shop.drag_time
     if command.keep and not np.array_equal(drag.pose, drag.start):
         write_pose(shop, shop.drag_time, drag.pose)
