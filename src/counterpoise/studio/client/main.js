@@ -168,7 +168,7 @@ on("add_key", () => send({ type: "add_pose_key", time: state.time }));
 setInterval(() => {
   const middle = (/** @type {number[]} */ list) => (list.length ? [...list.slice(-60)].sort((a, b) => a - b)[Math.min(list.length, 60) >> 1].toFixed(1) : "–");
   if (stage.scriptTime) stats.script.push(stage.scriptTime);
-  byId("status_facts").textContent = `solve ${middle(stats.solve)} ms · pointer to pose ${middle(stats.answer)} ms · script ${stage.scriptTime.toFixed(1)} ms`;
+  byId("status_facts").textContent = `solve ${middle(stats.solve)} ms · pointer to pose ${middle(stats.answer)} ms · script ${stage.scriptTime.toFixed(1)} ms · drawing ${stage.drawTime.toFixed(0)} ms`;
 }, 500);
 
 function frameAll() {

@@ -43,7 +43,7 @@ export class PhysicsPanel {
     this.words.textContent = `${event.stage}${event.message ? `: ${event.message}` : ""}`;
     if (event.state !== "running") {
       this.result.textContent = event.message;
-      this.result.className = event.state === "failed" ? "note bad" : "note good";
+      this.result.className = event.state === "failed" ? "note bad" : "note";
       this.marks();
     }
   }

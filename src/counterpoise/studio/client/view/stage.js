@@ -44,7 +44,8 @@ export class Stage {
     this.theme();
     this.dirty = true;
     /** @type {Array<() => boolean>} */ this.before = []; // called before each picture; true: something moved
-    this.scriptTime = 0; // [ms] of the last picture
+    this.scriptTime = 0; // [ms] of our own code in the last picture
+    this.drawTime = 0; // [ms] of drawing it
     new ResizeObserver(() => this.fit()).observe(/** @type {Element} */ (canvas.parentElement));
     this.fit();
     this.renderer.setAnimationLoop(() => this.draw());
@@ -105,8 +106,10 @@ export class Stage {
     this.dirty = false;
     this.sun?.target.position.set(this.orbit.target.x, 0, this.orbit.target.z);
     this.sun?.position.set(this.orbit.target.x + 2.2, 4.5, this.orbit.target.z + 2.4);
+    const drawn = performance.now();
     this.renderer.render(this.scene, this.camera);
-    this.scriptTime = performance.now() - began;
+    this.scriptTime = drawn - began;
+    this.drawTime = performance.now() - drawn;
   }
 
   /** Looks at a place from the same side. @param {THREE.Vector3} place @param {number} size [m] */
