@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import tomllib
@@ -126,29 +127,34 @@ def test_two_hundred_edits_and_all_of_them_undone(start_studio: Any, open_page: 
     page.send({"type": "save_scene", "name": "first.toml"})
     page.until("!studio.state.scene.unsaved")
     before = (studio.folder / "first.toml").read_bytes()
-    made = 0
-    while made < 200:
-        keys = len(page.scene["keys"])
-        choice = rng.random()
+    for _ in range(200):
+        scene = page.scene
+        keys, times, choice = len(scene["keys"]), [key["time"] for key in scene["keys"]], rng.random()
         if keys < 2 or choice < 0.3:
             command = {"type": "add_pose_key", "time": round(rng.uniform(0, 4), 3)}
         elif choice < 0.5:
             values = {"key": rng.randrange(keys), "time": round(rng.uniform(0, 4), 3)}
             command = {"type": "edit_scene", "edit": "MoveKey", "values": values}
         elif choice < 0.65:
-            command = {"type": "mirror_pose", "time": page.scene["keys"][rng.randrange(keys)]["time"]}
+            command = {"type": "mirror_pose", "time": rng.choice(times)}
         elif choice < 0.8:
-            time = page.scene["keys"][rng.randrange(keys)]["time"]
-            command = {"type": "set_joint", "time": time, "joint": "knee_left", "values": [rng.uniform(0, 1)]}
+            values = [rng.uniform(0, 1)]
+            command = {"type": "set_joint", "time": rng.choice(times), "joint": "knee_left", "values": values}
         elif choice < 0.9:
             command = {"type": "edit_scene", "edit": "SetDuration", "values": {"duration": rng.uniform(4, 6)}}
         else:
             command = {"type": "edit_scene", "edit": "RemoveKey", "values": {"key": rng.randrange(keys)}}
-        undo = page.ask("studio.state.scene.script")
         page.send(command)
-        page.page.wait_for_timeout(60)
-        made += page.ask("studio.state.scene.script") != undo
+        revision, said = scene["revision"], page.ask("studio.stats.troubles.length")
+        page.until(f"studio.state.scene.revision > {revision} || studio.stats.troubles.length > {said}")
+    page.send({"type": "list_files"})
+    undone = 0
     while page.scene["undo"]:
-        page.change(lambda: page.send({"type": "undo_edit"}))
-    page.change(lambda: page.send({"type": "save_scene", "name": "again.toml"}))
+        before_undo = page.scene["script"]
+        page.send({"type": "undo_edit"})
+        page.until(f"studio.state.scene.script !== {json.dumps(before_undo)}")
+        undone += 1
+    assert undone > 150
+    page.send({"type": "save_scene", "name": "again.toml"})
+    page.until("studio.state.scene.file === 'again.toml'")
     assert (studio.folder / "again.toml").read_bytes() == before

@@ -36,6 +36,7 @@ def open_file(shop: Workshop, command: OpenFile) -> None:
 
 @handles(SaveScene)
 def save_scene(shop: Workshop, command: SaveScene) -> None:
+    """Saves the scene and lists the files anew."""
     shop.document.save(command.name)
     shop.say_scene()
     shop.say(FilesListed(shop.folder.listing()))

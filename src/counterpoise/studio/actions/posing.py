@@ -57,6 +57,7 @@ def release_body(shop: Workshop, command: ReleaseBody) -> None:
 
 @handles(PinBody)
 def pin_body(shop: Workshop, command: PinBody) -> None:
+    """Pins a body, or frees it."""
     shop.character.body_id(command.body)
     pins = {body: hold for body, hold in shop.rules.pins.items() if body != command.body}
     if command.hold != "none":
