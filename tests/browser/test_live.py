@@ -26,10 +26,13 @@ def test_a_push_is_taken_and_the_forces_carry_the_weight(start_studio: Any, open
     total = page.ask("studio.overlays.total")
     assert abs(total - weight) < 0.05 * weight
     page.ask("studio.select(null)")
+    page.page.locator("#live_speed").fill("0.1")
+    page.until("studio.state.live.speed === 0.1")
     page.page.click("#push_forward")
     at = page.ask("studio.stats.live.time")
-    page.until(f"studio.stats.live.time > {at + 0.35}", seconds=120.0)
+    page.until(f"studio.stats.live.time > {at + 0.12}", seconds=120.0)
     page.picture("studio_live")
+    page.page.locator("#live_speed").fill("1")
     page.until(f"studio.stats.live.time > {at + 3.0}", "three seconds after the push", 200.0)
     assert page.ask("studio.stats.live.com[2]") > 0.8  # [m]: it stands
     page.page.click("#live")

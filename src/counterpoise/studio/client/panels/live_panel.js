@@ -27,7 +27,7 @@ export class LivePanel {
       panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.note, this.speed.row),
       panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
         make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
-      panel("Take", make("div", { className: "row" }, make("label", {}, "keys a second"), this.keys, this.bake)),
+      panel("Take", make("div", { className: "row" }, make("label", { title: "0 keeps every frame as a take" }, "keys a second"), make("span", { className: "fix narrow" }, this.keys), this.bake)),
       make("section", { className: "panel" }, make("h2", {}, "Tuning"), make("div", { className: "body" }, this.search), this.table),
     );
     on("live", () => this.show());
@@ -63,7 +63,7 @@ export class LivePanel {
     this.controller.disabled = live.running;
     this.pause.disabled = !live.running;
     this.pause.setAttribute("aria-pressed", String(live.paused));
-    this.bake.disabled = live.recorded <= 0;
+    this.bake.disabled = !live.running && live.recorded <= 0;
     for (const one of [this.speed, this.roll, this.pitch]) one.range.disabled = one.number.disabled = !live.running;
     for (const name of ["forward", "back", "left", "right"]) this.element.querySelector(`#push_${name}`).disabled = !live.running;
     this.note.textContent = live.running ? "Runs as long as a page is open." : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";

@@ -90,7 +90,7 @@ export class PosePanel {
     this.sliders?.forEach((one, i) => {
       if (!values || document.activeElement === one.range || document.activeElement === one.number) return;
       one.range.value = String(values[i] * one.scale);
-      one.number.value = (values[i] * one.scale).toFixed(1);
+      one.number.value = (values[i] * one.scale || 0).toFixed(1).replace(/^-0.0$/, "0.0");
     });
   }
 }
