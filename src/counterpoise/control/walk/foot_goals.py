@@ -1,4 +1,4 @@
-"""Goals of the feet: a swinging foot on its way to its foothold, a foot on its heel, a foot that rolls over its ball."""
+"""Goals of the feet: a swinging foot on its way to its foothold, and a foot that rolls over its ball."""
 
 from __future__ import annotations
 
@@ -83,7 +83,10 @@ def _ankle_above(leg: WalkingLeg, pitch: float) -> float:
 
 
 def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, body: WalkingBody) -> float:
-    """Returns the pitch of a foot on its ball at which its leg has a length [m]: hip, ankle and ball make a triangle."""
+    """Returns the pitch of a foot on its ball at which its leg has a length [m].
+
+    Hip, ankle and ball make a triangle.
+    """
     leg = body.legs[i]
     ball = snapshot.contact_position[leg.ball].mean(axis=0)
     c, s = math.cos(seen.yaw[i]), math.sin(seen.yaw[i])

@@ -40,6 +40,7 @@ def hips_acceleration(
     out = float(np.hypot(*(plan.foothold - hip)))
     ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
     low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
+    low = max(low, top - t.deepest_dip * unit)
     low = min(low - (style.crouch + style.bounce) * unit, top - t.hips_dip * unit)
     whole = max(shape.time, 1e-3)
     turn = math.pi * min(m.double / whole, 0.5)

@@ -20,9 +20,9 @@ class WalkTuning:
     # the gait
     usual_speed: float = 0.4  # [sqrt(leg x g)] 1.2 m/s for a person
     fastest: float = 0.6  # [sqrt(leg x g)] 1.8 m/s for a person
-    step_time: float = 1.285  # of a step at a speed of 1: it is step_time x speed^step_power
-    step_power: float = -0.33
-    shortest_step: float = 1.37  # of the usual step's time
+    step_time: float = 0.914  # of a step at a speed of 1: it is step_time x speed^step_power
+    step_power: float = -0.7
+    shortest_step: float = 1.3  # of the usual step's time
     longest_step: float = 2.33
     double_time: float = 0.357  # of double support in a usual step
     double_power: float = 1.5  # double support grows with the step's time to this power
@@ -62,13 +62,14 @@ class WalkTuning:
     across_weight: float = 2.0
     capture_weight: float = 30.0
     hurry_weight: float = 1000.0
-    swing_speed: float = 1.15  # [sqrt(leg x g)] highest mean speed of a swinging foot
+    swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     least_swing: float = 0.9  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual
     # the hips
     hips_bend: float = 0.0097  # below standing height in mid-stance
     hips_dip: float = 0.0086  # at least, from mid-stance to landing
+    deepest_dip: float = 0.06  # at most; steps that would need more are shorter
     hips_fall: float = 0.55  # [g] largest acceleration down
     hips_rise: float = 0.7  # [g] and up
     # the feet

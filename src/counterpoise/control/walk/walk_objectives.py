@@ -73,7 +73,9 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
     return WalkObjectives(
         Contact(stiffness=t.contact_stiffness),
         Setpoint(ComPosition(), origin, **still, axes="xy", weight=t.com_weight, name="com"),
-        Setpoint(PointPosition(body.hips_body, body.hips), origin, **still, axes="z", weight=t.hips_weight, name="hips"),
+        Setpoint(
+            PointPosition(body.hips_body, body.hips), origin, **still, axes="z", weight=t.hips_weight, name="hips"
+        ),
         Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
         hips_turn,
         turn(body.chest, t.chest_turn_stiffness, t.chest_turn_weight, "chest turn"),
