@@ -31,6 +31,9 @@ def test_the_verb_plays_changes_and_writes(say: Any, tmp_path: Path):
     assert code == 0 and told["ok"] and told["recording"]["characters"] == ["main"]
     assert (tmp_path / "out" / "standing.npz").is_file()
     assert cp.read_scene(tmp_path / "t.toml").pushes[0].push.force == (0.0, 30.0, 0.0)
+    words = ("--edit", "SetPush(0, {'start': 0.2})", "--edit", 'AddNote("later")', "--no-run", "--write", "u.toml")
+    code, out, _ = say("play", "s.toml", *words)
+    assert code == 0 and "not run" in out and cp.read_scene(tmp_path / "u.toml").pushes[0].push.start == 0.2
     code, _, err = say("play", "s.toml", "--set", "push.7.start=1")
     assert code == 2 and "push[7]" in err
     code, out, _ = say("play", "s.toml", "--png", "strip.png", "--set", "simulation.seconds=0.05")

@@ -112,3 +112,15 @@ def test_a_stopped_scene_keeps_what_it_has(tmp_path: Path):
 def test_the_examples_stand_at_the_end(name: str):
     run: SceneRun = cp.read_scene(SCENES / f"{name}.toml").run()
     assert run.ok, run.report()
+
+
+def test_a_dropped_clip_brings_its_own_skeleton(tmp_path: Path):
+    squat = cp.reference_motion("squat", cp.character("human")).slice(0.0, 0.3)
+    squat.write(tmp_path / "clip.bvh")
+    text = '[characters.actor]\nfile = "clip.bvh"\n[motions.take]\ncharacter = "actor"\nclip = "clip.bvh"\n'
+    scene = cp.read_scene(text, tmp_path)
+    alone = cp.read_motion(tmp_path / "clip.bvh")
+    made = scene.run().motions["take"]
+    assert np.array_equal(made.poses, alone.poses) and made.character is scene.character("actor")
+    again = cp.apply_edit(scene, cp.scene.AddNote("kept"))
+    assert again.character("actor") is scene.character("actor")  # the file has not changed: it is read once

@@ -276,6 +276,10 @@ def test_every_edit_changes_the_scene_says_its_python_and_is_undone(name: str, t
     space = {"cp": cp, "scene": scene}
     exec(history.python(), space)
     assert space["scene"].text == history.present.text
+    by_line = first
+    for line in (line for edit in steps for line in edit.python().splitlines()):
+        by_line = cp.apply_edit(by_line, cp.scene.read_edit(line))
+    assert by_line.text == history.present.text
     if len(steps) == 1:
         assert history.present.text != first.text
         from_json = edit_from_dict(json.loads(json.dumps(edit_to_dict(steps[0]))))
@@ -286,6 +290,25 @@ def test_every_edit_changes_the_scene_says_its_python_and_is_undone(name: str, t
     for _ in steps:
         history = history.redo()
     assert cp.read_scene(history.present.text, tmp_path).text == history.present.text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("MoveKy(0, 1.0)", "did you mean 'MoveKey'"),
+        ("MoveKey(0, time=__import__('os').getpid())", "no edit 'getpid'"),
+        ("MoveKey(0, open)", "holds numbers"),
+        ("MoveKey(0)", "not complete"),
+        ("MoveKey(*[0, 1])", "written as in Python"),
+        ("1 + 1", "holds numbers"),
+        ("[1, 2]", "written as in Python"),
+        ("import os", "written as in Python"),
+        ("MoveKey(0, 1.0", "written as in Python"),
+    ],
+)
+def test_edits_in_words_are_read_and_never_run(text: str, message: str):
+    with pytest.raises(CounterpoiseError, match=message):
+        cp.scene.read_edit(text)
 
 
 def random_edit(rng: random.Random, scene: cp.Scene) -> edits.SceneEdit:

@@ -35,9 +35,16 @@ def play(
             "--set", metavar="PATH=VALUE", help="Change an entry first, e.g. push.0.start=1.2. May be repeated."
         ),
     ] = None,
+    edit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edit", metavar="EDIT", help='An edit, as the studio shows it, e.g. "MoveKey(2, 0.5)". May be repeated.'
+        ),
+    ] = None,
     write: Annotated[
         Path | None, typer.Option("--write", metavar="FILE.toml", help="Write the scene with these changes.")
     ] = None,
+    run_it: Annotated[bool, typer.Option("--run/--no-run", help="Run the scene, or only change and write it.")] = True,
     as_json: Json = False,
 ) -> None:
     """Do what a scene says: make, optimise, fix and check its motions, simulate its controllers, write its files.
@@ -45,17 +52,21 @@ def play(
     Exit code 0: all is solved, possible and stands; 1: something is not; 2: the scene cannot be read; 130: stopped by
     Ctrl-C, and what was done is kept.
     """
-    from counterpoise.scene import Together, apply_edit, read_scene, write_scene
+    from counterpoise.scene import Together, apply_edit, read_edit, read_scene, write_scene
     from counterpoise.scene.edits.general import SetEntry, SetOutput
 
     scene = read_scene(source)
     changes: list[Any] = [SetEntry(*_change(scene, text)) for text in set_ or ()]
+    changes += [read_edit(text) for text in edit or ()]
     asked = dict(zip(_OUTPUTS, (recording, motion, video, png), strict=True))
     files = {kind: str(path.resolve()) for kind, path in asked.items() if path is not None}
     if changes:
         scene = apply_edit(scene, Together(changes))
     if write is not None:
         write_scene(scene, write)
+    if not run_it:
+        say_json({"scene": scene.name, "run": False}) if as_json else say(f"{scene.name}: not run")
+        return
     if files:
         scene = apply_edit(scene, SetOutput(files))
     with bar(as_json) as report:

@@ -16,7 +16,7 @@ from counterpoise.scene.contents import (
     SceneWish,
     SimulationPlan,
 )
-from counterpoise.scene.edits import EDITS, SceneEdit, apply_edit, edit_from_dict, edit_to_dict
+from counterpoise.scene.edits import EDITS, SceneEdit, apply_edit, edit_from_dict, edit_to_dict, read_edit
 from counterpoise.scene.edits.contacts import (
     AddContact,
     AddWish,
@@ -169,6 +169,7 @@ __all__ = [
     "edit_from_dict",
     "edit_to_dict",
     "new_scene",
+    "read_edit",
     "read_scene",
     "run_scene",
     "write_scene",

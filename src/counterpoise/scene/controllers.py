@@ -117,7 +117,7 @@ def _read_fields(table: Table, kind: type[Any], skip: str) -> tuple[dict[str, An
             inner = table.table(one.name, f"the table {one.name!r}")
             if inner is not None:
                 tuning[one.name] = read_values(inner, default)
-        elif isinstance(default, Plain) or (default is None and one.name == "height"):
+        elif isinstance(default, Plain) or (default is None and _takes_number(one)):
             value = table.value(one.name, "")
             if value is not None:
                 options[one.name] = _checked(table, one.name, value, default)
@@ -156,6 +156,11 @@ def _checked(table: Table, name: str, value: Any, default: Any) -> Any:
         numbers = table.numbers(name, f"a list of {len(default)} numbers", (len(default),))
         return tuple(numbers or ())
     return table.number(name, "a number")
+
+
+def _takes_number(one: Field[Any]) -> bool:
+    """Returns whether a field without a default value may be a number, by the words of its type."""
+    return any(word in str(one.type) for word in ("float", "Live"))
 
 
 def _default(one: Field[Any]) -> Any:

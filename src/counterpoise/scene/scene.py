@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from counterpoise.character.character import Character
@@ -164,9 +165,10 @@ def scene_from_text(text: str, folder: Path, source: str = "scene") -> Scene:
     simulation = read_simulation(top)
     cameras = read_cameras(top)
     scene = Scene(
-        text=text, folder=folder, source=source, name=name, version=version, characters=characters,
-        motions=read_motions(top, characters, world.terrain), world=world,
-        controllers=read_controllers(top, characters), simulation=simulation,
+        text=text, folder=folder, source=source, name=name, version=version,
+        characters=MappingProxyType(characters),
+        motions=MappingProxyType(read_motions(top, characters, world.terrain)), world=world,
+        controllers=MappingProxyType(read_controllers(top, characters)), simulation=simulation,
         pushes=read_pushes(top, characters, simulation.seconds or DEFAULT_SECONDS),
         constraints=read_constraints(top, characters), cameras=cameras, notes=read_notes(top),
         output=read_output(top, cameras),

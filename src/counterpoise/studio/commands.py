@@ -78,6 +78,14 @@ class PushBody(Command):
 
 
 @dataclass(frozen=True)
+class WalkTo(Command):
+    """Sends the walker of the running simulation to a place on the ground."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
 class TuneLive(Command):
     """Sets a number of the running controller."""
 

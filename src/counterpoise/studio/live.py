@@ -12,6 +12,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.state import State
 from counterpoise.control import Balance, HoldPose, MomentumBalance, Passive, Stand
 from counterpoise.control.basic import Controller
+from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.simulate import Push, Session, Spring, World
 from counterpoise.simulate.disturbances import Disturbance
@@ -23,10 +24,12 @@ PULL_DAMPING = 60.0  # [N s/m]
 PULL_LIMIT = 250.0  # [N]
 KEEP_ROWS = 0.5  # [s] of the session's own recording; poses for baking are kept apart
 KEEP_POSES = 120.0  # [s] of poses for baking
+ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
 
 CONTROLLERS: dict[str, tuple[type[Any], str]] = {  # name on the page -> class, what it does
     "stand": (Stand, "stands, takes pushes and comes back"),
     "get up": (Stand, "stands; after a fall it braces itself and gets up again"),
+    "walk": (Walk, "walks; click on the ground to send it there"),
     "momentum": (MomentumBalance, "balances by linear and angular momentum"),
     "balance": (Balance, "balances by the classic objectives"),
     "hold": (HoldPose, "joint springs hold the pose"),
@@ -74,6 +77,8 @@ class LiveRun:
         self.poses: list[Array] = [np.array(q)]
         self.arrows = np.empty((0, 6))  # place [m], force [N]
         self.efforts = np.zeros(len(character.segments))  # of the joint of each body, 1: all its strength
+        self.walk_target: tuple[float, float] | None = None  # [m] where a walker was sent to
+        self._walk_speed: Any = None  # of the walker when it is on its way
         self._pull: Spring | None = None
         self._pushes: list[Push] = []
 
@@ -87,6 +92,7 @@ class LiveRun:
         if self._pull is not None:
             acting.append(self._pull)
         self.session.disturbances = acting
+        self._steer()
         recording = self.session.advance(FRAME * self.speed)
         contacts = recording.contacts
         if len(recording.time) > 1:
@@ -99,6 +105,26 @@ class LiveRun:
         most = round(KEEP_POSES / FRAME)
         if len(self.times) > 2 * most:
             del self.times[:-most], self.poses[:-most]
+
+    def walk_to(self, x: float, y: float) -> None:
+        """Sends a walker to a place on the ground."""
+        if not isinstance(self.session.controller, Walk):
+            raise BadValue("only a walker is sent to a place: choose walk, then press Live")
+        if self.walk_target is None:
+            self._walk_speed = self.session.controller.speed
+        self.walk_target = (x, y)
+
+    def _steer(self) -> None:
+        """Turns a walker towards where it was sent, and stops it there."""
+        walker = self.session.controller
+        if self.walk_target is None or not isinstance(walker, Walk):
+            return
+        away = np.array(self.walk_target) - self.session.state.q[:2]
+        if np.linalg.norm(away) < ARRIVED:
+            self.session.controller = replace(walker, speed=0.0)
+            self.walk_target = None
+            return
+        self.session.controller = replace(walker, speed=self._walk_speed, heading=float(np.arctan2(away[1], away[0])))
 
     def pull(self, body: str, point: tuple[float, ...], target: Array) -> None:
         """Ties a body to the pointer with a spring."""

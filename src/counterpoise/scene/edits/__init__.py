@@ -9,6 +9,7 @@ from typing import Any
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.scene.edits import contacts, figures, general, keys, motions, physics
 from counterpoise.scene.edits.base import SceneEdit, apply_edit
+from counterpoise.scene.edits.python_text import edit_from_python
 from counterpoise.scene.values import plain_value
 
 EDITS: dict[str, type[SceneEdit]] = {
@@ -17,6 +18,11 @@ EDITS: dict[str, type[SceneEdit]] = {
     for name, found in vars(module).items()
     if isinstance(found, type) and issubclass(found, SceneEdit) and found is not SceneEdit
 }
+
+
+def read_edit(text: str) -> SceneEdit:
+    """Returns the edit that a line of Python describes, such as `MoveKey(2, 0.5)`; it is read, not run."""
+    return edit_from_python(text, EDITS)
 
 
 def edit_to_dict(edit: SceneEdit) -> dict[str, Any]:
@@ -46,4 +52,4 @@ def edit_from_dict(data: Mapping[str, Any]) -> SceneEdit:
         raise BadValue(f"the edit {name!r} is not complete: {error}") from None
 
 
-__all__ = ["EDITS", "SceneEdit", "apply_edit", "edit_from_dict", "edit_to_dict"]
+__all__ = ["EDITS", "SceneEdit", "apply_edit", "edit_from_dict", "edit_to_dict", "read_edit"]

@@ -15,8 +15,8 @@ from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime.stunt.reading import Table
 
 BODY_FILES = (".xml", ".mjcf", ".urdf")
-CLIP_FILES = (".bvh", ".glb", ".gltf", ".asf", ".amc")  # motions that bring a skeleton of their own
-KEPT_BODIES = 16  # of files that were read last
+KEPT_BODIES = 16  # bodies of files that are kept
+SKELETON_FILES = (".bvh", ".glb", ".gltf", ".asf", ".amc")  # motion files, whose skeletons become bodies
 
 
 def read_character(top: Table) -> Character:
@@ -27,13 +27,13 @@ def read_character(top: Table) -> Character:
         return library_character("human")
     if isinstance(value, str):
         with top.at("character"):
-            if FilePath(value).suffix.lower() in (*BODY_FILES, *CLIP_FILES):
-                return body_of_file(top.source.folder / value)
+            if FilePath(value).suffix.lower() in (*BODY_FILES, *SKELETON_FILES):
+                return _loaded(top.source.folder / value, {})
             return library_character(value)
     table = top.table("character", "[character]")
     assert table is not None
     name = table.text("name", wanted)
-    file = table.text("file", "the path of an .xml or .urdf file, or of a clip with a skeleton such as .bvh")
+    file = table.text("file", "the path of an .xml, .urdf or .bvh file")
     if (name is None) == (file is None):
         raise table.fault(None, "[character] has either name, a character of the library, or file, the file of a body")
     if file is not None:
@@ -47,25 +47,25 @@ def _from_file(top: Table, table: Table, file: str) -> Character:
     options["root"] = table.text("root", "the name of a body")
     table.done()
     with table.at("file"):
-        return body_of_file(top.source.folder / file, **{k: v for k, v in options.items() if v is not None})
+        return _loaded(top.source.folder / file, {k: v for k, v in options.items() if v is not None})
 
 
-def body_of_file(path: FilePath, **options: Any) -> Character:
-    """Returns the body of an MJCF or URDF file, or the skeleton of a clip. A file that did not change is read once."""
+def _loaded(path: FilePath, options: dict[str, Any]) -> Character:
+    """Returns the body of a file; of a file that has not changed the same one as before."""
     if not path.is_file():
         raise BadFile(f"no file {str(path)!r}", path=str(path))
-    stamp = path.stat()
-    key = tuple((name, tuple(v) if isinstance(v, list | tuple) else v) for name, v in options.items())
-    return _read_body(path, stamp.st_mtime_ns, stamp.st_size, key)
+    about = path.stat()
+    given = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in options.items())
+    return _load(path.resolve(), about.st_mtime_ns, about.st_size, given)
 
 
 @lru_cache(maxsize=KEPT_BODIES)
-def _read_body(path: FilePath, changed: int, size: int, options: tuple[tuple[str, Any], ...]) -> Character:
-    if path.suffix.lower() not in CLIP_FILES:
-        return load_character(path, **dict(options))
-    if options:
-        raise BadValue(f"feet, hands and root are for .xml and .urdf files; {path.name!r} is a clip with a skeleton")
-    return read_motion(path).character
+def _load(path: FilePath, changed: int, size: int, options: tuple[tuple[str, Any], ...]) -> Character:
+    if path.suffix.lower() in SKELETON_FILES:
+        if options:
+            raise BadValue(f"feet, hands and root of {path.name!r} are found in its skeleton: leave them out")
+        return read_motion(path).character
+    return load_character(path, **dict(options))
 
 
 def _from_library(table: Table, name: str) -> Character:

@@ -6,7 +6,7 @@ import numpy as np
 
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
-from counterpoise.studio.commands import BakeLive, PushBody, SetLive, StartLive, StopLive, TuneLive
+from counterpoise.studio.commands import BakeLive, PushBody, SetLive, StartLive, StopLive, TuneLive, WalkTo
 from counterpoise.studio.live import FRAME, LiveRun
 from counterpoise.studio.takes import add_keys, add_take, owner_of
 from counterpoise.studio.tuning import sliders_of
@@ -38,6 +38,11 @@ def push_body(shop: Workshop, command: PushBody) -> None:
     if not 0.0 < command.duration <= LONGEST_PUSH:
         raise BadValue(f"a push lasts between 0 and {LONGEST_PUSH:g} s; got {command.duration:g}")
     running(shop).push(command.body, command.force, command.duration)
+
+
+@handles(WalkTo)
+def walk_to(shop: Workshop, command: WalkTo) -> None:
+    running(shop).walk_to(command.x, command.y)
 
 
 @handles(TuneLive)

@@ -164,6 +164,8 @@ for (const name of ["selection", "shows"]) on(name, () => { extras(); stage.touc
 on("theme", () => stage.theme());
 on("selection", body => { byId("status_text").textContent = body ? `${body.replaceAll("_", " ")} is chosen. Drag it; right click for pins; F frames it.` : ""; });
 on("frame", () => frameView());
+on("walk_to", place => { overlays.goal.position.copy(place).setY(0.005); overlays.goal.visible = true; stage.touch(); });
+on("live", () => { if (!state.live?.running) overlays.goal.visible = false; });
 on("add_key", () => send({ type: "add_pose_key", time: state.time }));
 setInterval(() => {
   const middle = (/** @type {number[]} */ list) => (list.length ? [...list.slice(-60)].sort((a, b) => a - b)[Math.min(list.length, 60) >> 1].toFixed(1) : "–");

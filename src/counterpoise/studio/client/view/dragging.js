@@ -30,7 +30,9 @@ export class Dragging {
     canvas.addEventListener("pointerup", event => this.up(event), first);
     canvas.addEventListener("pointercancel", () => this.cancel());
     canvas.addEventListener("contextmenu", event => event.preventDefault());
-    let pressed = [0, 0];
+    let pressed = [0, 0], empty = [-9, -9];
+    canvas.addEventListener("pointerdown", event => { empty = event.button === 0 && !event.altKey && !this.held ? [event.clientX, event.clientY] : [-9, -9]; });
+    canvas.addEventListener("pointerup", event => { if (event.button === 0 && Math.hypot(event.clientX - empty[0], event.clientY - empty[1]) < 4) this.clickGround(event); });
     canvas.addEventListener("pointerdown", event => { if (event.button === 2) pressed = [event.clientX, event.clientY]; }, first);
     canvas.addEventListener("pointerup", event => {
       if (event.button === 2 && !event.altKey && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) < 4) this.onmenu(event, this.bodyUnder(event));
@@ -110,6 +112,16 @@ export class Dragging {
     if (!this.held || event.button !== 0) return;
     event.stopImmediatePropagation();
     this.end(true);
+  }
+
+  /** Sends a live walker to the place that was clicked. @param {PointerEvent} event */
+  clickGround(event) {
+    if (!state.live?.running || state.live.controller !== "walk") return;
+    const place = this.stage.aim(event, ray).ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 1, 0), 0), new THREE.Vector3());
+    if (!place) return;
+    const [x, y] = fromView(place);
+    this.send({ type: "walk_to", x, y });
+    changed("walk_to", place);
   }
 
   cancel() { if (this.held) this.end(false); }

@@ -37,6 +37,9 @@ export class Overlays {
     this.trailDots = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ ...flat, color: WARM, size: 7, sizeAttenuation: false, depthTest: false }));
     this.pull = new THREE.Line(new THREE.BufferGeometry().setFromPoints([A, B]), new THREE.LineDashedMaterial({ ...flat, color: BAD, dashSize: 0.03, gapSize: 0.02, depthTest: false }));
     this.pull.visible = false;
+    this.goal = new THREE.Mesh(new THREE.RingGeometry(0.1, 0.14, 40).rotateX(-Math.PI / 2), new THREE.MeshBasicMaterial({ ...flat, color: BLUE }));
+    this.goal.visible = false;
+    stage.scene.add(this.goal);
     for (const line of [this.drop, this.edge, this.trail, this.trailDots, this.pull, this.area]) line.frustumCulled = false;
     stage.scene.add(this.mass, this.forces, this.trail, this.trailDots, this.pull);
     this.total = 0; // [N] of all vertical forces drawn
