@@ -212,3 +212,18 @@ def test_planted_feet_are_held_between_keys_when_there_is_time(bench: Bench) -> 
     assert not shop.needs_refining and bench.last("scene_changed")["track"] != before
     first, middle = (place_of(bench, "foot_left", shop.document.pose_at(t)) for t in (0.0, 0.1))
     assert np.linalg.norm(first - middle) < 1e-4
+
+
+def test_only_a_walker_is_sent_to_a_place(bench: Bench) -> None:
+    bench.do({"type": "start_live", "controller": "passive"})
+    bench.do({"type": "walk_to", "x": 1.0, "y": 0.5})
+    assert "walk" in bench.last("trouble")["message"]
+    bench.do({"type": "start_live", "controller": "walk"})
+    bench.do({"type": "walk_to", "x": 1.0, "y": 1.0})
+    bench.shop.advance_live()
+    assert bench.shop.live is not None
+    walker: Any = bench.shop.live.session.controller
+    assert abs(walker.heading - np.pi / 4) < 0.05 and walker.speed == 0.6
+    bench.do({"type": "walk_to", "x": 0.05, "y": 0.0})
+    bench.shop.advance_live()
+    assert bench.shop.live.session.controller.speed == 0.0 and bench.shop.live.walk_target is None

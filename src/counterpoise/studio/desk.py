@@ -6,8 +6,10 @@ a queue. A live run advances once a picture, and stands still while no page is o
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 
 from counterpoise.studio import actions
@@ -85,7 +87,7 @@ class Desk(threading.Thread):
                 if isinstance(order, Command):
                     self.workshop.carry_out(order)
                 else:
-                    order(self.workshop)
+                    self._answer(order)
             now = time.perf_counter()
             if orders:
                 idle = now + IDLE
@@ -99,6 +101,12 @@ class Desk(threading.Thread):
                 due = max(due + FRAME, now)  # a picture that came late is not made up for
             elif not self._is_live():
                 due = now
+
+    def _answer(self, question: Callable[[Workshop], None]) -> None:
+        try:
+            question(self.workshop)
+        except Exception:  # the thread goes on: it is the only one
+            traceback.print_exc(file=sys.stderr)
 
     def _is_live(self) -> bool:
         return self.workshop.live is not None and self._pages > 0

@@ -24,6 +24,10 @@ PULL_DAMPING = 60.0  # [N s/m]
 PULL_LIMIT = 250.0  # [N]
 KEEP_ROWS = 0.5  # [s] of the session's own recording; poses for baking are kept apart
 KEEP_POSES = 120.0  # [s] of poses for baking
+FIRST: dict[str, dict[str, Any]] = {  # what a controller is made with
+    "get up": {"recover": True},
+    "walk": {"speed": 0.6},  # [m/s] from which it stops safely
+}
 ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
 
 CONTROLLERS: dict[str, tuple[type[Any], str]] = {  # name on the page -> class, what it does
@@ -43,7 +47,7 @@ def make_controller(name: str, pose: Array) -> Controller:
         raise unknown_name("controller", name, CONTROLLERS)
     kind = CONTROLLERS[name][0]
     names = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
-    made: Controller = kind(recover=True) if name == "get up" else kind()
+    made: Controller = kind(**FIRST.get(name, {}))
     if "reference" in names and name == "stand":
         made = replace(made, reference=pose)  # type: ignore[type-var]
     elif "pose" in names:
@@ -78,7 +82,7 @@ class LiveRun:
         self.arrows = np.empty((0, 6))  # place [m], force [N]
         self.efforts = np.zeros(len(character.segments))  # of the joint of each body, 1: all its strength
         self.walk_target: tuple[float, float] | None = None  # [m] where a walker was sent to
-        self._walk_speed: Any = None  # of the walker when it is on its way
+        self._walk_speed: Any = FIRST["walk"]["speed"]  # of the walker when it is on its way
         self._pull: Spring | None = None
         self._pushes: list[Push] = []
 
@@ -110,7 +114,7 @@ class LiveRun:
         """Sends a walker to a place on the ground."""
         if not isinstance(self.session.controller, Walk):
             raise BadValue("only a walker is sent to a place: choose walk, then press Live")
-        if self.walk_target is None:
+        if self.session.controller.speed != 0.0:
             self._walk_speed = self.session.controller.speed
         self.walk_target = (x, y)
 

@@ -240,7 +240,9 @@ class Workshop:
         assert run is not None
         try:
             run.advance()
-        except CounterpoiseError as error:
+        except Exception as error:  # also of the controller itself: the studio goes on
+            if not isinstance(error, CounterpoiseError):
+                traceback.print_exc(file=sys.stderr)
             self.stop_live()
             self.say(Trouble(f"the simulation stopped: {error}"))
             return

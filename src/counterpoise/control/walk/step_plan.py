@@ -105,7 +105,7 @@ def plan_step(
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading,
         float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        _plan_tables(character, t),
+        m.pressure, _plan_tables(character, t),
     )  # fmt: skip
     return StepPlan(float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]))
 

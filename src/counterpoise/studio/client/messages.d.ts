@@ -50,6 +50,12 @@ export type PushBody = {
   duration?: number;
 };
 
+export type WalkTo = {
+  type: "walk_to";
+  x: number;
+  y: number;
+};
+
 export type TuneLive = {
   type: "tune_live";
   table: string;
@@ -334,5 +340,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | TuneLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
+export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | WalkTo | TuneLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;
