@@ -94,3 +94,16 @@ def test_what_was_live_is_baked(start_studio: Any, open_page: Any) -> None:
     for key in scene.motion("baked keys 1").keys:
         row = int(np.abs(take.times - key.time).argmin())
         assert np.abs(take.poses[row] - key.pose).max() < 1e-9
+
+
+def test_a_walker_goes_where_the_ground_is_clicked(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    go_live(page, "walk")
+    spot = page.ask("studio.stage.spot({ clone: () => new studio.THREE.Vector3(1.2, 0, -0.6) })")
+    page.page.mouse.click(*spot)
+    page.until("studio.overlays.goal.visible")
+    page.until("studio.stats.live.time > 2.5", seconds=200.0)
+    page.picture("studio_walk")
+    page.until("studio.stats.live.time > 7", seconds=300.0)
+    there = page.ask("studio.placeOf('pelvis')")
+    assert np.hypot(there[0] - 1.2, there[1] - 0.6) < 0.4 and there[2] > 0.8  # [m]: it stands near the place

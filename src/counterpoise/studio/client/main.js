@@ -100,6 +100,15 @@ const stats = {
   },
 };
 
+/** @type {[number, number, number] | null} */
+let followed = null; // the centre of mass that the camera went with last
+
+/** Moves the camera along with a walker. @param {[number, number, number]} com */
+function follow(com) {
+  if (followed) stage.shift(com[0] - followed[0], com[1] - followed[1]);
+  followed = com;
+}
+
 /** Shows the frames that have come; the newest of each kind. */
 function takeFrames() {
   if (!frames.size) return false;
@@ -111,6 +120,8 @@ function takeFrames() {
   figure.set(pose.numbers, 0, 3 * pose.bodies);
   if (unframed) { unframed = false; frameAll(); }
   const n = pose.numbers, at = 7 * pose.bodies;
+  if (pose.kind === LIVE && state.live?.controller === "walk") follow(pose.com);
+  else followed = null;
   overlays.setMass(pose.com, n, at + 6 * pose.arrows, pose.corners);
   overlays.setForces(n, at, pose.arrows);
   handles.efforts = pose.efforts ? n.subarray(at + 6 * pose.arrows + 2 * pose.corners) : null;
@@ -226,4 +237,4 @@ addEventListener("drop", async event => {
 });
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { state, stats, send, on, timeline, stage, figure, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };
+/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };

@@ -121,6 +121,11 @@ export class Stage {
     this.touch();
   }
 
+  /** Moves the camera over the ground [m, as the server counts]. @param {number} x @param {number} y */
+  shift(x, y) {
+    for (const place of [this.camera.position, this.orbit.target]) place.set(place.x + x, place.y, place.z - y);
+  }
+
   /** Looks along an axis: "front", "side" or "top". @param {string} side */
   look(side) {
     const far = this.camera.position.distanceTo(this.orbit.target), target = this.orbit.target;
