@@ -28,7 +28,7 @@ LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in an
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
 FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after it has become flat
 LARGEST_PITCH = 1.05  # [rad] of a rolling foot
-ROLL_RATES = (-3.0, 10.0)  # [rad/s] of a rolling foot's wish
+ROLL_RATES = (-0.92, 3.1)  # [rad/leg time] of a rolling foot's wish
 
 
 def planted_foot(
@@ -41,7 +41,7 @@ def planted_foot(
     yaw, pitch = float(seen.yaw[i]), float(seen.pitch[i])
     extra: list[Objective] = []
     held[leg.points] = True
-    share[leg.points] = min(max((m.time - foot.landed) / t.force_rise, 0.05), 1.0)
+    share[leg.points] = min(max((m.time - foot.landed) / (t.force_rise * clock), 0.05), 1.0)
     rear = m.phase == "double" and i != m.stance
     if foot.on_heel:
         flat = snapshot.contact_position[leg.ball, 2].max() < FLAT * body.hips_height
@@ -74,7 +74,7 @@ def planted_foot(
     if rolls:
         released = min(foot.released + dt / (RELEASE_TIME * clock), 1.0)
         goal = max(goal, 0.0) * smooth_step(released)
-        rate = min(max((goal - foot.goal_pitch) / max(dt, 1e-3), ROLL_RATES[0]), ROLL_RATES[1])
+        rate = min(max((goal - foot.goal_pitch) / max(dt, 1e-3), ROLL_RATES[0] / clock), ROLL_RATES[1] / clock)
         goal = min(foot.goal_pitch + rate * dt, pitch + t.roll_ahead)
         held[leg.heel] = held[leg.toes] = False  # ball and toes held at once lock the foot
         share[leg.heel] *= 1.0 - released
@@ -86,5 +86,5 @@ def planted_foot(
     else:
         foot = foot._replace(goal_pitch=pitch)
     if rear:
-        share[leg.points] *= min(max(plan.double_left / t.force_fall, 0.03), 1.0)
+        share[leg.points] *= min(max(plan.double_left / (t.force_fall * clock), 0.03), 1.0)
     return foot, extra

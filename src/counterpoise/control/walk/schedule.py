@@ -17,7 +17,7 @@ TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has
 LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
 LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
 LAST_MOMENT = 0.4  # [leg times] or less than this time
-LONG_SWUNG = 1.0  # [leg times] or it has swung for longer than this
+LONG_SWUNG = 1.7  # [leg times] or it has swung for longer than this
 HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this lands on its heel
 WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
 

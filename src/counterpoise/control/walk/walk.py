@@ -20,6 +20,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
+from counterpoise.control.walk.bent_knees import bent_knees
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
 from counterpoise.control.walk.hips_height import hips_acceleration, leg_stop
@@ -43,9 +44,9 @@ from counterpoise.quick import altered
 Live = float | Callable[[float], float]  # a number, or a function of time [s]
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
-STAND_STIFFNESS = 100.0  # [1/s^2] of the hips' height while it stands
-STAND_DAMPING = 20.0  # [1/s]
-PHASE_GAIN = 8.0  # [1/s] with which the stride's phase follows the feet
+STAND_STIFFNESS = 9.5  # [1/leg time^2] of the hips' height while it stands
+STAND_DAMPING = 6.2  # [1/leg time]
+PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,9 +205,9 @@ class Walk:
         pressure = np.array([min(max(pressure[0], low), high), min(max(pressure[1], -wide), wide)])
         away = frame @ (seen.com[:2] - middle) - pressure
         com = frame.T @ (body.omega**2 * away)
-        top = (1.0 - t.hips_bend - cycle.style.crouch) * body.hips_height
-        hips = STAND_STIFFNESS * (top - float(seen.hips[0, 2]))
-        hips = min(hips - STAND_DAMPING * float(seen.hips[1, 2]), leg_stop(m, seen, body))
+        top = (1.0 - t.bend(body.legs[0].is_bent) - cycle.style.crouch) * body.hips_height
+        hips = STAND_STIFFNESS / body.leg_time**2 * (top - float(seen.hips[0, 2]))
+        hips = min(hips - STAND_DAMPING / body.leg_time * float(seen.hips[1, 2]), leg_stop(m, seen, body))
         m = altered(m, pressure=middle + frame.T @ pressure, stride=0.25 if m.stance == 0 else 0.75)
         level = self._upper(m, com, hips, 0.0, cycle, body, own, snapshot)
         return m, ((own.contact,), tuple(level)), np.ones(p, bool), np.ones(p)
@@ -224,7 +225,7 @@ class Walk:
         com = np.zeros(3)
         com[:2] = body.omega**2 * (seen.com[:2] - plan.pressure)
         hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
-        m, rate = self._stride_phase(m, plan, dt)
+        m, rate = self._stride_phase(m, plan, body.leg_time, dt)
         level = self._upper(m, com[:2], hips, rate, cycle, body, own, snapshot)
         p = len(snapshot.contact_position)
         held, share = np.zeros(p, bool), np.zeros(p)
@@ -257,7 +258,7 @@ class Walk:
 
     # -- trunk and arms ----------------------------------------------------------------------------------------------
 
-    def _stride_phase(self, m: WalkMemory, plan: StepPlan, dt: float) -> tuple[WalkMemory, float]:
+    def _stride_phase(self, m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tuple[WalkMemory, float]:
         """Returns the memory with the phase of the stride, and its rate [1/s]: it follows the feet smoothly."""
         assert m.time is not None
         gone = m.time - m.began
@@ -265,7 +266,7 @@ class Walk:
         target = 0.5 * gone / whole + 0.5 * m.stance
         error = math.remainder(target - m.stride, 1.0)
         base = 0.5 / whole
-        rate = base + min(max(PHASE_GAIN * error, -0.5 * base), base)
+        rate = base + min(max(PHASE_GAIN / clock * error, -0.5 * base), base)
         return altered(m, stride=(m.stride + rate * dt) % 1.0), rate
 
     def _upper(
@@ -294,7 +295,8 @@ class Walk:
             nod = np.array([0.0, math.radians(cycle.style.head), 0.0])
             level.append(own.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, nod, _STILL, 0.0)))
         level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
-        return level
+        knees = bent_knees(snapshot, body, self.tuning.knee_weight)
+        return level if knees is None else [*level, knees]
 
     # -- solving -----------------------------------------------------------------------------------------------------
 
@@ -325,7 +327,8 @@ class Walk:
         solution = solve_whole_body(snapshot, levels, tuning=_solver(t), memory=m.solver, stance=stance)
         torque = solution.torque
         if m.torque is not None and len(m.torque) == len(torque) and t.torque_time > 0.0:
-            torque = m.torque + (torque - m.torque) * (dt / (t.torque_time + dt))
+            lag = t.torque_time * walking_body(snapshot.character).leg_time
+            torque = m.torque + (torque - m.torque) * (dt / (lag + dt))
         after = altered(m, solver=solution.memory, torque=torque, planted=planted, held=held)
         return Action(torque, after, {**solution.notes(), **notes})
 

@@ -27,7 +27,7 @@ export class LivePanel {
       panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.note, this.speed.row),
       panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
         make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
-      panel("Take", make("div", { className: "row" }, make("label", { title: "0 keeps every frame as a take" }, "keys a second"), make("span", { className: "fix narrow" }, this.keys), this.bake)),
+      panel("Take", make("div", { className: "row" }, make("label", { title: "Keys a second; 0 keeps every frame as a take" }, "keys per s"), make("span", { className: "fix narrow" }, this.keys), this.bake)),
       make("section", { className: "panel" }, make("h2", {}, "Tuning"), make("div", { className: "body" }, this.search), this.table),
     );
     on("live", () => this.show());

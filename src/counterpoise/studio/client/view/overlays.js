@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import { toView } from "./stage.js";
 
-const NEWTONS_PER_METRE = 260;
+const NEWTONS_PER_METRE = 450;
 const LEAST_FORCE = 1; // [N] smaller forces are not drawn
 const GOOD = 0x6fce8b, BAD = 0xf0705f, BLUE = 0x5aa2f7, WARM = 0xf2b24c;
 const A = new THREE.Vector3(), B = new THREE.Vector3(), UP = new THREE.Vector3(0, 1, 0);
