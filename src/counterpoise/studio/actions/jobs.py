@@ -1,0 +1,56 @@
+"""Jobs: started, stopped, their progress shown, their results taken into the scene as new motions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterpoise.motion.motion import Motion
+from counterpoise.studio.commands import StartJob, StopJob
+from counterpoise.studio.events import JobChanged
+from counterpoise.studio.frames import GHOST
+from counterpoise.studio.jobs import Job, JobDone, JobReport, scene_values
+from counterpoise.studio.takes import add_take, owner_of
+from counterpoise.studio.workshop import Workshop, handles
+
+RESULTS = {"optimize": "optimised", "fix": "fixed", "play": "played"}
+
+
+@handles(StartJob)
+def start_job(shop: Workshop, command: StartJob) -> None:
+    """Starts a job about the motion on the timeline, as it is now."""
+    shown = shop.document.shown
+    if command.kind in ("optimize", "play"):
+        values = scene_values(shop.document.scene, shown.name)
+    else:
+        values = {"motion": shown.whole()}
+    shop.told = lambda job, said: told(shop, job, said)
+    job = shop.jobs.start(command.kind, shown.name, shown.number, values)
+    shop.say(JobChanged(job.number, job.kind, "running", "starting", 0.0, ""))
+
+
+@handles(StopJob)
+def stop_job(shop: Workshop, command: StopJob) -> None:
+    shop.jobs.stop(command.job)
+
+
+def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
+    """Shows what a job says; called on the workshop's own thread."""
+    if isinstance(said, JobReport):
+        shop.say(JobChanged(job.number, job.kind, "running", said.stage, said.share, said.message))
+        if said.times is not None and said.poses is not None and shop.document.shown.name == job.motion:
+            candidate = Motion(shop.character, said.times, said.poses)
+            time = float(np.clip(shop.time, candidate.times[0], candidate.times[-1]))
+            shop.show(GHOST, np.array(candidate.sample(time).q), time=time)
+        return
+    shop.say(JobChanged(job.number, job.kind, job.state, job.kind, 1.0, said.message))
+    if said.failed:
+        return
+    if job.kind == "check":
+        shop.marks[job.motion, job.frames] = (said.marks, said.verdict)
+        shop.say_scene()
+    elif said.motion is not None:
+        if said.before:
+            shop.marks[job.motion, job.frames] = (said.before, "before the fix")
+        name = add_take(shop, RESULTS[job.kind], said.motion, said.owner or owner_of(shop, job.motion))
+        shop.marks[name, shop.document.shown.number] = (said.marks, said.verdict)
+        shop.say_scene()

@@ -1,0 +1,125 @@
+"""Edits of the scene, undo and redo, and the pose at the playhead."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterpoise.arrays import Array
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import take_contact_places
+from counterpoise.errors import BadValue
+from counterpoise.scene import AddKey, SavePose, apply_edit, coordinates_of, edit_from_dict
+from counterpoise.studio.commands import (
+    AddPoseKey,
+    ApplyPose,
+    EditScene,
+    MirrorPose,
+    RedoEdit,
+    ResetPose,
+    SavePoseAs,
+    SetJoint,
+    ShowMotion,
+    UndoEdit,
+)
+from counterpoise.studio.frames import POSED
+from counterpoise.studio.workshop import Workshop, handles
+
+PROBE_TIME = 1e5  # [s] of a key that is only read, after all others
+
+
+@handles(EditScene)
+def edit_scene(shop: Workshop, command: EditScene) -> None:
+    shop.edit(edit_from_dict({"edit": command.edit, **command.values}))
+
+
+@handles(UndoEdit)
+def undo_edit(shop: Workshop, command: UndoEdit) -> None:
+    before = shop.character
+    shop.document.undo()
+    shop.after_change(before)
+
+
+@handles(RedoEdit)
+def redo_edit(shop: Workshop, command: RedoEdit) -> None:
+    before = shop.character
+    shop.document.redo()
+    shop.after_change(before)
+
+
+@handles(AddPoseKey)
+def add_pose_key(shop: Workshop, command: AddPoseKey) -> None:
+    """Writes the pose that is shown at a time as a key; where there is one already, nothing changes."""
+    if shop.live is not None:
+        write_pose(shop, command.time, shop.live.poses[-1])
+    elif shop.document.shown.key_at(command.time) is None:
+        write_pose(shop, command.time, shop.document.pose_at(command.time))
+
+
+@handles(MirrorPose)
+def mirror_pose(shop: Workshop, command: MirrorPose) -> None:
+    write_pose(shop, command.time, shop.character.mirror_pose(shop.document.pose_at(command.time)))
+
+
+@handles(ResetPose)
+def reset_pose(shop: Workshop, command: ResetPose) -> None:
+    """Puts the figure into its neutral pose, standing where it is now."""
+    now = shop.document.pose_at(command.time)
+    write_pose(shop, command.time, standing_there(shop.character, shop.character.neutral, now))
+
+
+@handles(SavePoseAs)
+def save_pose(shop: Workshop, command: SavePoseAs) -> None:
+    shop.edit(SavePose(command.name.strip(), coordinates_of(shop.character, shop.document.pose_at(command.time))))
+
+
+@handles(ApplyPose)
+def apply_pose(shop: Workshop, command: ApplyPose) -> None:
+    """Takes a pose by name, standing where the figure stands now."""
+    shown = shop.document.shown
+    if shown.is_clip:
+        raise BadValue("a take is not posed by hand: choose the keys in the list of motions")
+    probe = apply_edit(shop.document.scene, AddKey(PROBE_TIME, pose=command.name, motion=shown.name))
+    found = probe.motion(shown.name).keys[-1].pose
+    write_pose(shop, command.time, standing_there(shop.character, found, shop.document.pose_at(command.time)))
+
+
+@handles(SetJoint)
+def set_joint(shop: Workshop, command: SetJoint) -> None:
+    """Sets coordinates of a joint within its limits; while the slider moves nothing is written."""
+    joint = shop.character.joint(command.joint)
+    if joint.kind not in ("hinge", "slide", "universal") or len(command.values) != joint.nq:
+        raise BadValue(f"{joint.name!r} is a {joint.kind} joint of {joint.nq} coordinates; turn it in the view")
+    q = shop.document.pose_at(command.time)
+    q[joint.qpos] = command.values
+    q = np.asarray(shop.character.limits.clamp(q))
+    if command.done:
+        write_pose(shop, command.time, q)
+    elif shop.live is None:
+        shop.show(POSED, q, time=command.time)
+
+
+@handles(ShowMotion)
+def show_motion(shop: Workshop, command: ShowMotion) -> None:
+    before = shop.character
+    shop.document.show(command.name)
+    shop.after_change(before)
+
+
+def standing_there(character: Character, q: Array, now: Array) -> Array:
+    """Returns the pose q moved over the ground so that its feet, or else its root, are where they are in `now`."""
+    out = np.array(q)
+    if not character.floating or character.joints[0].kind != "free":
+        return out
+    if character.feet:
+        out[:2] += (take_contact_places(character, now) - take_contact_places(character, out)).mean(axis=0)[:2]
+    else:
+        out[:2] = now[:2]
+    return out
+
+
+def write_pose(shop: Workshop, time: float, q: Array) -> None:
+    """Writes a pose as a key and tells every page."""
+    before = shop.character
+    shop.time = time
+    shop.document.set_pose(time, q)
+    shop.after_change(before)

@@ -1,0 +1,102 @@
+"""The live run: start, stop, push, tune."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterpoise.errors import BadValue
+from counterpoise.motion.motion import Motion
+from counterpoise.studio.commands import BakeLive, PushBody, SetLive, StartLive, StopLive, TuneLive, WalkTo
+from counterpoise.studio.live import FRAME, LiveRun
+from counterpoise.studio.takes import add_keys, add_take, owner_of
+from counterpoise.studio.tuning import sliders_of
+from counterpoise.studio.workshop import Workshop, handles
+
+SLOWEST, FASTEST = 0.05, 2.0  # of real time
+LONGEST_PUSH = 10.0  # [s]
+HALF_FRAME = 0.5 * FRAME  # [s]
+MOST_KEYS = 60.0  # [1/s]
+
+
+@handles(StartLive)
+def start_live(shop: Workshop, command: StartLive) -> None:
+    """Starts from the pose at the playhead."""
+    shop.drag = None
+    q = shop.document.pose_at(command.time)
+    shop.time = command.time
+    shop.live = LiveRun(shop.character, command.controller, q, shop.document.world)
+    shop.say(shop.live_event())
+
+
+@handles(StopLive)
+def stop_live(shop: Workshop, command: StopLive) -> None:
+    shop.stop_live()
+
+
+@handles(PushBody)
+def push_body(shop: Workshop, command: PushBody) -> None:
+    if not 0.0 < command.duration <= LONGEST_PUSH:
+        raise BadValue(f"a push lasts between 0 and {LONGEST_PUSH:g} s; got {command.duration:g}")
+    running(shop).push(command.body, command.force, command.duration)
+
+
+@handles(WalkTo)
+def walk_to(shop: Workshop, command: WalkTo) -> None:
+    running(shop).walk_to(command.x, command.y)
+
+
+@handles(TuneLive)
+def tune_live(shop: Workshop, command: TuneLive) -> None:
+    """A flag is sent as 0 or 1."""
+    run = running(shop)
+    known = {(one.table, one.name): one.value for one in sliders_of(run.session.controller)}
+    is_flag = isinstance(known.get((command.table, command.name)), bool)
+    run.tune(command.table, command.name, bool(command.value) if is_flag else command.value)
+    shop.say(shop.live_event())
+
+
+@handles(SetLive)
+def set_live(shop: Workshop, command: SetLive) -> None:
+    """Sets clock and ground of the running simulation."""
+    run = running(shop)
+    if not SLOWEST <= command.speed <= FASTEST:
+        raise BadValue(f"the live clock runs at {SLOWEST:g} to {FASTEST:g} of real time; got {command.speed:g}")
+    run.speed, run.paused = command.speed, command.paused
+    if (command.roll, command.pitch) != run.session.world.tilt:
+        run.tilt(command.roll, command.pitch)
+    shop.say(shop.live_event())
+
+
+@handles(BakeLive)
+def bake_live(shop: Workshop, command: BakeLive) -> None:
+    """Keeps the frames of the live run as a take, or poses of them as keys of a new motion."""
+    run = shop.live if shop.live is not None else shop.past
+    if run is None or len(run.times) < 2:
+        raise BadValue("nothing was simulated yet: press Live first")
+    times, poses = np.array(run.times), np.array(run.poses)
+    end = command.end if command.end > 0.0 else float(times[-1])
+    inside = (times >= command.start - HALF_FRAME) & (times <= end + HALF_FRAME)
+    if inside.sum() < 2:
+        raise BadValue(
+            f"there are no two frames between {command.start:g} and {end:g} s; {times[-1]:g} s were simulated"
+        )
+    shop.stop_live()
+    times, poses, owner = times[inside], poses[inside], owner_of(shop, shop.document.shown.name)
+    if command.keys > 0.0:
+        if not command.keys <= MOST_KEYS:
+            raise BadValue(f"at most {MOST_KEYS:g} keys a second are baked; got {command.keys:g}")
+        step = max(1, round(1.0 / (FRAME * command.keys)))
+        chosen = sorted({*range(0, len(times), step), len(times) - 1})
+        name = add_keys(shop, "baked keys", times[chosen], poses[chosen], owner)
+    else:
+        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner)
+    shop.time = 0.0
+    shop.say_scene()
+    shop.note(f"Baked {times[-1] - times[0]:.1f} s as {name!r}.")
+
+
+def running(shop: Workshop) -> LiveRun:
+    """Returns the live run."""
+    if shop.live is None:
+        raise BadValue("nothing is live: press Live first")
+    return shop.live

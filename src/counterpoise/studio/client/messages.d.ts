@@ -1,0 +1,344 @@
+// Generated from studio/commands.py and studio/events.py by studio/typescript.py. Do not edit.
+
+export type DragBody = {
+  type: "drag_body";
+  seq: number;
+  body: string;
+  target: [number, number, number];
+  time?: number;
+  point?: [number, number, number];
+  turn?: [number, number, number, number] | null;
+  figure?: number;
+};
+
+export type ReleaseBody = {
+  type: "release_body";
+  keep?: boolean;
+};
+
+export type PinBody = {
+  type: "pin_body";
+  body: string;
+  hold: "none" | "place" | "whole";
+};
+
+export type SetRules = {
+  type: "set_rules";
+  balanced: boolean;
+  above_ground: boolean;
+};
+
+export type LookAt = {
+  type: "look_at";
+  time?: number;
+};
+
+export type StartLive = {
+  type: "start_live";
+  controller: string;
+  time?: number;
+};
+
+export type StopLive = {
+  type: "stop_live";
+};
+
+export type PushBody = {
+  type: "push_body";
+  body: string;
+  force: [number, number, number];
+  duration?: number;
+};
+
+export type WalkTo = {
+  type: "walk_to";
+  x: number;
+  y: number;
+};
+
+export type TuneLive = {
+  type: "tune_live";
+  table: string;
+  name: string;
+  value: number;
+};
+
+export type SetLive = {
+  type: "set_live";
+  speed?: number;
+  paused?: boolean;
+  roll?: number;
+  pitch?: number;
+};
+
+export type BakeLive = {
+  type: "bake_live";
+  keys?: number;
+  start?: number;
+  end?: number;
+};
+
+export type EditScene = {
+  type: "edit_scene";
+  edit: string;
+  values: Record<string, unknown>;
+};
+
+export type UndoEdit = {
+  type: "undo_edit";
+};
+
+export type RedoEdit = {
+  type: "redo_edit";
+};
+
+export type AddPoseKey = {
+  type: "add_pose_key";
+  time: number;
+};
+
+export type MirrorPose = {
+  type: "mirror_pose";
+  time: number;
+};
+
+export type ResetPose = {
+  type: "reset_pose";
+  time: number;
+};
+
+export type SavePoseAs = {
+  type: "save_pose_as";
+  time: number;
+  name: string;
+};
+
+export type ApplyPose = {
+  type: "apply_pose";
+  time: number;
+  name: string;
+};
+
+export type SetJoint = {
+  type: "set_joint";
+  time: number;
+  joint: string;
+  values: Array<number>;
+  done?: boolean;
+};
+
+export type ShowMotion = {
+  type: "show_motion";
+  name: string;
+};
+
+export type StartJob = {
+  type: "start_job";
+  kind: "optimize" | "check" | "fix" | "play";
+};
+
+export type StopJob = {
+  type: "stop_job";
+  job: number;
+};
+
+export type NewScene = {
+  type: "new_scene";
+  figure?: string;
+};
+
+export type OpenStarter = {
+  type: "open_starter";
+  name: string;
+};
+
+export type OpenFile = {
+  type: "open_file";
+  name: string;
+};
+
+export type SaveScene = {
+  type: "save_scene";
+  name: string;
+};
+
+export type ListFiles = {
+  type: "list_files";
+};
+
+export type ControllerFacts = {
+  name: string;
+  meaning: string;
+};
+
+export type StudioReady = {
+  type: "studio_ready";
+  version: string;
+  folder: string;
+  figures: Array<string>;
+  starters: Array<string>;
+  controllers: Array<ControllerFacts>;
+};
+
+export type RulesChanged = {
+  type: "rules_changed";
+  pins: Record<string, string>;
+  balanced: boolean;
+  above_ground: boolean;
+};
+
+export type Slider = {
+  table: string;
+  name: string;
+  value: number | boolean;
+  unit: string;
+  meaning: string;
+  low: number;
+  high: number;
+};
+
+export type LiveChanged = {
+  type: "live_changed";
+  running: boolean;
+  controller: string;
+  speed: number;
+  paused: boolean;
+  tilt: [number, number];
+  recorded: number;
+  sliders: Array<Slider>;
+};
+
+export type Trouble = {
+  type: "trouble";
+  message: string;
+};
+
+export type Notice = {
+  type: "notice";
+  message: string;
+};
+
+export type BodyFacts = {
+  name: string;
+  parent: number;
+  mass: number;
+  length: number;
+  role: string;
+};
+
+export type JointFacts = {
+  name: string;
+  kind: string;
+  body: string;
+  low: Array<number>;
+  high: Array<number>;
+};
+
+export type FigureFacts = {
+  name: string;
+  mesh: string;
+  mass: number;
+  weight: number;
+  height: number;
+  bodies: Array<BodyFacts>;
+  joints: Array<JointFacts>;
+};
+
+export type MotionFacts = {
+  name: string;
+  label: string;
+};
+
+export type KeyFacts = {
+  index: number;
+  time: number;
+  name: string;
+  soft: boolean;
+  rest: boolean;
+};
+
+export type ContactFacts = {
+  index: number;
+  parts: Array<string>;
+  start: number;
+  end: number;
+  how: string;
+};
+
+export type WishFacts = {
+  index: number;
+  words: string;
+  time: number | null;
+};
+
+export type Mark = {
+  name: string;
+  words: string;
+  time: number;
+  start: number;
+  end: number;
+  grave: boolean;
+};
+
+export type CouplingFacts = {
+  index: number;
+  words: string;
+};
+
+export type SolidFacts = {
+  centre: [number, number, number];
+  half: [number, number, number];
+  turn: [number, number, number, number];
+};
+
+export type SceneChanged = {
+  type: "scene_changed";
+  revision: number;
+  name: string;
+  file: string;
+  unsaved: boolean;
+  source: string;
+  figure: FigureFacts;
+  motion: string;
+  owner: string;
+  kind: string;
+  motions: Array<MotionFacts>;
+  duration: number;
+  keys: Array<KeyFacts>;
+  contacts: Array<ContactFacts>;
+  wishes: Array<WishFacts>;
+  violations: Array<Mark>;
+  verdict: string;
+  poses: Array<string>;
+  has_controllers: boolean;
+  couplings: Array<CouplingFacts>;
+  solids: Array<SolidFacts>;
+  tilt: [number, number];
+  track: string;
+  undo: string;
+  redo: string;
+  script: string;
+};
+
+export type JointValues = {
+  type: "joint_values";
+  values: Record<string, Array<number>>;
+};
+
+export type JobChanged = {
+  type: "job_changed";
+  job: number;
+  kind: string;
+  state: string;
+  stage: string;
+  share: number;
+  message: string;
+};
+
+export type FilesListed = {
+  type: "files_listed";
+  names: Array<string>;
+};
+
+export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | WalkTo | TuneLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
+export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

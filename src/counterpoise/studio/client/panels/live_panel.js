@@ -1,0 +1,88 @@
+// Live: a controller at real speed, pushes, tilt, slow motion, its tuning table, and baking.
+import { button, make, panel } from "../dom.js";
+import { on, state } from "../store.js";
+
+/** @typedef {import("../messages.js").Slider} Slider */
+
+export class LivePanel {
+  /** @param {(command: import("../messages.js").Command) => void} send */
+  constructor(send) {
+    this.send = send;
+    this.controller = make("select", { id: "controller", title: "What moves the figure", "aria-label": "Controller" });
+    this.go = button("Live", "Simulate from the pose at the playhead (L)", () => this.toggle(), { id: "live", className: "go" });
+    this.paused = false;
+    this.names = ""; // of the sliders that are shown
+    this.pause = button("Pause", "Hold the clock", () => { this.paused = !this.paused; this.set(); }, { id: "live_pause" });
+    this.speed = this.slider("live_speed", "Speed", "of real time", 0.05, 1, 0.05, 1);
+    this.roll = this.slider("roll", "Tilt sideways", "°", -20, 20, 0.5, 0);
+    this.pitch = this.slider("pitch", "Tilt ahead", "°", -20, 20, 0.5, 0);
+    this.force = this.slider("force", "Push", "N, for 0.1 s", 10, 600, 10, 150, () => {});
+    this.note = make("div", { className: "note", id: "live_note" });
+    const push = (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) => button(text, `Push the chosen body, or the trunk, ${text}`, () => this.push(x, y), { id: `push_${text}` });
+    this.bake = button("Bake", "Keep what happened as a new motion on the timeline; nothing is overwritten (B)", () => this.bakeAll(), { id: "bake" });
+    this.keys = make("input", { type: "number", id: "bake_keys", min: 0, max: 60, step: 1, value: 0, title: "Keys a second; 0 keeps every frame as a take", "aria-label": "Keys a second" });
+    this.search = make("input", { type: "search", id: "tuning_search", placeholder: "find …", title: "Find a number by its name", "aria-label": "Find a number", oninput: () => this.filter() });
+    this.table = make("div", { id: "tuning", className: "body" });
+    this.element = make("div", {},
+      panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.note, this.speed.row),
+      panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
+        make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
+      panel("Take", make("div", { className: "row" }, make("label", { title: "Keys a second; 0 keeps every frame as a take" }, "keys per s"), make("span", { className: "fix narrow" }, this.keys), this.bake)),
+      make("section", { className: "panel" }, make("h2", {}, "Tuning"), make("div", { className: "body" }, this.search), this.table),
+    );
+    on("live", () => this.show());
+    on("ready", () => this.controller.replaceChildren(...(state.ready?.controllers ?? []).map(one => make("option", { value: one.name, title: one.meaning }, `${one.name}: ${one.meaning}`))));
+  }
+
+  /** @param {string} id @param {string} text @param {string} unit @param {number} min @param {number} max @param {number} step @param {number} value @param {() => void} [oninput] */
+  slider(id, text, unit, min, max, step, value, oninput = () => this.set()) {
+    const title = `${text} [${unit}]`, range = make("input", { type: "range", id, min, max, step, value, title, "aria-label": title, oninput: () => { number.value = range.value; oninput(); } });
+    const number = make("input", { type: "number", min, max, step, value, title, "aria-label": title, onchange: () => { range.value = number.value; oninput(); } });
+    return { range, number, row: make("div", { className: "slider" }, make("label", {}, text, make("span", { className: "unit" }, unit)), range, number) };
+  }
+
+  toggle() { this.send(state.live?.running ? { type: "stop_live" } : { type: "start_live", controller: this.controller.value || "stand", time: state.time }); }
+  set() { if (state.live?.running) this.send({ type: "set_live", speed: Number(this.speed.range.value), paused: this.paused, roll: Number(this.roll.range.value), pitch: Number(this.pitch.range.value) }); }
+
+  /** @param {number} x @param {number} y */
+  push(x, y) {
+    const bodies = state.scene?.figure.bodies ?? [], size = Number(this.force.range.value);
+    const heaviest = [...bodies].sort((a, b) => b.mass - a.mass)[0];
+    const body = state.selected ?? bodies.find(one => one.name === "thorax")?.name ?? heaviest?.name;
+    if (body) this.send({ type: "push_body", body, force: [x * size, y * size, 0] });
+  }
+
+  bakeAll() { this.send({ type: "bake_live", keys: Number(this.keys.value) }); }
+
+  show() {
+    const live = state.live;
+    if (!live) return;
+    this.paused = live.paused;
+    this.go.textContent = live.running ? "Stop" : "Live";
+    this.go.className = live.running ? "stop" : "go";
+    this.controller.disabled = live.running;
+    this.pause.disabled = !live.running;
+    this.pause.setAttribute("aria-pressed", String(live.paused));
+    this.bake.disabled = !live.running && live.recorded <= 0;
+    for (const one of [this.speed, this.roll, this.pitch]) one.range.disabled = one.number.disabled = !live.running;
+    for (const name of ["forward", "back", "left", "right"]) this.element.querySelector(`#push_${name}`).disabled = !live.running;
+    this.note.textContent = live.running ? "Runs as long as a page is open." : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";
+    const names = live.sliders.map(one => `${one.table}.${one.name}`).join();
+    if (names !== this.names) { this.names = names; this.build(live.sliders); }
+  }
+
+  /** @param {Slider[]} sliders */
+  build(sliders) {
+    this.table.replaceChildren(...sliders.map(one => {
+      const send = (/** @type {number} */ value) => this.send({ type: "tune_live", table: one.table, name: one.name, value });
+      const title = one.meaning || one.name, words = one.name.replaceAll("_", " ");
+      if (typeof one.value === "boolean") return make("label", { className: "check", title, "data-name": one.name }, make("input", { type: "checkbox", checked: one.value, "aria-label": words, onchange: (/** @type {any} */ e) => send(e.target.checked ? 1 : 0) }), words);
+      const step = one.high / 200, range = make("input", { type: "range", min: one.low, max: one.high, step, value: one.value, title, "aria-label": words, oninput: () => { number.value = range.value; }, onchange: () => send(Number(range.value)) });
+      const number = make("input", { type: "number", step: "any", value: one.value, title, "aria-label": words, onchange: () => { range.value = number.value; send(Number(number.value)); } });
+      return make("div", { className: "slider", title, "data-name": one.name }, make("label", {}, words, make("span", { className: "unit" }, one.unit)), range, number);
+    }));
+    this.filter();
+  }
+
+  filter() { for (const row of this.table.children) row.hidden = !row.dataset.name.replaceAll("_", " ").includes(this.search.value.trim().toLowerCase()); }
+}

@@ -1,0 +1,148 @@
+// Dragging: a joint's dot, or any point of the body's surface, follows the pointer in the plane that faces the camera.
+import * as THREE from "three";
+import { changed, figure as facts, select, setTime, state } from "../store.js";
+import { fromView, turnFromView } from "./stage.js";
+
+const PRECISE = 0.2; // share of the pointer's way while Ctrl is held
+const TURN = 0.008; // [rad] a pixel
+const SNAP = 0.05; // [m] while Shift is held
+const ray = new THREE.Raycaster(), plane = new THREE.Plane(), hit = new THREE.Vector3();
+
+/**
+ * @typedef {{index: number, body: string, point: THREE.Vector3, from: THREE.Vector3, target: THREE.Vector3, lastHit: THREE.Vector3, turn: THREE.Quaternion | null,
+ *   x: number, y: number, axis: "" | "x" | "y" | "z", moved: boolean, pointer: number}} Held
+ */
+
+export class Dragging {
+  /** @param {import("./stage.js").Stage} stage @param {import("./figure.js").FigureView} figure @param {import("./handles.js").Handles} handles @param {(command: import("../messages.js").Command) => void} send */
+  constructor(stage, figure, handles, send) {
+    this.stage = stage;
+    this.figure = figure;
+    this.handles = handles;
+    this.send = send;
+    /** @type {Held | null} */ this.held = null;
+    this.seq = 0;
+    /** @type {Map<number, number>} */ this.sent = new Map(); // seq -> when [ms]
+    /** @type {(event: MouseEvent, body: string | null) => void} */ this.onmenu = () => {};
+    const canvas = stage.canvas, first = { capture: true };
+    canvas.addEventListener("pointerdown", event => this.down(event), first);
+    canvas.addEventListener("pointermove", event => this.move(event), first);
+    canvas.addEventListener("pointerup", event => this.up(event), first);
+    canvas.addEventListener("pointercancel", () => this.cancel());
+    canvas.addEventListener("contextmenu", event => event.preventDefault());
+    let pressed = [0, 0], empty = [-9, -9];
+    canvas.addEventListener("pointerdown", event => { empty = event.button === 0 && !event.altKey && !this.held ? [event.clientX, event.clientY] : [-9, -9]; });
+    canvas.addEventListener("pointerup", event => { if (event.button === 0 && Math.hypot(event.clientX - empty[0], event.clientY - empty[1]) < 4) this.clickGround(event); });
+    canvas.addEventListener("pointerdown", event => { if (event.button === 2) pressed = [event.clientX, event.clientY]; }, first);
+    canvas.addEventListener("pointerup", event => {
+      if (event.button === 2 && !event.altKey && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) < 4) this.onmenu(event, this.bodyUnder(event));
+    });
+  }
+
+  /** @param {{clientX: number, clientY: number}} event @returns {string | null} */
+  bodyUnder(event) {
+    const dot = this.handles.under(event);
+    if (dot >= 0) return this.figure.names[dot];
+    const found = this.figure.hit(this.stage.aim(event, ray));
+    return found ? this.figure.names[found.index] : null;
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    if (event.button !== 0 || event.altKey || !facts()) return; // Alt leaves all buttons to the camera
+    const dot = this.handles.under(event);
+    const found = dot >= 0 ? { index: dot, place: this.figure.place(dot, new THREE.Vector3()), point: new THREE.Vector3() } : this.figure.hit(this.stage.aim(event, ray));
+    if (!found) { select(null); return; }
+    event.stopImmediatePropagation();
+    this.stage.canvas.focus();
+    this.stage.canvas.setPointerCapture(event.pointerId);
+    const body = this.figure.names[found.index];
+    select(body);
+    if (state.playing) changed("pause");
+    plane.setFromNormalAndCoplanarPoint(this.stage.camera.getWorldDirection(new THREE.Vector3()), found.place);
+    this.stage.aim(event, ray).ray.intersectPlane(plane, hit);
+    const turning = state.tool === "turn" && !state.live?.running;
+    this.held = {
+      index: found.index, body, point: turning ? new THREE.Vector3() : found.point, from: turning ? this.figure.place(found.index, new THREE.Vector3()) : found.place.clone(),
+      target: turning ? this.figure.place(found.index, new THREE.Vector3()) : found.place.clone(), lastHit: hit.clone(),
+      turn: turning ? this.figure.turn(found.index, new THREE.Quaternion()) : null, x: event.clientX, y: event.clientY, axis: "", moved: false, pointer: event.pointerId,
+    };
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const held = this.held;
+    if (!held) {
+      const over = event.buttons ? -1 : this.handles.under(event);
+      if (over !== this.handles.hovered) { this.handles.hovered = over; this.stage.touch(); changed("hover", over >= 0 ? this.figure.names[over] : null); }
+      return;
+    }
+    event.stopImmediatePropagation();
+    const share = event.ctrlKey || event.metaKey ? PRECISE : 1;
+    if (held.turn) {
+      const camera = this.stage.camera, right = new THREE.Vector3(1, 0, 0).applyQuaternion(camera.quaternion), up = new THREE.Vector3(0, 1, 0).applyQuaternion(camera.quaternion);
+      const by = new THREE.Quaternion().setFromAxisAngle(up, TURN * share * (event.clientX - held.x)).multiply(new THREE.Quaternion().setFromAxisAngle(right, TURN * share * (event.clientY - held.y)));
+      held.turn.premultiply(by);
+      [held.x, held.y] = [event.clientX, event.clientY];
+    } else {
+      if (!this.stage.aim(event, ray).ray.intersectPlane(plane, hit)) return;
+      held.target.addScaledVector(hit.clone().sub(held.lastHit), share);
+      held.lastHit.copy(hit);
+    }
+    held.moved = true;
+    this.sendHeld(event.shiftKey, event.timeStamp);
+  }
+
+  /** @param {boolean} snap @param {number} when */
+  sendHeld(snap, when) {
+    const held = this.held;
+    if (!held) return;
+    const goal = held.target.clone();
+    if (held.axis) for (const [axis, part] of /** @type {const} */ ([["x", "x"], ["z", "y"], ["y", "z"]])) if (axis !== held.axis) goal[part] = held.from[part];
+    if (snap) goal.divideScalar(SNAP).round().multiplyScalar(SNAP);
+    this.seq += 1;
+    this.sent.set(this.seq, when);
+    if (this.sent.size > 4000) this.sent.clear();
+    this.goal = goal;
+    this.send({ type: "drag_body", seq: this.seq, body: held.body, target: fromView(goal), time: state.time, point: fromView(held.point), turn: held.turn ? turnFromView(held.turn) : null });
+  }
+
+  /** @param {PointerEvent} event */
+  up(event) {
+    if (!this.held || event.button !== 0) return;
+    event.stopImmediatePropagation();
+    this.end(true);
+  }
+
+  /** Sends a live walker to the place that was clicked. @param {PointerEvent} event */
+  clickGround(event) {
+    if (!state.live?.running || state.live.controller !== "walk") return;
+    const place = this.stage.aim(event, ray).ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 1, 0), 0), new THREE.Vector3());
+    if (!place) return;
+    const [x, y] = fromView(place);
+    this.send({ type: "walk_to", x, y });
+    changed("walk_to", place);
+  }
+
+  cancel() { if (this.held) this.end(false); }
+
+  /** @param {boolean} keep */
+  end(keep) {
+    const moved = this.held?.moved;
+    this.held = null;
+    this.goal = undefined;
+    changed("released");
+    if (moved) this.send({ type: "release_body", keep });
+    if (!keep) setTime(state.time);
+  }
+
+  /** X, Y and Z hold a drag on an axis; Escape gives it up. @param {KeyboardEvent} event @returns {boolean} used */
+  key(event) {
+    if (!this.held) return false;
+    const key = event.key.toLowerCase();
+    if (key === "escape") this.cancel();
+    else if (key === "x" || key === "y" || key === "z") { this.held.axis = this.held.axis === key ? "" : key; this.sendHeld(event.shiftKey, event.timeStamp); }
+    else return false;
+    return true;
+  }
+}

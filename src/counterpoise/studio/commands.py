@@ -1,0 +1,235 @@
+"""Commands: what a page may ask for. Times are seconds, places metres, z up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from counterpoise.studio.messages import Command, Four, Three
+
+ORIGIN: Three = (0.0, 0.0, 0.0)
+
+
+# -- posing -----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class DragBody(Command):
+    """The pointer moved a body. Only the latest of them counts. In a live run it pulls the body."""
+
+    seq: int
+    body: str
+    target: Three
+    time: float = 0.0  # of the playhead: the pose at this time is the one that is dragged
+    point: Three = ORIGIN  # of the body that comes to the target
+    turn: Four | None = None  # w, x, y, z: the body is turned, too
+    figure: int = 0
+
+
+@dataclass(frozen=True)
+class ReleaseBody(Command):
+    """The button was released: the pose becomes a key, one step of the history."""
+
+    keep: bool = True  # False: the drag is cancelled
+
+
+@dataclass(frozen=True)
+class PinBody(Command):
+    """A body is held where it is while others are dragged."""
+
+    body: str
+    hold: Literal["none", "place", "whole"]
+
+
+@dataclass(frozen=True)
+class SetRules(Command):
+    """What holds while a body is dragged."""
+
+    balanced: bool
+    above_ground: bool
+
+
+@dataclass(frozen=True)
+class LookAt(Command):
+    """Asks for the pose at a time."""
+
+    time: float = 0.0
+
+
+# -- live -------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class StartLive(Command):
+    """Starts a simulation from the pose at a time."""
+
+    controller: str
+    time: float = 0.0
+
+
+@dataclass(frozen=True)
+class StopLive(Command):
+    """Ends the simulation; what it did can still be baked."""
+
+
+@dataclass(frozen=True)
+class PushBody(Command):
+    """Pushes a body in the running simulation."""
+
+    body: str
+    force: Three  # [N]
+    duration: float = 0.1  # [s]
+
+
+@dataclass(frozen=True)
+class WalkTo(Command):
+    """Sends the walker of the running simulation to a place on the ground."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class TuneLive(Command):
+    """Sets a number of the running controller."""
+
+    table: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class SetLive(Command):
+    """Speed of the clock, pause, and tilt of the ground [deg]."""
+
+    speed: float = 1.0
+    paused: bool = False
+    roll: float = 0.0
+    pitch: float = 0.0
+
+
+@dataclass(frozen=True)
+class BakeLive(Command):
+    """What was simulated becomes a new motion: a take with every frame, or `keys` keys a second."""
+
+    keys: float = 0.0  # [1/s]; 0: a take
+    start: float = 0.0  # [s] of the live run
+    end: float = 0.0  # [s]; 0: to its end
+
+
+# -- keys and edits ---------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class EditScene(Command):
+    """An edit of the scene by its name in `counterpoise.scene`, with its values."""
+
+    edit: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class UndoEdit(Command):
+    """Takes the last edit back."""
+
+
+@dataclass(frozen=True)
+class RedoEdit(Command):
+    """Makes it again."""
+
+
+@dataclass(frozen=True)
+class AddPoseKey(Command):
+    """Writes the pose at a time as a key."""
+
+    time: float
+
+
+@dataclass(frozen=True)
+class MirrorPose(Command):
+    """Exchanges left and right in the pose at a time."""
+
+    time: float
+
+
+@dataclass(frozen=True)
+class ResetPose(Command):
+    """The neutral pose, where the figure is now."""
+
+    time: float
+
+
+@dataclass(frozen=True)
+class SavePoseAs(Command):
+    """Keeps the pose at a time in the scene's library of poses."""
+
+    time: float
+    name: str
+
+
+@dataclass(frozen=True)
+class ApplyPose(Command):
+    """Takes a pose of the library, or of the scene, where the figure is now."""
+
+    time: float
+    name: str
+
+
+@dataclass(frozen=True)
+class SetJoint(Command):
+    """Coordinates of one joint [rad, m] in the pose at a time. Only `done` writes a key."""
+
+    time: float
+    joint: str
+    values: tuple[float, ...]
+    done: bool = True
+
+
+@dataclass(frozen=True)
+class ShowMotion(Command):
+    """Puts a motion of the scene on the timeline."""
+
+    name: str
+
+
+# -- jobs -------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class StartJob(Command):
+    """Starts a long computation about the motion on the timeline."""
+
+    kind: Literal["optimize", "check", "fix", "play"]
+
+
+@dataclass(frozen=True)
+class StopJob(Command):
+    """Stops it; the best so far is kept."""
+
+    job: int
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class NewScene(Command):
+    """Begins an empty scene."""
+
+    figure: str = "human"
+
+
+@dataclass(frozen=True)
+class OpenStarter(Command):
+    """Opens an example."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class OpenFile(Command):
+    """Opens a scene, a clip or a figure of the folder."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class SaveScene(Command):
+    """Saves the scene under a name in the folder."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ListFiles(Command):
+    """Asks for the files of the folder."""

@@ -1,0 +1,212 @@
+"""Events: what the server says to its pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from counterpoise.studio.jobs import Mark
+from counterpoise.studio.messages import Event, Four, Three
+from counterpoise.studio.tuning import Slider
+
+
+@dataclass(frozen=True)
+class JointFacts:
+    """A joint, as lists and graphs of the page need it."""
+
+    name: str
+    kind: str
+    body: str
+    low: tuple[float, ...]  # [rad, m]; empty: no limits
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class BodyFacts:
+    """A body: its place in the tree, and what it is."""
+
+    name: str
+    parent: int  # index; -1: the world
+    mass: float  # [kg]
+    length: float  # [m]
+    role: str  # foot, hand, root or empty
+
+
+@dataclass(frozen=True)
+class FigureFacts:
+    """A figure of the scene."""
+
+    name: str
+    mesh: str  # address of its GLB
+    mass: float  # [kg]
+    weight: float  # [N]
+    height: float  # [m]
+    bodies: tuple[BodyFacts, ...]
+    joints: tuple[JointFacts, ...]
+
+
+@dataclass(frozen=True)
+class ControllerFacts:
+    """A controller that can run live."""
+
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class StudioReady(Event):
+    """The first event of a connection: what there is to choose from."""
+
+    version: str
+    folder: str
+    figures: tuple[str, ...]  # of the library
+    starters: tuple[str, ...]  # examples to open
+    controllers: tuple[ControllerFacts, ...]
+
+
+@dataclass(frozen=True)
+class RulesChanged(Event):
+    """What holds while a body is dragged."""
+
+    pins: dict[str, str]  # body -> place or whole
+    balanced: bool
+    above_ground: bool
+
+
+@dataclass(frozen=True)
+class LiveChanged(Event):
+    """The state of the live run."""
+
+    running: bool
+    controller: str
+    speed: float
+    paused: bool
+    tilt: tuple[float, float]
+    recorded: float  # [s] that can be baked
+    sliders: tuple[Slider, ...]
+
+
+@dataclass(frozen=True)
+class Trouble(Event):
+    """Something went wrong: a sentence with its cure."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Notice(Event):
+    """Something went well: a sentence."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class KeyFacts:
+    """A key on the timeline."""
+
+    index: int
+    time: float
+    name: str
+    soft: bool
+    rest: bool
+
+
+@dataclass(frozen=True)
+class ContactFacts:
+    """A contact: a bar on the timeline."""
+
+    index: int
+    parts: tuple[str, ...]
+    start: float
+    end: float
+    how: str
+
+
+@dataclass(frozen=True)
+class WishFacts:
+    """A wish; without a time it is about the whole motion."""
+
+    index: int
+    words: str
+    time: float | None
+
+
+@dataclass(frozen=True)
+class CouplingFacts:
+    """A coupling of joints."""
+
+    index: int
+    words: str
+
+
+@dataclass(frozen=True)
+class MotionFacts:
+    """A motion that can be put on the timeline."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True)
+class SolidFacts:
+    """A box of the terrain."""
+
+    centre: Three
+    half: Three
+    turn: Four  # w, x, y, z
+
+
+@dataclass(frozen=True)
+class SceneChanged(Event):
+    """The scene as it is now, and the motion on the timeline."""
+
+    revision: int
+    name: str
+    file: str  # in the folder; empty: not saved yet
+    unsaved: bool
+    source: str  # what the main character is made from
+    figure: FigureFacts
+    motion: str
+    owner: str  # the character of the scene that it belongs to
+    kind: str  # keys or clip
+    motions: tuple[MotionFacts, ...]
+    duration: float
+    keys: tuple[KeyFacts, ...]
+    contacts: tuple[ContactFacts, ...]
+    wishes: tuple[WishFacts, ...]
+    violations: tuple[Mark, ...]
+    verdict: str
+    poses: tuple[str, ...]  # by name: the scene's own, then those of the library
+    has_controllers: bool  # whether playing it simulates something
+    couplings: tuple[CouplingFacts, ...]
+    solids: tuple[SolidFacts, ...]
+    tilt: tuple[float, float]
+    track: str  # address of its frames
+    undo: str  # what would be undone; empty: nothing
+    redo: str
+    script: str  # the last edits in Python
+
+
+@dataclass(frozen=True)
+class JointValues(Event):
+    """Coordinates of the joints in the pose that is shown [rad, m]."""
+
+    values: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class JobChanged(Event):
+    """A job: how far it is, or how it ended."""
+
+    job: int
+    kind: str
+    state: str  # running, done, stopped, failed
+    stage: str
+    share: float
+    message: str
+
+
+@dataclass(frozen=True)
+class FilesListed(Event):
+    """The files of the folder that can be opened."""
+
+    names: tuple[str, ...]

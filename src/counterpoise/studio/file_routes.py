@@ -1,0 +1,168 @@
+"""Files over HTTP: meshes and frames for the view, curves, the script, exports, and files that are dropped in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from functools import wraps
+from multiprocessing import get_context
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from counterpoise.errors import BadValue, CounterpoiseError
+from counterpoise.files import whole_file
+from counterpoise.studio.actions.files import open_named
+from counterpoise.studio.curves import read_curves
+from counterpoise.studio.desk import Desk
+from counterpoise.studio.exporting import KINDS, PICTURES, export_bytes
+from counterpoise.studio.folder import LISTED
+from counterpoise.studio.guard import FILE_HEADERS
+from counterpoise.studio.scene_facts import script_of
+from counterpoise.studio.workshop import Workshop
+
+T = TypeVar("T")
+MAX_UPLOAD = 256 << 20  # [bytes]
+MAX_NAME = 120  # characters
+Handler = Callable[[Request], Awaitable[Response]]
+_EXPORTS: dict[str, ProcessPoolExecutor] = {}
+
+
+def file_routes(desk: Desk) -> list[Route]:
+    """Returns the routes of files. What they answer is computed on the desk, or in a process of its own."""
+
+    def on_desk(question: Callable[[Workshop], T]) -> Awaitable[T]:
+        answer: Future[T] = Future()
+
+        def ask(workshop: Workshop) -> None:
+            try:
+                answer.set_result(question(workshop))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        desk.ask(ask)
+        return asyncio.wrap_future(answer)
+
+    @_spoken
+    async def kept(request: Request) -> Response:
+        data = desk.workshop.files.get(request.url.path)
+        if data is None:
+            return _said("there is no such file any more; the page will ask again", 404)
+        return Response(data, media_type="application/octet-stream", headers=FILE_HEADERS)
+
+    @_spoken
+    async def curves(request: Request) -> Response:
+        names = [name for name in request.query_params.get("names", "").split("|") if name]
+        found = await on_desk(lambda shop: read_curves(shop.document.shown.whole(), names))
+        return Response(json.dumps(found, allow_nan=False), media_type="application/json", headers=FILE_HEADERS)
+
+    @_spoken
+    async def script(request: Request) -> Response:
+        return _said(await on_desk(lambda shop: script_of(shop.document)))
+
+    @_spoken
+    async def export(request: Request) -> Response:
+        kind = request.path_params["kind"]
+        if kind not in KINDS:
+            raise BadValue(f"{kind!r} is no kind of file that is written here; there are {', '.join(KINDS)}")
+        motion = await on_desk(lambda shop: shop.document.shown.whole())
+        if kind in PICTURES:
+            loop = asyncio.get_running_loop()
+            data = await loop.run_in_executor(_exporter(), export_bytes, motion, kind)
+        else:
+            data = await on_desk(lambda shop: export_bytes(motion, kind))
+        return Response(data, media_type=KINDS[kind], headers=FILE_HEADERS)
+
+    @_spoken
+    async def take_file(request: Request) -> Response:
+        given = request.query_params.get("name", "")
+        name = checked_name(given)
+        data = await _body(request)
+        return _said(await on_desk(lambda shop: _store_and_open(shop, name, data)))
+
+    return [
+        Route("/figures/{name}", kept),
+        Route("/tracks/{name:path}", kept),
+        Route("/curves", curves),
+        Route("/script", script),
+        Route("/export/{kind}", export),
+        Route("/files", take_file, methods=["POST"]),
+    ]
+
+
+def checked_name(given: str) -> str:
+    """Returns the name of a dropped file, if it is a plain name of a kind that is opened here."""
+    plain = given == PurePosixPath(given).name and "\\" not in given and not given.startswith(".")
+    if not plain or not given or len(given) > MAX_NAME or any(ord(c) < 32 for c in given):
+        raise BadValue(f"a dropped file needs a plain name, such as run.bvh; got {given!r}")
+    if PurePosixPath(given).suffix.lower() not in LISTED:
+        raise BadValue(f"{given!r} is no kind of file that the studio opens; it opens {', '.join(LISTED)}")
+    return given
+
+
+def _store_and_open(shop: Workshop, name: str, data: bytes) -> str:
+    """Writes a dropped file beside the scene, under a free name where another one has it, and opens it."""
+    folder = shop.document.scene.folder if not name.endswith(".toml") else shop.folder.root
+    path = folder / name
+    number = 1
+    while path.exists() and path.read_bytes() != data:
+        number += 1
+        path = folder / f"{PurePosixPath(name).stem}_{number}{PurePosixPath(name).suffix}"
+    new = not path.exists()
+    if new:
+        with whole_file(path) as temporary:
+            temporary.write_bytes(data)
+    try:
+        open_named(shop, shop.folder.name_of(path))
+    except CounterpoiseError:
+        if new:
+            path.unlink(missing_ok=True)
+        raise
+    return f"Opened {path.name}."
+
+
+async def _body(request: Request) -> bytes:
+    """Returns the body of a request, which must not be too large."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MAX_UPLOAD:
+            raise BadValue(f"the file is larger than {MAX_UPLOAD >> 20} MB; put it into the folder and open it there")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _exporter() -> ProcessPoolExecutor:
+    """Returns the process that draws pictures and films."""
+    if "pool" not in _EXPORTS:
+        _EXPORTS["pool"] = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    return _EXPORTS["pool"]
+
+
+def close_exports() -> None:
+    """Ends the process that draws."""
+    pool = _EXPORTS.pop("pool", None)
+    if pool is not None:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _said(text: str, status: int = 200) -> PlainTextResponse:
+    return PlainTextResponse(text.rstrip("\n") + "\n", status, FILE_HEADERS)
+
+
+def _spoken(handler: Handler) -> Handler:
+    """Decorator: an error of ours becomes its sentence."""
+
+    @wraps(handler)
+    async def spoken(request: Request) -> Any:
+        try:
+            return await handler(request)
+        except CounterpoiseError as error:
+            return _said(str(error), 400)
+
+    return spoken

@@ -1,0 +1,252 @@
+"""Jobs: optimise, check and fix in a worker process, so that nothing blocks the page.
+
+One process at a time works; it stays for the next job, since starting one takes seconds. Progress and results come back
+over a pipe. A job that is told to stop ends by itself and returns the best so far; one that does not is killed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal
+
+from counterpoise.arrays import Array
+from counterpoise.errors import BadValue, CounterpoiseError, Stopped
+from counterpoise.motion.motion import Motion
+from counterpoise.progress import Progress, Watch
+from counterpoise.scene import MAIN, Scene
+from counterpoise.scene.scene import scene_from_text
+from counterpoise.spacetime.check import CheckReport, check_motion
+from counterpoise.spacetime.fix import fix_motion
+from counterpoise.spacetime.optimize.run import OptimizeProgress
+
+JobKind = Literal["optimize", "check", "fix", "play"]
+REPORT_EVERY = 0.2  # [s] between two reports of progress
+FRAMES_PER_SECOND = 60.0  # of what was simulated
+KILL_AFTER = 20.0  # [s] after which a job that does not stop is killed
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something wrong at a time, by name."""
+
+    name: str
+    words: str
+    time: float  # [s]
+    start: float  # [s]
+    end: float  # [s]
+    grave: bool  # whether the motion is impossible, rather than unclean
+
+
+@dataclass(frozen=True, eq=False)
+class JobReport:
+    """What a worker says while it works."""
+
+    stage: str
+    share: float
+    message: str = ""
+    times: Array | None = None  # of the candidate so far
+    poses: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class JobDone:
+    """What a job has found."""
+
+    message: str
+    motion: Motion | None = None
+    owner: str = ""  # the character of the scene that the motion belongs to; empty: that of the job's motion
+    verdict: str = ""
+    marks: tuple[Mark, ...] = ()
+    before: tuple[Mark, ...] = ()
+    stopped: bool = False
+    failed: bool = False
+
+
+# -- in the worker ----------------------------------------------------------------------------------------------------
+class _Teller:
+    """Sends progress over the pipe, not more often than a person can see it; answers whether to go on."""
+
+    def __init__(self, pipe: Connection, stop: Any) -> None:
+        self._pipe, self._stop, self._last = pipe, stop, 0.0
+
+    def __call__(self, progress: Progress) -> bool:
+        now = time.monotonic()
+        if now - self._last >= REPORT_EVERY:
+            self._last = now
+            found = progress.motion() if isinstance(progress, OptimizeProgress) else None
+            times, poses = (None, None) if found is None else (found.times, found.poses)
+            self._pipe.send(JobReport(progress.stage, progress.share, progress.message, times, poses))
+        return not self._stop.is_set()
+
+
+def work(pipe: Connection, stop: Any) -> None:
+    """The worker's loop: one job after another, until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal ends the server, which closes the pipe
+    while True:
+        try:
+            kind, values = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            pipe.send(RUNNERS[kind](_Teller(pipe, stop), **values))
+        except Stopped as error:
+            pipe.send(JobDone(str(error), stopped=True))
+        except CounterpoiseError as error:
+            pipe.send(JobDone(str(error), failed=True))
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            pipe.send(JobDone(f"{type(error).__name__}: {error}. Please report this.", failed=True))
+
+
+def run_optimize(tell: Watch, text: str, folder: Path, source: str, motion: str) -> JobDone:
+    """Optimises a motion of keys; reports hold the candidate so far."""
+    stunt = scene_from_text(text, folder, source).motion(motion).stunt
+    if stunt is None or len(stunt.keys) < 2:
+        raise BadValue("optimising needs two keys at least: pose the figure at another time")
+    tell(Progress("building", 0.0))
+    result = stunt.optimize(callback=tell)
+    marks = tuple(Mark(v.name, str(v), v.time, v.time, v.time, True) for v in result.violations)
+    marks += tuple(Mark("conflict", words, 0.0, 0.0, 0.0, True) for words in result.conflicts)
+    head = f"{result.status}: {result.iterations} iterations, {result.seconds:.1f} s"
+    if marks:
+        head += f"; {marks[0].words}"
+    return JobDone(head, result.motion, "", head, marks, stopped=result.status == "stopped")
+
+
+def run_check(tell: Watch, motion: Motion) -> JobDone:
+    """Checks a motion."""
+    report = check_motion(motion, progress=tell)
+    return JobDone(report.verdict, verdict=report.verdict, marks=marks_of(report))
+
+
+def run_fix(tell: Watch, motion: Motion) -> JobDone:
+    """Fixes a motion; after a stop the rest of it is unchanged, and it is not checked again."""
+    result = fix_motion(motion, progress=tell)
+    if result.stopped:
+        return JobDone("Stopped: what was fixed so far is kept, the rest is unchanged.", result.motion, stopped=True)
+    marks, before = marks_of(result.after), marks_of(result.before)
+    return JobDone(result.summary, result.motion, "", result.after.verdict, marks, before)
+
+
+def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> JobDone:
+    """Does what the scene says: makes its motions and simulates its controllers with their pushes."""
+    run = scene_from_text(text, folder, source).run(progress=tell)
+    if run.recording is None:
+        return JobDone(run.report(), stopped=run.stopped)
+    which = run.figures.index(MAIN) if MAIN in run.figures else 0
+    seen = run.recording.motion_of(which)
+    return JobDone(run.report(), seen.resampled(FRAMES_PER_SECOND), run.figures[which], stopped=run.stopped)
+
+
+def marks_of(report: CheckReport) -> tuple[Mark, ...]:
+    """Returns the findings of a check that are not within their limits, the gravest first."""
+    bad = [f for f in report.findings if not f.ok]
+    found = []
+    for finding in bad:
+        start, end = (float(t) if t == t else 0.0 for t in (finding.start, finding.end))
+        words = f"{finding.name}: {finding.text}"
+        found.append(Mark(finding.name, words, 0.5 * (start + end), start, end, finding.physics))
+    return tuple(sorted(found, key=lambda mark: not mark.grave))
+
+
+RUNNERS: dict[str, Callable[..., JobDone]] = {
+    "optimize": run_optimize,
+    "check": run_check,
+    "fix": run_fix,
+    "play": run_play,
+}
+
+
+# -- in the studio ----------------------------------------------------------------------------------------------------
+@dataclass(eq=False)
+class Job:
+    """A job that runs, or has run."""
+
+    number: int
+    kind: JobKind
+    motion: str  # of the scene, that it is about
+    frames: int  # number of the frames it began with; other frames make its marks stale
+    times: Array | None = None  # of the candidate so far
+    poses: Array | None = None
+    state: str = "running"
+
+
+@dataclass(eq=False)
+class JobRunner:
+    """Starts jobs in the worker and hands what it says to `told(job, report)`, from a thread of its own."""
+
+    told: Callable[[Job, JobReport | JobDone], None]
+    current: Job | None = None
+    _count: int = 0
+    _process: Any = None
+    _pipe: Connection | None = None
+    _stop: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(self, kind: JobKind, motion: str, frames: int, values: dict[str, Any]) -> Job:
+        """Starts a job. Only one runs at a time."""
+        if self.current is not None:
+            raise BadValue(f"{self.current.kind} is still running: stop it first, or wait")
+        self._count += 1
+        job = self.current = Job(self._count, kind, motion, frames)
+        threading.Thread(target=self._serve, args=(job, values), name=f"studio job {job.number}", daemon=True).start()
+        return job
+
+    def stop(self, number: int) -> None:
+        """Asks a job to stop. It is killed if it does not."""
+        if self.current is None or self.current.number != number:
+            return
+        if self._stop is not None:
+            self._stop.set()
+        threading.Timer(KILL_AFTER, self._kill_if, args=(number,)).start()
+
+    def close(self) -> None:
+        """Ends the worker."""
+        if self._process is not None and self._process.is_alive():
+            self._process.terminate()
+
+    def _kill_if(self, number: int) -> None:
+        if self.current is not None and self.current.number == number:
+            self.close()
+
+    def _serve(self, job: Job, values: dict[str, Any]) -> None:
+        try:
+            pipe = self._ready()
+            pipe.send((job.kind, values))
+            while True:
+                said = pipe.recv()
+                if isinstance(said, JobDone):
+                    break
+                self.told(job, said)
+        except (EOFError, OSError):
+            said = JobDone("the job was ended", stopped=True, failed=True)
+        job.state = "failed" if said.failed else "stopped" if said.stopped else "done"
+        self.current = None
+        self.told(job, said)
+
+    def _ready(self) -> Connection:
+        """Returns the pipe to a living worker."""
+        with self._lock:
+            if self._process is None or not self._process.is_alive() or self._pipe is None:
+                context = multiprocessing.get_context("spawn")
+                self._pipe, far = context.Pipe()
+                self._stop = context.Event()
+                self._process = context.Process(target=work, args=(far, self._stop), name="studio worker", daemon=True)
+                self._process.start()
+                far.close()
+            self._stop.clear()
+            return self._pipe
+
+
+def scene_values(scene: Scene, motion: str) -> dict[str, Any]:
+    """Returns what the worker needs to optimise a motion or to play the scene: its text, which it reads itself."""
+    return {"text": scene.text, "folder": scene.folder, "source": scene.source, "motion": motion}

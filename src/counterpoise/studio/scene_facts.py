@@ -1,0 +1,115 @@
+"""What a page is told of the scene."""
+
+from __future__ import annotations
+
+from counterpoise import spatial
+from counterpoise.scene import MAIN, Scene, SceneWish
+from counterpoise.spacetime.stunt.poses import named_poses
+from counterpoise.studio.events import (
+    ContactFacts,
+    CouplingFacts,
+    KeyFacts,
+    MotionFacts,
+    SceneChanged,
+    SolidFacts,
+    WishFacts,
+)
+from counterpoise.studio.figure_facts import figure_facts
+from counterpoise.studio.jobs import Mark
+from counterpoise.studio.open_scene import OpenScene
+
+SCRIPT_EDITS = 30  # shown on the page; the whole script is at /script
+LONGEST_LINE = 400  # characters of a line of the script on the page
+
+
+def scene_event(document: OpenScene, track: str, marks: tuple[Mark, ...], verdict: str) -> SceneChanged:
+    """Returns the event that tells a page everything about the scene but its frames."""
+    scene, shown, history = document.scene, document.shown, document.history
+    described = scene.motions.get(shown.name)
+    return SceneChanged(
+        revision=document.revision,
+        name=scene.name,
+        file=document.file,
+        unsaved=document.unsaved,
+        source=scene.characters[MAIN].source,
+        figure=figure_facts(document.character),
+        motion=shown.name,
+        owner=MAIN if described is None else described.character,
+        kind="clip" if shown.is_clip else "keys",
+        motions=tuple(MotionFacts(name, _label(scene, name)) for name in dict.fromkeys([MAIN, *scene.motions])),
+        duration=shown.duration,
+        keys=tuple(KeyFacts(k.index, k.time, k.name, k.soft is not None, k.rest) for k in shown.keys),
+        contacts=tuple(
+            ContactFacts(c.index, c.parts, c.start, min(c.end, shown.duration), c.how)
+            for c in (described.contacts if described is not None else ())
+        ),
+        wishes=tuple(_wish(w) for w in (described.wishes if described is not None else ())),
+        violations=marks,
+        verdict=verdict,
+        poses=pose_names(document),
+        has_controllers=bool(scene.controllers),
+        couplings=tuple(
+            CouplingFacts(c.index, _coupling(c.entries.get("coefficients", {})))
+            for c in scene.constraints
+            if c.kind == "couple"
+        ),
+        solids=_solids(scene),
+        tilt=(float(scene.world.tilt[0]), float(scene.world.tilt[1])),
+        track=track,
+        undo=history.past[-1][0].words() if history.past else "",
+        redo=history.future[0][0].words() if history.future else "",
+        script=script_of(document, SCRIPT_EDITS),
+    )
+
+
+def pose_names(document: OpenScene) -> tuple[str, ...]:
+    """Returns the poses that a key can name: the scene's own, then those of the library."""
+    own = document.scene.document.get(("pose",), {})
+    return tuple(dict.fromkeys([*own, *(pose.name for pose in named_poses())]))
+
+
+def script_of(document: OpenScene, most: int | None = None) -> str:
+    """Returns the Python that does what was done here; with `most`, only the last edits, with long lines cut."""
+    opened = f"cp.read_scene({document.file!r})" if document.file else f"cp.new_scene({_source(document)!r})"
+    edits = list(document.history.edits)
+    left = 0 if most is None else max(0, len(edits) - most)
+    lines = ["import counterpoise as cp", "", f"scene = {opened}"]
+    lines += [f"# ... {left} edits before"] if left else []
+    for edit in edits[left:]:
+        for line in edit.python().splitlines():
+            lines.append(line if most is None or len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + " ...")
+    return "\n".join(lines) + "\n"
+
+
+def _source(document: OpenScene) -> str:
+    return document.scene.characters[MAIN].source
+
+
+def _label(scene: Scene, name: str) -> str:
+    found = scene.motions.get(name)
+    if name == MAIN:
+        return "keys"
+    return name if found is None or found.clip is None else f"{name} (take)"
+
+
+def _wish(wish: SceneWish) -> WishFacts:
+    words = ", ".join(f"{k} {v}" for k, v in wish.entries.items())
+    time = next((wish.entries[k] for k in ("time", "at", "from") if isinstance(wish.entries.get(k), int | float)), None)
+    return WishFacts(wish.index, f"{wish.kind}: {words}" if words else wish.kind, None if time is None else float(time))
+
+
+def _coupling(coefficients: dict[str, float]) -> str:
+    return " + ".join(f"{value:g} {name}" for name, value in coefficients.items()) + " = 0"
+
+
+def _solids(scene: Scene) -> tuple[SolidFacts, ...]:
+    terrain = scene.world.terrain
+    if terrain is None:
+        return ()
+    out = []
+    for solid in terrain.boxes:
+        c, h = solid.centre, solid.half
+        w, x, y, z = (float(v) for v in spatial.from_matrix(solid.rotation))
+        centre, half = (float(c[0]), float(c[1]), float(c[2])), (float(h[0]), float(h[1]), float(h[2]))
+        out.append(SolidFacts(centre, half, (w, x, y, z)))
+    return tuple(out)

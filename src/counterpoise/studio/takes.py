@@ -1,0 +1,60 @@
+"""Takes: motions that were computed or simulated, kept as clips beside the scene; nothing is ever overwritten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from counterpoise.arrays import Array
+from counterpoise.motion.motion import Motion
+from counterpoise.scene import MAIN, AddClip, AddKey, AddMotion, SceneEdit, Together, coordinates_of
+
+if TYPE_CHECKING:
+    from counterpoise.studio.workshop import Workshop
+
+TAKES = "takes"  # the folder beside the scene
+
+
+def free_name(shop: Workshop, word: str) -> str:
+    """Returns a name for a motion that neither the scene nor the folder of takes has yet: "baked 2"."""
+    scene = shop.document.scene
+    number = 1
+    while f"{word} {number}" in scene.motions or (scene.folder / TAKES / f"{word}_{number}.npz").exists():
+        number += 1
+    return f"{word} {number}"
+
+
+def add_take(shop: Workshop, word: str, motion: Motion, owner: str) -> str:
+    """Writes a motion as a clip beside the scene, adds it, and shows it. Returns its name."""
+    scene = shop.document.scene
+    name = free_name(shop, word)
+    folder = scene.folder / TAKES
+    folder.mkdir(exist_ok=True)
+    file = f"{TAKES}/{name.replace(' ', '_')}.npz"
+    moved = replace(motion, times=motion.times - motion.times[0], name=name)
+    moved.save(scene.folder / file)
+    shop.edit(AddClip(name, file, character=owner))
+    shop.document.show(name)
+    return name
+
+
+def add_keys(shop: Workshop, word: str, times: Array, poses: Array, owner: str) -> str:
+    """Adds a motion of keys and shows it. Returns its name."""
+    name = free_name(shop, word)
+    length = float(times[-1] - times[0])
+    edits: list[SceneEdit] = [AddMotion(name, owner, duration=length, physics="none")]
+    edits += [
+        AddKey(float(t - times[0]), coordinates_of(shop.character, np.asarray(q)), motion=name)
+        for t, q in zip(times, poses, strict=True)
+    ]
+    shop.edit(Together(edits, label="bake to keys"))
+    shop.document.show(name)
+    return name
+
+
+def owner_of(shop: Workshop, motion: str) -> str:
+    """Returns the name of the character that a motion of the scene belongs to."""
+    found = shop.document.scene.motions.get(motion)
+    return MAIN if found is None else found.character

@@ -1,0 +1,256 @@
+"""Workshop: all that the studio has open, and the table of what each command does to it. One thread uses it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from counterpoise import __version__
+from counterpoise.arrays import Array
+from counterpoise.character.character import Character
+from counterpoise.character.library import characters
+from counterpoise.errors import CounterpoiseError
+from counterpoise.pose.animation import Animation
+from counterpoise.scene import SceneEdit
+from counterpoise.studio.commands import DragBody
+from counterpoise.studio.events import (
+    ControllerFacts,
+    FilesListed,
+    JointValues,
+    LiveChanged,
+    Notice,
+    RulesChanged,
+    SceneChanged,
+    StudioReady,
+    Trouble,
+)
+from counterpoise.studio.figure_facts import figure_facts, figure_glb
+from counterpoise.studio.folder import Folder
+from counterpoise.studio.frames import LIVE, POSED, PoseFrame, pack_frame, pack_track
+from counterpoise.studio.jobs import Job, JobDone, JobReport, JobRunner, Mark
+from counterpoise.studio.live import CONTROLLERS, LiveRun
+from counterpoise.studio.messages import Command, Event, dump_event
+from counterpoise.studio.motions import refine
+from counterpoise.studio.open_scene import OpenScene
+from counterpoise.studio.posing import BodyDrag, Rules, first_rules
+from counterpoise.studio.scene_facts import scene_event
+from counterpoise.studio.starters import starter_names
+from counterpoise.studio.tuning import sliders_of
+
+C = TypeVar("C", bound=Command)
+Post = Callable[[str | bytes], None]
+Later = Callable[[Callable[[Any], None]], None]  # has a function called with the workshop by its own thread
+HANDLERS: dict[type[Command], Callable[[Any, Any], None]] = {}  # of (workshop, command)
+KEPT_FILES = 6  # meshes and tracks that pages may still ask for
+
+
+def handles(kind: type[C]) -> Callable[[Callable[[Workshop, C], None]], Callable[[Workshop, C], None]]:
+    """Decorator: the function carries out commands of a kind."""
+
+    def register(function: Callable[[Workshop, C], None]) -> Callable[[Workshop, C], None]:
+        HANDLERS[kind] = function
+        return function
+
+    return register
+
+
+class Workshop:
+    """The open document, the drag, the live run and the jobs. `post` sends an event or a frame to every page."""
+
+    def __init__(self, folder: Folder, document: OpenScene, post: Post) -> None:
+        self.folder, self.document, self._post = folder, document, post
+        self.later: Later = lambda function: function(self)
+        self.rules: Rules = first_rules(document.character)
+        self.drag: BodyDrag | None = None
+        self.drag_goal: DragBody | None = None  # the last pointer message of the drag
+        self.drag_time = 0.0  # [s] of the playhead
+        self.live: LiveRun | None = None
+        self.past: LiveRun | None = None  # the last live run, after it was stopped
+        self.refined: Animation | None = None  # the last motion through keys whose feet were held
+        self.time = 0.0  # [s] of the pose that was looked at last
+        self.warm = True  # whether compiled code is in the cache; until then nothing is computed unasked
+        self.files: dict[str, bytes] = {}  # meshes and tracks by address, the newest last
+        self.marks: dict[tuple[str, int], tuple[tuple[Mark, ...], str]] = {}  # (motion, number of its frames) -> check
+        self.jobs = JobRunner(lambda job, said: self.later(lambda shop: shop.told(job, said)))
+        self.told: Callable[[Job, JobReport | JobDone], None] = lambda job, said: None  # set by actions/jobs.py
+
+    @property
+    def character(self) -> Character:
+        return self.document.character
+
+    # -- saying -------------------------------------------------------------------------------------------------------
+    def say(self, event: Event) -> None:
+        self._post(dump_event(event))
+
+    def note(self, message: str) -> None:
+        self.say(Notice(message))
+
+    def show(self, kind: int, q: Array, **more: Any) -> None:
+        """Sends a pose to every page."""
+        self._post(pack_frame(PoseFrame(kind, self.character, q, revision=self.document.revision, **more)))
+
+    def show_pose(self) -> None:
+        """Sends the pose at the playhead, with the joints' coordinates."""
+        q = self.document.pose_at(self.time)
+        self.show(POSED, q, time=self.time)
+        self.say(self.joint_values(q))
+
+    def joint_values(self, q: Array) -> JointValues:
+        joints = [joint for joint in self.character.joints if joint.kind in ("hinge", "slide", "universal")]
+        return JointValues({joint.name: tuple(float(v) for v in q[joint.qpos]) for joint in joints})
+
+    def scene_event(self) -> SceneChanged:
+        """What changed, with its frames ready to be fetched."""
+        shown = self.document.shown
+        track = f"/tracks/{shown.name}-{shown.number}.bin"
+        if track not in self.files:
+            self._keep(track, pack_track(self.character, *shown.frames()))
+        mesh = figure_facts(self.character).mesh
+        self._keep(mesh, figure_glb(self.character))
+        marks, verdict = self.marks.get((shown.name, shown.number), ((), ""))
+        return scene_event(self.document, track, marks, verdict)
+
+    def _keep(self, address: str, data: bytes) -> None:
+        self.files.pop(address, None)
+        self.files[address] = data
+        while len(self.files) > KEPT_FILES:
+            del self.files[next(iter(self.files))]
+
+    def say_scene(self) -> None:
+        """Tells every page what the scene is now, and shows the pose at the playhead."""
+        if self.time > self.document.shown.duration:
+            self.time = self.document.shown.duration
+        self.say(self.scene_event())
+        if self.live is None:
+            self.show_pose()
+
+    def welcome(self) -> list[str | bytes]:
+        """Returns all that a page needs that has just come, or comes back."""
+        known = StudioReady(
+            version=__version__,
+            folder=self.folder.root.name,
+            figures=tuple(entry.name for entry in characters()),
+            starters=starter_names(),
+            controllers=tuple(ControllerFacts(name, meaning) for name, (_, meaning) in CONTROLLERS.items()),
+        )
+        q, kind = self.document.pose_at(self.time), POSED
+        if self.live is not None:
+            q, kind = self.live.poses[-1], LIVE
+        events: list[Event] = [known, self.scene_event(), self.rules_event(), self.live_event(), self.joint_values(q)]
+        events.append(FilesListed(self.folder.listing()))
+        if self.document.recovered:
+            self.document.recovered = False
+            events.append(Notice("Changes that were not saved are here again. Undo takes them back."))
+        frame = pack_frame(PoseFrame(kind, self.character, q, revision=self.document.revision, time=self.time))
+        return [*(dump_event(event) for event in events), frame]
+
+    def rules_event(self) -> RulesChanged:
+        return RulesChanged(dict(self.rules.pins), self.rules.balanced, self.rules.above_ground)
+
+    def live_event(self) -> LiveChanged:
+        """What the page shows of the live run."""
+        run = self.live
+        if run is None:
+            recorded = self.past.time if self.past is not None else 0.0
+            return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, ())
+        tilt = (float(run.session.world.tilt[0]), float(run.session.world.tilt[1]))
+        return LiveChanged(True, run.name, run.speed, run.paused, tilt, run.time, sliders_of(run.session.controller))
+
+    # -- doing --------------------------------------------------------------------------------------------------------
+    def carry_out(self, command: Command) -> None:
+        """Does what a command asks for. Every error becomes a sentence on the page; the workshop goes on."""
+        try:
+            HANDLERS[type(command)](self, command)
+        except CounterpoiseError as error:
+            self.say(Trouble(str(error)))
+        except Exception as error:
+            traceback.print_exc(file=sys.stderr)
+            self.say(Trouble(f"{type(command).__name__} failed: {type(error).__name__}: {error}. Please report this."))
+
+    def edit(self, edit: SceneEdit) -> None:
+        """Applies an edit and tells every page."""
+        before = self.character
+        self.document.do(edit)
+        self.after_change(before)
+
+    def after_change(self, before: Character) -> None:
+        """Tells every page what changed; drops what belonged to another figure."""
+        self.drag = None
+        if self.character is not before:
+            self.stop_live()
+            self.past = None
+            kept = {body: hold for body, hold in self.rules.pins.items() if body in self.character.segments}
+            if not set(before.segments) & set(self.character.segments):
+                kept = dict(first_rules(self.character).pins)
+            self.rules = replace(self.rules, pins=kept)
+            self.say(self.rules_event())
+            self.say(self.live_event())
+        self.say_scene()
+
+    def open(self, document: OpenScene) -> None:
+        """Puts another document in the place of this one."""
+        self.stop_live()
+        self.drag, self.past, self.time = None, None, 0.0
+        document.revision = max(document.revision, self.document.revision + 1)
+        document.shown.number = self.document.shown.number + 1
+        self.document, self.marks = document, {}
+        self.rules = first_rules(document.character)
+        self.say(self.rules_event())
+        self.say(self.live_event())
+        self.say_scene()
+
+    def set_pins(self, pins: dict[str, Any]) -> None:
+        self.rules = replace(self.rules, pins=pins)
+        self.say(self.rules_event())
+
+    def refine(self, go_on: Callable[[], bool]) -> None:
+        """Holds planted feet between the keys; called when there is nothing else to do."""
+        shown = self.document.shown
+        if shown.refined or self.live is not None or self.drag is not None:
+            return
+        found = refine(shown, go_on, self.refined)
+        if found is not None:
+            self.refined = found
+            self.document.refined(found.motion)
+            self.say_scene()
+
+    @property
+    def needs_refining(self) -> bool:
+        return self.warm and not self.document.shown.refined and self.live is None and self.drag is None
+
+    @property
+    def drag_goes_on(self) -> bool:
+        """Whether the dragged body is still on its way to the pointer, which stands still."""
+        return self.live is None and self.drag is not None and self.drag_goal is not None and self.drag.unfinished
+
+    def go_on_dragging(self) -> None:
+        """One more frame towards the pointer."""
+        if self.drag_goal is not None:
+            self.carry_out(self.drag_goal)
+
+    # -- live ---------------------------------------------------------------------------------------------------------
+    def advance_live(self) -> None:
+        """One picture of the live run."""
+        run = self.live
+        assert run is not None
+        try:
+            run.advance()
+        except Exception as error:  # also of the controller itself: the studio goes on
+            if not isinstance(error, CounterpoiseError):
+                traceback.print_exc(file=sys.stderr)
+            self.stop_live()
+            self.say(Trouble(f"the simulation stopped: {error}"))
+            return
+        self.show(LIVE, run.poses[-1], time=run.time, arrows=np.asarray(run.arrows), efforts=run.efforts)
+
+    def stop_live(self) -> None:
+        """Ends the live run and keeps what it did for baking."""
+        if self.live is not None:
+            self.past, self.live = self.live, None
+            self.say(self.live_event())
+            self.show_pose()

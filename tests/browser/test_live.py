@@ -1,0 +1,109 @@
+"""Live in the browser: a push taken, forces that carry the weight, a pull, tuning, and what was live baked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from counterpoise.motion import Motion
+from counterpoise.scene import read_scene
+
+
+def go_live(page: Any, controller: str = "stand") -> None:
+    page.tab("live")
+    page.page.select_option("#controller", controller)
+    page.page.click("#live")
+    page.until("studio.state.live.running")
+    page.until("studio.stats.live", "a picture of the simulation", 280.0)
+
+
+def test_a_push_is_taken_and_the_forces_carry_the_weight(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    go_live(page)
+    weight = page.scene["figure"]["weight"]
+    page.until("studio.stats.live.time > 2", "two seconds of standing", 120.0)
+    total = page.ask("studio.overlays.total")
+    assert abs(total - weight) < 0.05 * weight
+    page.ask("studio.select(null)")
+    page.page.locator("#live_speed").fill("0.1")
+    page.until("studio.state.live.speed === 0.1")
+    page.page.click("#push_forward")
+    at = page.ask("studio.stats.live.time")
+    page.until(f"studio.stats.live.time > {at + 0.12}", seconds=120.0)
+    page.picture("studio_live")
+    page.page.locator("#live_speed").fill("1")
+    page.until(f"studio.stats.live.time > {at + 3.0}", "three seconds after the push", 200.0)
+    assert page.ask("studio.stats.live.com[2]") > 0.8  # [m]: it stands
+    page.page.click("#live")
+    page.until("!studio.state.live.running")
+
+
+def test_a_body_is_pulled_with_the_mouse(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    go_live(page)
+    page.until("studio.stats.live.time > 0.5", seconds=120.0)
+    before = page.ask("studio.placeOf('hand_left')")
+    page.drag("hand_left", 70, -40, release=False)
+    now = page.ask("studio.stats.live.time")
+    page.until(f"studio.stats.live.time > {now + 1.0}", seconds=120.0)
+    after = page.ask("studio.placeOf('hand_left')")
+    assert np.linalg.norm(np.subtract(after, before)) > 0.05  # [m]
+    page.page.mouse.up()
+    assert not page.scene["keys"]  # pulling is no posing
+
+
+def test_tuning_tilt_and_slow_motion(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    go_live(page)
+    page.page.fill("#tuning_search", "compliance")
+    row = page.page.locator("#tuning [data-name=compliance] input[type=number]")
+    row.fill("0.1")
+    row.press("Enter")
+    page.until("studio.state.live.sliders.find(s => s.name === 'compliance').value === 0.1")
+    page.page.locator("#pitch").fill("4")
+    page.until("studio.state.live.tilt[1] === 4")
+    page.page.locator("#live_speed").fill("0.25")
+    page.until("studio.state.live.speed === 0.25")
+    page.page.click("#live_pause")
+    page.until("studio.state.live.paused")
+    held = page.ask("studio.stats.live.time")
+    page.page.wait_for_timeout(500)
+    assert page.ask("studio.stats.live.time") - held < 0.05
+
+
+def test_what_was_live_is_baked(start_studio: Any, open_page: Any) -> None:
+    studio = start_studio()
+    page = open_page(studio)
+    go_live(page)
+    page.page.click("#push_left")
+    page.until("studio.stats.live.time > 1.5", seconds=120.0)
+    page.page.click("#live")
+    page.until("!studio.state.live.running && studio.state.live.recorded > 1")
+    page.page.click("#bake")
+    page.until("studio.state.scene.motion === 'baked 1'")
+    assert page.scene["kind"] == "clip" and page.scene["duration"] > 1.0
+    page.page.fill("#bake_keys", "10")
+    page.page.click("#bake")
+    page.until("studio.state.scene.motion === 'baked keys 1'")
+    assert page.scene["kind"] == "keys" and len(page.scene["keys"]) > 8
+    page.send({"type": "save_scene", "name": "baked.toml"})
+    page.until("!studio.state.scene.unsaved")
+    scene = read_scene(studio.folder / "baked.toml")
+    take = Motion.load(studio.folder / "takes" / "baked_1.npz")
+    for key in scene.motion("baked keys 1").keys:
+        row = int(np.abs(take.times - key.time).argmin())
+        assert np.abs(take.poses[row] - key.pose).max() < 1e-9
+
+
+def test_a_walker_goes_where_the_ground_is_clicked(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    go_live(page, "walk")
+    spot = page.ask("studio.stage.spot({ clone: () => new studio.THREE.Vector3(1.2, 0, -0.6) })")
+    page.page.mouse.click(*spot)
+    page.until("studio.overlays.goal.visible")
+    page.until("studio.stats.live.time > 2.5", seconds=200.0)
+    page.picture("studio_walk")
+    page.until("studio.stats.live.time > 7", seconds=300.0)
+    there = page.ask("studio.placeOf('pelvis')")
+    assert np.hypot(there[0] - 1.2, there[1] - 0.6) < 0.4 and there[2] > 0.8  # [m]: it stands near the place

@@ -1,0 +1,105 @@
+"""Physics in the browser: optimise, check, fix, stop."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from counterpoise.character.library import character
+from counterpoise.motion import Motion, reference_motion
+from counterpoise.motion.files.hub import read_motion
+from counterpoise.spacetime import fix_motion
+
+STUNTS = Path(__file__).parents[2] / "examples" / "stunts"
+
+
+def watch_jobs(page: Any) -> None:
+    """Keeps every event about jobs."""
+    page.ask("studio.jobs = []; studio.on('job', event => studio.jobs.push(event))")
+
+
+def test_a_jump_is_optimised_with_a_ghost(start_studio: Any, open_page: Any, tmp_path: Path) -> None:
+    shutil.copy(STUNTS / "standing_jump.toml", tmp_path / "jump.toml")
+    page = open_page(start_studio("jump.toml"))
+    watch_jobs(page)
+    assert len(page.scene["keys"]) == 3 and len(page.scene["contacts"]) == 2
+    page.ask("studio.setTime(0.8)")
+    page.tab("physics")
+    page.page.click("#optimize")
+    page.until("studio.figure.ghosts.has('job')", "a ghost", 280.0)
+    page.picture("studio_optimise")
+    page.until("studio.jobs.some(event => event.state !== 'running')", "the end of the job", 280.0)
+    assert page.ask("studio.jobs.filter(event => event.state === 'running').length") >= 10
+    page.until("studio.state.scene.motion === 'optimised 1'")
+    assert page.scene["kind"] == "clip" and page.ask("studio.jobs.at(-1).message").startswith("solved")
+    take = Motion.load(tmp_path / "takes" / "optimised_1.npz")
+    assert take.duration > 1.5
+
+
+def test_a_job_is_stopped(start_studio: Any, open_page: Any, tmp_path: Path) -> None:
+    shutil.copy(STUNTS / "back_flip.toml", tmp_path / "flip.toml")
+    page = open_page(start_studio("flip.toml"))
+    watch_jobs(page)
+    page.tab("physics")
+    page.page.click("#optimize")
+    page.until("studio.jobs.some(event => event.stage === 'optimising')", "progress", 280.0)
+    before = page.ask("studio.jobs.length")
+    page.page.click("#stop_job")
+    page.until("studio.jobs.some(event => event.state !== 'running')", "the end of the job")
+    ended = page.ask("studio.jobs.find(event => event.state !== 'running')")
+    assert ended["state"] == "stopped"
+    assert page.ask("studio.jobs.length") - before <= 4  # it ends with the iteration it is in
+    page.until("studio.state.scene.motion === 'optimised 1'", "the best so far")
+
+
+def test_what_cannot_be_is_named_with_its_time(start_studio: Any, open_page: Any, tmp_path: Path) -> None:
+    text = (STUNTS / "standing_jump.toml").read_text()
+    text += '\n[[wish]]\nkind = "apex"\ntime = 0.8\nheight = 4.0\n'
+    (tmp_path / "high.toml").write_text(text)
+    page = open_page(start_studio("high.toml"))
+    watch_jobs(page)
+    page.tab("physics")
+    page.page.click("#optimize")
+    page.until("studio.jobs.some(event => event.state !== 'running')", "the end of the job", 500.0)
+    page.until("studio.state.scene.violations.length > 0", "violations")
+    found = page.scene["violations"]
+    assert any("apex" in one["name"] and abs(one["time"] - 0.8) < 0.1 for one in found), found
+    page.page.click("#violations button")
+    assert abs(page.ask("studio.state.time") - found[0]["time"]) < 0.02
+    page.picture("studio_violations")
+
+
+def test_a_dropped_clip_is_checked_and_fixed_as_on_the_command_line(
+    start_studio: Any, open_page: Any, tmp_path: Path
+) -> None:
+    squat = reference_motion("squat", character("human")).slice(0.0, 1.2)
+    lifted = np.array(squat.poses)
+    lifted[:, 0] += 0.06 * np.sin(9.0 * squat.times)  # feet that skate
+    Motion(squat.character, squat.times, lifted, name="skating").write(tmp_path / "skating.bvh")
+    data = (tmp_path / "skating.bvh").read_bytes()
+    (tmp_path / "skating.bvh").unlink()
+    page = open_page(start_studio())
+    watch_jobs(page)
+    page.page.evaluate(
+        """([name, text]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], name));
+          document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""",
+        ["skating.bvh", data.decode()],
+    )
+    page.until("studio.state.scene.motion === 'skating'", "the dropped clip")
+    assert (tmp_path / "skating.bvh").read_bytes() == data
+    page.tab("physics")
+    page.page.click("#check")
+    page.until("studio.state.scene.violations.length > 0", "what the check finds", 280.0)
+    assert any(one["name"] == "skate" for one in page.scene["violations"])
+    page.picture("studio_check")
+    page.page.click("#fix")
+    page.until("studio.state.scene.motion === 'fixed 1'", "the fixed clip", 400.0)
+    ours = Motion.load(tmp_path / "takes" / "fixed_1.npz")
+    theirs = fix_motion(read_motion(tmp_path / "skating.bvh")).motion
+    assert np.abs(ours.poses - theirs.poses).max() < 1e-9
