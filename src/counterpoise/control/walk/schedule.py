@@ -19,6 +19,7 @@ LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
 LAST_MOMENT = 0.4  # [leg times] or less than this time
 LONG_SWUNG = 1.7  # [leg times] or it has swung for longer than this
 HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this lands on its heel
+STEADY = 0.02  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
 WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
 
 
@@ -47,7 +48,7 @@ def next_phase(
     low = seen.low[1 - m.stance] < TOUCH * body.hips_height
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
-        return _land(m, seen, shape, body, t)
+        return _land(m, seen, asked, shape, body, t)
     return m
 
 
@@ -76,14 +77,17 @@ def _first_lift(m: WalkMemory, seen: SeenBody, shape: StepShape) -> WalkMemory:
     )  # fmt: skip
 
 
-def _land(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t: WalkTuning) -> WalkMemory:
+def _land(
+    m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning
+) -> WalkMemory:
     """The swinging foot has landed: it is the stance foot of the step that begins."""
     assert m.time is not None
     new = 1 - m.stance
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
-    trim = m.trim
-    if m.last_speed is not None and m.steps > 2:
+    trim = m.trim if asked > 0.0 else 0.0
+    steady = abs(asked - m.speed) < STEADY * body.leg_speed
+    if m.last_speed is not None and m.steps > 2 and asked > 0.0 and steady:
         error = m.speed - 0.5 * (went + m.last_speed)
         if abs(error) < WILD * body.leg_speed:
             most = t.trim_limit * body.leg_speed

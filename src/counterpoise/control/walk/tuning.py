@@ -43,7 +43,7 @@ class WalkTuning:
     calm_time: float = 0.3  # it stands for at least this long before it starts
     longest_calm: float = 3.0  # and starts after this in any case
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
-    stop_stagger: float = 0.12  # feet nearer than this along the heading are side by side
+    stop_stagger: float = 0.17  # feet nearer than this along the heading are side by side
     trim: float = 0.3  # share of the speed's error that the next step corrects
     trim_limit: float = 0.1  # [sqrt(leg x g)]
     turn_rate: float = 0.25  # [rad per leg time] of the heading

@@ -169,7 +169,9 @@ class Walk:
     def _shape(self, m: WalkMemory, asked: float, cycle: GaitCycle, body: WalkingBody) -> StepShape:
         assert m.time is not None
         step, time = _value(self.step, m.time), _value(self.time, m.time)
-        shape = step_shape(m.speed + m.trim, asked, step, time, cycle.style, body, self.tuning)
+        shape = step_shape(
+            m.speed + (m.trim if asked > 0.0 else 0.0), asked, step, time, cycle.style, body, self.tuning
+        )
         limp = cycle.style.limp * SIGN[m.stance]
         return shape._replace(time=shape.time * (1.0 + limp)) if limp else shape
 
