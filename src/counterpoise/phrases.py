@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from counterpoise.errors import BadFile, BadValue, unknown_name
+from counterpoise.files import check_writable
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -164,8 +165,7 @@ def check_targets(targets: dict[FilePath | None, tuple[str, ...]]) -> None:
             continue
         if path.suffix.lower() not in accepted:
             raise BadValue(f"{str(path)!r} must end in {' or '.join(accepted)}")
-        if not path.resolve().parent.is_dir():
-            raise BadFile(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}")
+        check_writable(path)
 
 
 def named_numbers(text: str, option: str, count: tuple[int, ...]) -> tuple[str, list[float]]:

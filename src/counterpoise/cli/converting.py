@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterpoise.cli.app import Json, Set, app
+from counterpoise.cli.app import Json, Set, app, in_flags
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.errors import BadValue
 from counterpoise.phrases import figure_from
@@ -114,7 +114,10 @@ def _show(done: Conversion) -> None:
         if one.status == "done":
             say(escape(f"wrote {one.output}: {one.frames} frames at {one.rate:g}/s"))
         else:
-            print(f"counterpoise: {one.input} {one.status}: {one.why or 'Ctrl-C'}", file=sys.stderr)
+            print(
+                f"counterpoise: {one.input} {one.status}: {_why(one.why) or 'Ctrl-C'}",
+                file=sys.stderr,
+            )
         return
     few = len(done.files) <= _MAX_ROWS
     table = Table("file", "result", "frames", title=f"{done} in {done.seconds:.1f} s")
@@ -122,8 +125,13 @@ def _show(done: Conversion) -> None:
         if one.status == "done" and few:
             table.add_row(escape(str(one.input)), escape(str(one.output)), f"{one.frames} at {one.rate:g}/s")
         elif one.status in ("failed", "skipped"):
-            table.add_row(escape(str(one.input)), escape(f"{one.status.upper()}: {one.why}"), "")
+            table.add_row(escape(str(one.input)), escape(f"{one.status.upper()}: {_why(one.why)}"), "")
     say(table if table.row_count else str(table.title))
+
+
+def _why(message: str) -> str:
+    """A reason with the flags of this verb; the rate that a reader speaks of is that of the input."""
+    return in_flags(message, rate="--source-rate")
 
 
 def _show_json(done: Conversion) -> None:
@@ -135,6 +143,6 @@ def _show_json(done: Conversion) -> None:
             # "told" is the earlier name of the remarks, for programs that read it
             row |= {"frames": one.frames, "rate": one.rate, "remarks": remarks, "told": remarks}
         elif one.why:
-            row["why"] = one.why
+            row["why"] = _why(one.why)
         rows[one.status].append(row)
     say_json({**rows, "seconds": done.seconds, "interrupted": done.interrupted})

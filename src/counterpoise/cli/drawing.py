@@ -100,6 +100,8 @@ def plot(
     from counterpoise.render.plots import curves, plot_recording, plottable
     from counterpoise.simulate import Recording
 
+    if not (list_ or as_json):
+        check_targets({out: (".png", ".pdf", ".svg")})
     rec = Recording.load(recording)
     if not 0 <= figure < len(rec.figures):
         raise BadValue(f"this recording has {len(rec.figures)} figure(s), counted from 0; got {figure}")

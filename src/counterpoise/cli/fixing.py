@@ -52,7 +52,9 @@ def fix(
     rate: clips.Rate = None,
     as_json: Json = False,
 ) -> None:
-    """Change a motion as little as possible so that it is physically possible. Exit code 2: the file cannot be read.
+    """Change a motion as little as possible so that it is physically possible.
+
+    Exit code 0: the result is possible; 1: it is better, but not possible yet; 2: the file cannot be read.
 
     Ctrl-C stops it: what is done so far is written, and the rest of the motion is unchanged.
     """
@@ -84,11 +86,13 @@ def fix(
         plot_fix(result, motion, plot)
     if as_json:
         say_json(results)
-        return
-    _print(result)
-    for path in (out, report, plot):
-        if path is not None:
-            say(f"wrote {path}")
+    else:
+        _print(result)
+        for path in (out, report, plot):
+            if path is not None:
+                say(f"wrote {path}")
+    if not result.after.possible:
+        raise typer.Exit(1)
 
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:

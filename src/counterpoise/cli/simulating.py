@@ -102,7 +102,10 @@ def simulate(
     timings: Timings = False,
     as_json: Json = False,
 ) -> None:
-    """Simulate a figure and record everything that happens."""
+    """Simulate a figure and record everything that happens.
+
+    Exit code 0: done; 1: stand fell, or the physics diverged; 2: bad input; 130: stopped by Ctrl-C.
+    """
     from counterpoise.measure import summary
     from counterpoise.simulate import World
     from counterpoise.simulate.loop import simulate as run
@@ -134,9 +137,12 @@ def simulate(
         if out is not None:
             recording.save(out, timings=timings)
         draw(recording, video, png, report)
-    _show(recording, summary(recording), written({"recording": out, "video": video, "filmstrip": png}), as_json)
+    found = summary(recording)
+    _show(recording, found, written({"recording": out, "video": video, "filmstrip": png}), as_json)
     if recording.status == "interrupted":
         raise typer.Exit(130)
+    if recording.status == "diverged" or (behaviour == "stand" and found.fall):
+        raise typer.Exit(1)
 
 
 def _controlled(

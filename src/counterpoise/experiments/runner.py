@@ -12,7 +12,7 @@ from typing import Any
 
 from counterpoise.errors import BadFile
 from counterpoise.experiments.base import Experiment, Film, Lab, Outcome, Progress, find_experiment
-from counterpoise.files import whole_file
+from counterpoise.files import check_writable, whole_file
 from counterpoise.simulate.recording import Recording
 
 
@@ -79,6 +79,7 @@ def make_folder(folder: str | os.PathLike[str]) -> Path:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadFile(f"cannot make the folder {str(home)!r}: {error.strerror}") from error
+    check_writable(home / "file")
     return home
 
 

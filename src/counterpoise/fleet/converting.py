@@ -146,7 +146,9 @@ def convert_one(
                 raise BadValue(f"figure {figure!r} means nothing to a {Path(input).suffix.lower()} file")
             read["figure"] = str(figure)
         if body is None and FORMATS[Path(input).suffix.lower()].needs_character:
-            raise BadValue(f"a {Path(input).suffix.lower()} file does not contain a character; give the one it moves")
+            raise BadValue(
+                f"a {Path(input).suffix.lower()} file does not contain a character; give it with `character`"
+            )
         motion = read_motion(input, body, frames=part, **read)
     remarks = motion.source.remarks if motion.source is not None else ()
     Path(output).parent.mkdir(parents=True, exist_ok=True)

@@ -178,8 +178,8 @@ def _checked(step: Step, folder: bool, force: bool) -> Step:
         return Step(step.input, step.output, "would be written over itself")
     if not force and os.path.lexists(step.output):
         if not folder:
-            raise BadFile(f"{str(step.output)!r} exists already (force overwrites it)", path=str(step.output))
-        return Step(step.input, step.output, "exists already (force overwrites it)")
+            raise BadFile(f"{str(step.output)!r} exists already (`force` overwrites it)", path=str(step.output))
+        return Step(step.input, step.output, "exists already (`force` overwrites it)")
     return step
 
 

@@ -152,7 +152,7 @@ def _lift(r: Recording, f: int) -> Curves:
 
 def _tick(r: Recording, f: int) -> Curves:
     if not len(r.tick_seconds):
-        raise BadValue("this recording was saved without timings; save it with timings=True (--timings) to keep them")
+        raise BadValue("this recording was saved without timings; save it with `timings` to keep them")
     return Curves("control tick", "ms", r.ticks, {"tick": 1e3 * r.tick_seconds})
 
 

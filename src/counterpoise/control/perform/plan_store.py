@@ -17,7 +17,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish, jump_stunt
 from counterpoise.control.perform.planned_motion import PlannedMotion, fill_plan, plan_of_result
-from counterpoise.errors import CounterpoiseError
+from counterpoise.errors import CounterpoiseError, NotFound
 from counterpoise.files import open_archive, write_archive
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.optimize.result import Result
@@ -31,7 +31,7 @@ FOLDER = "COUNTERPOISE_PLANS"  # environment variable: the folder of kept plans;
 Watch = Callable[[Progress], bool | None]
 
 
-class JumpNotPlanned(CounterpoiseError):
+class JumpNotPlanned(NotFound):
     """No motion was found for a jump."""
 
 

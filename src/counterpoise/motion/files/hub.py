@@ -99,7 +99,7 @@ def read_motion(
     given = {"rate": rate, "units": units, "up": up, "forward": forward, "skeleton": skeleton}
     for name, value in given.items():
         if value is not None and name not in inspect.signature(reader).parameters:
-            raise BadValue(f"{name} means nothing to a {Path(path).suffix.lower()} file: {_why_not(entry, name)}")
+            raise BadValue(f"`{name}` means nothing to a {Path(path).suffix.lower()} file: {_why_not(entry, name)}")
     mine = set(inspect.signature(reader).parameters)
     accepted = {k: v for k, v in {**given, **options}.items() if v is not None and k in mine}
     rest = {k: v for k, v in options.items() if k not in mine}
@@ -114,7 +114,8 @@ def read_motion(
         if entry.needs_character:
             if figure is None:
                 raise BadValue(
-                    f"a {Path(path).suffix.lower()} file does not contain a character; use read_motion(path, character)"
+                    f"a {Path(path).suffix.lower()} file does not contain a character; "
+                    "give the one it moves with `character`"
                 )
             accepted["character"] = figure
         motion = _cut(reader(path, **accepted), start, end, frames)
@@ -152,7 +153,7 @@ def write_motion(
         raise BadValue(f"writing {Path(path).suffix.lower()} files has no option {', '.join(unknown)}; it has {takes}")
     if entry.holds == "motion":
         if bodies is not None:
-            raise BadValue(f"a {Path(path).suffix.lower()} file holds the poses of a whole character: leave out bodies")
+            raise BadValue(f"a {Path(path).suffix.lower()} file holds poses of a whole character: leave out `bodies`")
         if rate is not None or frames is not None:
             times, poses, _ = frames_of_motion(motion, rate, frames)
             motion = replace(motion, times=times, poses=poses, loop=False, travel=False)
@@ -224,7 +225,7 @@ def _doubtful_size(clip: Clip, takes_units: bool) -> str:
     height = height_of(probes(clip), np.array([0.0, 0.0, 1.0]))
     if low <= height <= high:
         return ""
-    given = "give units=... (--units ...): m, cm, mm, inch, ft, cmu or metres a unit"
+    given = "give `units`: m, cm, mm, inch, ft, cmu or metres a unit"
     cure = given if takes_units else "scale the figure in the program the file came from"
     return f"the figure is read as a person {height:.3g} m tall, which is doubtful; if the units are wrong, {cure}"
 
