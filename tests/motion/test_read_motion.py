@@ -329,7 +329,7 @@ def test_the_houses_own_format_goes_through_the_same_door(tmp_path, human):
     assert cp.read_motion(tmp_path / "squat.npz", human).character is human
     part = cp.read_motion(tmp_path / "squat.npz", start=0.5, end=1.0)
     assert (part.start, part.end) == (pytest.approx(0.5, abs=0.02), pytest.approx(1.0, abs=0.02))
-    with pytest.raises(BadValue, match=r"up means nothing to a \.npz file"):
+    with pytest.raises(BadValue, match=r"`up` means nothing to a \.npz file"):
         cp.read_motion(tmp_path / "squat.npz", up="z")
     with pytest.raises(BadValue, match="has no option colour"):
         cp.read_motion(tmp_path / "squat.npz", colour="red")

@@ -2,10 +2,10 @@
 
 # the verbs, in the order they are listed
 from counterpoise.cli import demo, characters, simulating, replaying, posing, drawing, converting  # isort: skip
-from counterpoise.cli import checking, fixing, optimizing, performing, experimenting  # isort: skip
+from counterpoise.cli import checking, fixing, comparing, optimizing, performing, experimenting  # isort: skip
 from counterpoise.cli.app import app, main
 
 __all__ = [
-    "app", "characters", "checking", "converting", "demo", "drawing", "experimenting", "fixing", "main", "optimizing",
-    "performing", "posing", "replaying", "simulating",
+    "app", "characters", "checking", "comparing", "converting", "demo", "drawing", "experimenting", "fixing", "main",
+    "optimizing", "performing", "posing", "replaying", "simulating",
 ]  # fmt: skip

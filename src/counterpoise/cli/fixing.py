@@ -11,12 +11,15 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
+from counterpoise.cli.comparing import draw_pair
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
     from counterpoise.spacetime.fix import FixResult
+
+FILMS = (".mp4", ".gif", ".webp", ".png")
 
 
 @app.command()
@@ -33,6 +36,10 @@ def fix(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw before and after (.png, .pdf, .svg).")
     ] = None,
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="Film before and after (.mp4, .gif, .webp, .png).")
+    ] = None,
+    overlay: Annotated[bool, typer.Option("--overlay", help="In the video: before as lines over after.")] = False,
     friction: clips.Friction = None,
     floor: clips.Floor = None,
     hold: clips.Holding = None,
@@ -62,7 +69,7 @@ def fix(
     from counterpoise.spacetime.fix import FixTuning, fix_motion
 
     format_of(out, "write")
-    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",)})
+    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     given: dict[str, Any] = {
         "friction": friction, "near": near, "force": force, "calm": calm, "window": window,
         "floor": clips.floor_from(floor),
@@ -84,11 +91,16 @@ def fix(
         from counterpoise.render.fix_plot import plot_fix
 
         plot_fix(result, motion, plot)
+    if video is not None:
+        first, second = (result.motion, motion) if overlay else (motion, result.motion)
+        names = ("after", "before") if overlay else ("before", "after")
+        with bar(as_json) as show:
+            draw_pair(first, second, video, show, names=names, way="over" if overlay else "beside")
     if as_json:
         say_json(results)
     else:
         _print(result)
-        for path in (out, report, plot):
+        for path in (out, report, plot, video):
             if path is not None:
                 say(f"wrote {path}")
     if not result.after.possible:

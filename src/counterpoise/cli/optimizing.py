@@ -17,6 +17,7 @@ from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
+    from counterpoise.render.scene import Scene
     from counterpoise.spacetime.optimize import Progress, Result
     from counterpoise.spacetime.stunt.stunt import Stunt
 
@@ -69,7 +70,7 @@ def optimize(
     if out is not None:
         _write(motion, out, fps)
     with bar(quiet or as_json) as show_drawing:
-        draw(motion, video, png, show_drawing)
+        draw(motion, video, png, show_drawing, _props(stunt, video or png))
     files = {k: str(v) for k, v in {"motion": out, "video": video, "filmstrip": png}.items() if v is not None}
     if as_json:
         say_json(_as_json(stunt, result, files))
@@ -79,6 +80,15 @@ def optimize(
             say(f"wrote {path}")
     if not result.ok:
         raise typer.Exit(1)
+
+
+def _props(stunt: Stunt, drawn: Path | None) -> Scene | None:
+    """What the stunt stands on and holds, where it is drawn."""
+    if drawn is None:
+        return None
+    from counterpoise.render.props import props_of
+
+    return props_of(stunt)
 
 
 def _write(motion: Motion, out: Path, fps: float | None) -> None:

@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
+    from counterpoise.render.scene import Scene
     from counterpoise.simulate.recording import Recording
 
 Progress = Callable[[str, float], None]  # called with the stage and the share of it that is done
 
 
-def draw(recording: Recording | Motion, video: Path | None, png: Path | None, report: Progress) -> None:
-    """Draws the filmstrip and the video, where a path is given."""
+def draw(
+    recording: Recording | Motion, video: Path | None, png: Path | None, report: Progress, props: Scene | None = None
+) -> None:
+    """Draws the filmstrip and the video, where a path is given; `props` are terrain and bars of a motion."""
     if video is None and png is None:
         return
     from counterpoise.render import filmstrip
     from counterpoise.render import video as film
     from counterpoise.render.sources import take_of
 
-    take = take_of(recording)
+    take = take_of(recording, props=props)
     if png is not None:
         filmstrip(take, path=png)
     if video is not None:

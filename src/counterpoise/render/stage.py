@@ -36,15 +36,17 @@ class DrawnStage:
         mujoco.mj_integratePos(model, pose, speed, time - take.times[row])
         return pose
 
-    def _posed(self, time: float) -> mujoco.MjData:
+    def posed(self, time: float) -> mujoco.MjData:
+        """Returns MuJoCo's data with the kinematics of `time`; the next call overwrites it."""
         self._data.qpos[:] = self.pose(time)
         mujoco.mj_kinematics(self.take.model, self._data)
         return self._data
 
     def solids(self, time: float, part: str = "all") -> Scene:
-        """Returns the solids of the model at `time`; `part` as in `ModelSolids.placed`."""
-        data = self._posed(time)
-        return self.model_solids.placed(data.geom_xpos, data.geom_xmat, part)
+        """Returns the solids of the model and the props at `time`; `part` as in `ModelSolids.placed`."""
+        data = self.posed(time)
+        solids = self.model_solids.placed(data.geom_xpos, data.geom_xmat, part)
+        return solids if self.take.props is None or part == "moving" else joined([solids, self.take.props])
 
     def overlays(self, time: float) -> list[Scene]:
         """Returns markers, arrows and trails at `time`."""
@@ -71,7 +73,7 @@ class DrawnStage:
 
     def centre(self, time: float) -> Array:
         """Returns the centre of mass (3,) of all bodies that move."""
-        model, data = self.take.model, self._posed(time)
+        model, data = self.take.model, self.posed(time)
         mass = np.where(model.body_weldid != 0, model.body_mass, 0.0)
         if mass.sum() <= 0:
             return np.asarray(data.xpos[1:].mean(axis=0) if model.nbody > 1 else np.zeros(3))
@@ -79,7 +81,7 @@ class DrawnStage:
 
     def corners(self, time: float) -> Array:
         """Returns the corners (n, 3) of the bounding boxes of all drawn geoms that move (of all, if none does)."""
-        model, data = self.take.model, self._posed(time)
+        model, data = self.take.model, self.posed(time)
         moving = self.model_solids.moving
         geoms = self.model_solids.geoms[moving if moving.any() else slice(None)]
         if len(geoms) == 0:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.render.palette import RGBA
+from counterpoise.render.scene import Scene
 
 Arrow = tuple[Any, ...]  # start (3,), vector (3,) [m], and optionally rgba
 Arrows = Callable[[float], Sequence[Arrow]] | Sequence[Sequence[Arrow]]
@@ -32,6 +33,7 @@ class Take:
     ghost: Array | Take | None = None  # reference poses (n, nq) of the same model, or another take
     ghost_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)  # where the ghost stands beside the figure [m]
     tint: RGBA | None = None  # one colour for all that moves
+    props: Scene | None = None  # what stands in the world beside the figure: terrain, bars
 
     def __post_init__(self) -> None:
         times = np.atleast_1d(np.array(self.times, dtype=float))
