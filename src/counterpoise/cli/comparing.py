@@ -124,7 +124,7 @@ def _print(difference: MotionDifference, names: tuple[str, str], files: dict[str
     if difference.bodies:
         place, turn = difference.worst_place(), difference.worst_turn()
         table.add_row(
-            "distance [cm]",
+            escape("distance [cm]"),
             f"{100 * difference.rms_place:.2f}",
             f"{100 * place[0]:.2f}",
             escape(place[1]),

@@ -52,6 +52,7 @@ def convert(
         str | None, typer.Option(help="Which figure of a recording, from 0, or the root's name in a BVH of several.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; all cores by default.")] = None,
+    engine: Annotated[str, typer.Option(help="processes, or ray and ray://HOST:PORT for a cluster.")] = "processes",
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -64,7 +65,8 @@ def convert(
         done = convert_files(
             inputs, out, to=to, character=figure_from(figure_name, set_) if figure_name is not None else None,
             rate=rate, frames=_frames(frames), bodies=_names(bodies), units=_units(units), up=up,
-            source_rate=source_rate, out_units=_units(out_units), out_up=out_up, figure=figure, jobs=jobs, force=force,
+            source_rate=source_rate, out_units=_units(out_units), out_up=out_up, figure=figure,
+            jobs=jobs, force=force, engine=engine,
             progress=lambda count, all_: report("converting", count / all_),
         )  # fmt: skip
     if as_json:

@@ -25,6 +25,7 @@ from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Progress
 from counterpoise.experiments.runner import make_folder
 from counterpoise.experiments.upright import scaled_blow, trunk_of
+from counterpoise.experiments.warming import warm_up
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
 from counterpoise.render.camera import Camera, frame_points
@@ -42,6 +43,7 @@ BLOWS = (  # start [s], direction [deg from forward], strength in rho: 1 is what
     (3.4, 90.0, 1.4),
     (5.2, 0.0, 1.5),
 )
+NEEDED = ("standing", "optimize", "perform", "pictures")  # parts that are compiled before the demo begins
 HUMAN_SECONDS = 8.0  # [s]
 CAST = {  # where they stand, from right to left [m]
     "dinosaur": (-0.6, 3.1),
@@ -140,6 +142,7 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
         if progress is not None:
             progress(stage, min(share, 1.0))
 
+    warm_up(lambda part, share: report("compiling, once", share), NEEDED)
     files = {name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "cast.npz", "jump.npz")}
     parts = {}
     for name, stage, run, whole in (

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from counterpoise.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.files import open_archive
+from counterpoise.fleet.engines import check_engine, engine_answers
 from counterpoise.fleet.planning import PathLike, Step, plan_conversion
-from counterpoise.fleet.workers import answers
 from counterpoise.motion.clips import chosen_frames, frames_of_motion
 from counterpoise.motion.files.axes import axis, metres
 from counterpoise.motion.files.hub import FORMATS, read_motion, same_body
@@ -70,6 +70,7 @@ def convert_files(
     figure: int | str | None = None,
     jobs: int | None = None,
     force: bool = False,
+    engine: str = "processes",
     progress: Callable[[int, int], None] | None = None,
 ) -> Conversion:
     """Converts motion files and recordings in `jobs` processes (by default as many as cores).
@@ -78,9 +79,11 @@ def convert_files(
     `character` is retargeted to. `rate` [1/s] is that of the files written, `frames` (first, last), both included and
     either None, are frames of the input, `bodies` the segments to keep. `units`, `up` and `source_rate` are those of
     the inputs, if these do not have them or have them wrong; `out_units` and `out_up` are those of a BVH that is
-    written. `figure` is the figure of a recording, counted from 0, or the root's name in a BVH with several. Ctrl-C
-    stops; files that are done stay.
+    written. `engine` is "processes", or "ray" and "ray://address" for a cluster that sees the same files. `figure` is
+    the figure of a recording, counted from 0, or the root's name in a BVH with several. Ctrl-C stops; files that are
+    done stay.
     """
+    check_engine(engine)
     steps = plan_conversion(inputs, out, to=to, force=force)
     options: dict[str, Any] = {
         "rate": _positive("rate", rate),
@@ -107,7 +110,7 @@ def convert_files(
     try:
         if tasks:
             report(0, len(tasks))
-        with closing(answers(f"{__name__}:convert_one", tasks, jobs)) as coming:
+        with closing(engine_answers(engine, f"{__name__}:convert_one", tasks, jobs)) as coming:
             for count, answer in enumerate(coming, start=1):
                 k = todo[answer.task]
                 results[k] = _result(steps[k], answer.value, answer.error)
