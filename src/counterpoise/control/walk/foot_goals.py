@@ -1,0 +1,96 @@
+"""Goals of the feet: a swinging foot on its way to its foothold, a foot on its heel, a foot that rolls over its ball."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from counterpoise.arrays import Array
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.step_plan import StepPlan
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import WalkingBody, WalkingLeg
+from counterpoise.objectives.base import smooth_step
+
+PHASE_STEP = 0.01  # of a swing, for the rates of its path
+STIFFNESS = 300.0  # [1/s^2] of the height of a swinging foot
+DAMPING = 34.0  # [1/s]
+SOFT_START = 0.26  # [leg times] in which a foot that leaves the ground may begin to sink
+EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
+SHORTEST = 0.2  # [leg times] in which it goes there
+ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
+HURRY = 25.0  # [1/s] with which a late foot is put down
+
+
+class SwingGoal(NamedTuple):
+    """What a swinging foot shall do now."""
+
+    acceleration: Array  # (3,) of the ankle [m/s^2]
+    pitch: float  # [rad]
+    pitch_rate: float  # [rad/s]
+
+
+def swing_goal(
+    m: WalkMemory, seen: SeenBody, plan: StepPlan, strike: float, lift: float, late: float, body: WalkingBody,
+    t: WalkTuning,
+) -> SwingGoal:  # fmt: skip
+    """Returns the goal of the swinging foot. Its sole rises by `lift` and stays `late` high until shortly before it
+    lands [m], at a pitch of `strike` [rad] toe up."""
+    assert m.time is not None
+    i = 1 - m.stance
+    leg, clock = body.legs[i], body.leg_time
+    g = body.leg_speed**2 / body.hips_height
+    place, speed = seen.ankle[i], seen.ankle_velocity[i]
+    swung, left = m.time - m.lifted, plan.left
+    whole = swung + max(left, 1e-2 * clock)
+    # at heel strike the ankle is behind where it will be when the foot is flat
+    shift = leg.heel_at * (1.0 - math.cos(strike)) - leg.ankle_height * math.sin(strike)
+    goal = plan.foothold + shift * np.array([math.cos(m.heading), math.sin(m.heading)])
+    time = max(left - EARLY * clock, SHORTEST * clock)
+    acceleration = np.empty(3)
+    acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
+
+    def pitch(u: float) -> float:
+        return m.lift_pitch * (1.0 - smooth_step(u / 0.6)) - strike * smooth_step((u - 0.55) / 0.4)
+
+    def height(u: float) -> float:
+        arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
+        low = late * smooth_step(u / 0.3) - (late + 0.3 * late) * smooth_step((u - 0.82) / 0.2)
+        return _ankle_above(leg, pitch(u)) + arch + low
+
+    u = min(swung / whole, 1.0)
+    after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
+    rate = (height(after) - height(before)) / ((after - before) * whole)
+    if left > t.least_left * clock * 1.5:
+        wanted = STIFFNESS * (height(u) - place[2]) + DAMPING * (rate - speed[2])
+        acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
+    else:
+        acceleration[2] = HURRY * (-t.land_speed * body.leg_speed - speed[2])
+    largest = t.foot_limit * g
+    np.clip(acceleration, -largest, largest, out=acceleration)
+    return SwingGoal(acceleration, pitch(u), (pitch(after) - pitch(before)) / ((after - before) * whole))
+
+
+def _ankle_above(leg: WalkingLeg, pitch: float) -> float:
+    """Returns the height of the ankle over the lowest of heel and ball at a pitch [m]; the sole's edges are round."""
+    r = ROUNDING * leg.ankle_height
+    c, s = (leg.ankle_height - r) * math.cos(pitch), math.sin(pitch)
+    return r + c + max(leg.heel_at * s, leg.ball_at * s)
+
+
+def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, body: WalkingBody) -> float:
+    """Returns the pitch of a foot on its ball at which its leg has a length [m]: hip, ankle and ball make a triangle."""
+    leg = body.legs[i]
+    ball = snapshot.contact_position[leg.ball].mean(axis=0)
+    c, s = math.cos(seen.yaw[i]), math.sin(seen.yaw[i])
+    x, y, up = (seen.hip[i] - ball).tolist()
+    along, across = c * x + s * y, c * y - s * x
+    distance = math.hypot(along, up)
+    arm = math.hypot(leg.ball_at, leg.ankle_height)
+    cosine = (arm**2 + distance**2 - (length**2 - across**2)) / (2.0 * arm * distance)
+    beta = math.acos(min(max(cosine, -1.0), 1.0))
+    return math.atan2(leg.ankle_height, -leg.ball_at) - (math.atan2(up, along) + beta)

@@ -1,0 +1,74 @@
+"""The height of the hips over a step: high over the stance leg, low enough for the leading leg to reach its foothold.
+
+By cubics from wherever the hips are to the next of three places: the top in mid-stance, and the place from which both
+legs reach at landing and at lift-off. No carrying leg is pulled straight: its hip stays within its longest length.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.step_plan import StepPlan
+from counterpoise.control.walk.styles import WalkStyle
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody
+from counterpoise.control.walk.wishes import StepShape
+
+STOP_STIFFNESS = 300.0  # [1/s^2] with which a hip is kept within the leg's length
+STOP_DAMPING = 34.0  # [1/s]
+NEAR_TOP = 0.2  # [leg times] before the top, the way down begins
+SHORTEST = 0.16  # [leg times] in which the hips go to a place
+LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches far
+
+
+def hips_acceleration(
+    m: WalkMemory, seen: SeenBody, plan: StepPlan, shape: StepShape, strike: float,
+    style: WalkStyle, body: WalkingBody, t: WalkTuning,
+) -> float:  # fmt: skip
+    """Returns the vertical acceleration of the hips that is asked for [m/s^2]."""
+    assert m.time is not None
+    unit, g = body.hips_height, body.leg_speed**2 / body.hips_height
+    top = (1.0 - t.hips_bend - style.crouch + style.bounce) * unit
+    leg = body.legs[1 - m.stance]
+    c, s = math.cos(m.heading), math.sin(m.heading)
+    side = SIGN[1 - m.stance] * body.half_width
+    hip = plan.landing_com + np.array([c * body.hips_ahead - s * side, s * body.hips_ahead + c * side])
+    out = float(np.hypot(*(plan.foothold - hip)))
+    ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
+    low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
+    low = min(low - (style.crouch + style.bounce) * unit, top - t.hips_dip * unit)
+    whole = max(shape.time, 1e-3)
+    turn = math.pi * min(m.double / whole, 0.5)
+    speed = (top - low) / (0.5 * (1.0 + math.cos(turn))) * math.pi / whole * math.sin(turn)
+    height, rate = seen.hips[:, 2].tolist()
+    if m.phase == "double":
+        goal, end, time = low, speed, plan.double_left
+        if m.steps == 0:
+            goal, end = top - t.hips_dip * unit, 0.0
+    else:
+        swung = m.time - m.lifted
+        rest = 0.5 * (swung + plan.left) - swung
+        goal, end, time = (top, 0.0, rest) if rest > NEAR_TOP * body.leg_time else (low, -speed, plan.left)
+    time = max(time, SHORTEST * body.leg_time)
+    wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time
+    wanted = min(max(wanted, -t.hips_fall * g), t.hips_rise * g)
+    return max(min(wanted, leg_stop(m, seen, body)), -0.8 * g)
+
+
+def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:
+    """Returns the largest acceleration of the hips at which no carrying leg is pulled straight [m/s^2]."""
+    most, rate = math.inf, float(seen.hips[1, 2])
+    for i, leg in enumerate(body.legs):
+        if m.phase == "single" and i != m.stance:
+            continue
+        out = seen.hip[i, :2] - seen.ankle[i, :2]
+        relative = seen.hip_velocity[i] - seen.ankle_velocity[i]
+        rise = math.sqrt(max(leg.longest**2 - float(out @ out), (0.6 * leg.longest) ** 2))
+        change = float(seen.ankle_velocity[i, 2]) - float(out @ relative[:2]) / rise
+        away = seen.ankle[i, 2] + rise - seen.hip[i, 2]
+        most = min(most, STOP_STIFFNESS * float(away) + STOP_DAMPING * (change - rate))
+    return most

@@ -1,0 +1,114 @@
+"""The phases of a walk and what ends them: standing, shift of the weight, double support, single support."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import FootState, WalkMemory
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody
+from counterpoise.control.walk.wishes import StepShape
+from counterpoise.quick import altered
+
+TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has landed ...
+LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
+LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
+LAST_MOMENT = 0.4  # [leg times] or less than this time
+LONG_SWUNG = 1.0  # [leg times] or it has swung for longer than this
+HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this lands on its heel
+WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
+
+
+def next_phase(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning) -> WalkMemory:
+    """Returns the memory with the phase of this tick. `asked` is the speed asked for [m/s]."""
+    assert m.time is not None
+    now = m.time
+    if m.phase == "stand":
+        return _begin_shift(m, seen) if asked > 0.0 and _is_calm(m, seen, body, t) else m
+    if m.phase == "shift":
+        if asked <= 0.0:
+            return altered(m, phase="stand", began=now)
+        across = _across(seen.flat[m.stance] - seen.capture, m.heading) * SIGN[m.stance]
+        if across < t.shift_near * shape.width or now - m.began > t.longest_shift * body.leg_time:
+            return _first_lift(m, seen, shape)
+        return m
+    if m.phase == "double":
+        if now - m.began >= m.double - 1e-9:
+            if _can_stop(m, seen, asked, shape, body, t):
+                return altered(m, phase="stand", began=now, speed=0.0, trim=0.0)
+            return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
+        return m
+    swung = now - m.lifted
+    low = seen.low[1 - m.stance] < TOUCH * body.hips_height
+    soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
+    if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
+        return _land(m, seen, shape, body, t)
+    return m
+
+
+def _is_calm(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:
+    """Returns whether it stands calmly, or has stood for long enough."""
+    assert m.time is not None
+    slow = float(np.hypot(*seen.velocity[:2])) < t.calm_speed * body.leg_speed
+    stood = m.time - m.began
+    return (slow and stood > t.calm_time * body.leg_time) or stood > t.longest_calm * body.leg_time
+
+
+def _begin_shift(m: WalkMemory, seen: SeenBody) -> WalkMemory:
+    """The weight goes over to the foot that is farther ahead; where both are even, to the left one."""
+    assert m.time is not None
+    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    ahead = float((seen.flat[1] - seen.flat[0]) @ d)
+    return altered(m, phase="shift", began=m.time, stance=1 if ahead > 0.02 else 0)
+
+
+def _first_lift(m: WalkMemory, seen: SeenBody, shape: StepShape) -> WalkMemory:
+    assert m.time is not None
+    return altered(
+        m, phase="single", began=m.time - shape.double, lifted=m.time, double=shape.double, left=shape.time - shape.double,
+        lift_pitch=float(seen.pitch[1 - m.stance]), steps=0, last_speed=None,
+        started=seen.com[:2].copy(), line=seen.com[:2].copy(), trim=0.0,
+    )  # fmt: skip
+
+
+def _land(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t: WalkTuning) -> WalkMemory:
+    """The swinging foot has landed: it is the stance foot of the step that begins."""
+    assert m.time is not None
+    new = 1 - m.stance
+    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
+    trim = m.trim
+    if m.last_speed is not None and m.steps > 2:
+        error = m.speed - 0.5 * (went + m.last_speed)
+        if abs(error) < WILD * body.leg_speed:
+            most = t.trim_limit * body.leg_speed
+            trim = min(max(trim + t.trim * error, -most), most)
+    pitch = float(seen.pitch[new])
+    foot = FootState(m.time, pitch < HEEL_PITCH, m.time, pitch, 0.0, pitch)
+    feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
+    return altered(
+        m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
+        steps=m.steps + 1, trim=trim, last_speed=went,
+    )  # fmt: skip
+
+
+def _can_stop(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning) -> bool:
+    """Returns whether it can stand where it is: feet side by side and the capture point between them."""
+    if asked > 0.0 or m.speed > t.stop_speed * body.leg_speed:
+        return False
+    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    apart = abs(float((seen.flat[1] - seen.flat[0]) @ d))
+    middle = seen.flat.mean(axis=0)
+    off = seen.capture - middle
+    leg = body.legs[m.stance]
+    ahead = float(off @ d)
+    inside = leg.heel_at < ahead < leg.ball_at and abs(_across(off, m.heading)) < 0.4 * shape.width
+    return apart < t.stop_stagger * body.hips_height and inside
+
+
+def _across(v: np.ndarray, heading: float) -> float:
+    """Returns the part of a vector to the left of the heading."""
+    return float(-math.sin(heading) * v[0] + math.cos(heading) * v[1])

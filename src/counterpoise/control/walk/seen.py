@@ -1,0 +1,129 @@
+"""What a walker sees of its body at one tick: CoM, capture point, and how both feet lie."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.walking_body import WalkingBody, walking_body
+from counterpoise.kernels import kernel
+
+LOW_FOOT = 0.02  # [leg lengths] a foot with a point lower than this lies where it will be flat
+
+
+class SeenBody(NamedTuple):
+    """Places in the world; the first foot is the left one."""
+
+    com: Array  # (3,) [m]
+    velocity: Array  # (3,) of the CoM [m/s]
+    capture: Array  # (2,) the capture point [m]
+    hips: Array  # (2, 3) place and velocity of the middle of the hips [m, m/s]
+    ankle: Array  # (2, 3) [m]
+    ankle_velocity: Array  # (2, 3) [m/s]
+    hip: Array  # (2, 3) [m]
+    hip_velocity: Array  # (2, 3) [m/s]
+    flat: Array  # (2, 2) where the ankle is, or will be when the foot lies flat
+    yaw: Array  # (2,) [rad]
+    pitch: Array  # (2,) [rad] positive where the heel is up
+    low: Array  # (2,) [m] height of the lowest point of each foot
+
+
+class _SightTables(NamedTuple):
+    """Where the parts of a walking body are in the arrays of a Snapshot."""
+
+    bodies: Ints  # (5,) ankles, hips, and the middle of the hips
+    points: Array  # (5, 3) in the frames of these bodies
+    unturn: Array  # (2, 3, 3) inverse orientations of the feet at rest
+    feet: tuple[Ints, Ints]
+    balls: tuple[Ints, Ints]
+    heels: tuple[Ints, Ints]
+    back: Array  # (2, 2) of ball and heel, ahead of the ankle [m]
+
+
+def see(snapshot: Snapshot, body: WalkingBody) -> SeenBody:
+    """Returns what a walker sees."""
+    at = _sight_tables(snapshot.character)
+    places, rates = np.empty((5, 3)), np.empty((5, 3))
+    flat, yaw, pitch, low = np.empty((2, 2)), np.empty(2), np.empty(2), np.empty(2)
+    com = snapshot.com
+    _places(
+        snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, com, at.bodies, at.points, places, rates
+    )
+    for i in range(2):
+        _foot(
+            i, snapshot.body_rotation[at.bodies[i]], at.unturn[i], snapshot.contact_position, at.feet[i], at.balls[i],
+            at.heels[i], at.back[i], places[i], LOW_FOOT * body.hips_height, flat, yaw, pitch, low,
+        )  # fmt: skip
+    velocity = snapshot.momentum[3:] / snapshot.character.mass
+    hips = np.array([places[4], rates[4]])
+    return SeenBody(
+        com, velocity, com[:2] + velocity[:2] / body.omega, hips, places[:2], rates[:2], places[2:4], rates[2:4], flat,
+        yaw, pitch, low,
+    )  # fmt: skip
+
+
+@kept_with_character
+def _sight_tables(character: Character) -> _SightTables:
+    body = walking_body(character)
+    legs = body.legs
+    names = [*(leg.body for leg in legs), *(leg.hip_body for leg in legs), body.hips_body]
+    points = np.array([*(leg.ankle for leg in legs), *(leg.hip for leg in legs), body.hips])
+    return _SightTables(
+        np.array([character.body_id(name) for name in names]),
+        points,
+        np.array([leg.unturn for leg in legs]),
+        (legs[0].points, legs[1].points),
+        (legs[0].ball, legs[1].ball),
+        (legs[0].heel, legs[1].heel),
+        np.array([[leg.ball_at, leg.heel_at] for leg in legs]),
+    )
+
+
+@kernel
+def _places(
+    position: Array, rotation: Array, twist: Array, com: Array, bodies: Ints, points: Array, places: Array, rates: Array
+) -> None:  # fmt: skip
+    """Fills places and velocities of points on bodies. Twists are angular, then linear at the CoM."""
+    for i in range(len(bodies)):
+        b = bodies[i]
+        for k in range(3):
+            places[i, k] = position[b, k]
+            for j in range(3):
+                places[i, k] += rotation[b, k, j] * points[i, j]
+        for k in range(3):
+            k1, k2 = (k + 1) % 3, (k + 2) % 3
+            rates[i, k] = twist[b, 3 + k] + twist[b, k1] * (places[i, k2] - com[k2]) - twist[b, k2] * (
+                places[i, k1] - com[k1]
+            )
+
+
+@kernel
+def _foot(
+    i: int, rotation: Array, unturn: Array, points: Array, foot: Ints, ball: Ints, heel: Ints, back: Array,
+    ankle: Array, near: float, flat: Array, yaw: Array, pitch: Array, low: Array,
+) -> None:  # fmt: skip
+    """Fills how a foot lies."""
+    forward = np.zeros(3)
+    for k in range(3):
+        for j in range(3):
+            forward[k] += rotation[k, j] * unturn[j, 0]
+    yaw[i] = math.atan2(forward[1], forward[0])
+    pitch[i] = math.asin(min(max(-forward[2], -1.0), 1.0))
+    low[i] = np.inf
+    for j in foot:
+        low[i] = min(low[i], points[j, 2])
+    flat[i, 0], flat[i, 1] = ankle[0], ankle[1]
+    if low[i] < near:
+        pivot = ball if pitch[i] > 0.0 else heel
+        away = back[0] if pitch[i] > 0.0 else back[1]
+        x, y = 0.0, 0.0
+        for j in pivot:
+            x += points[j, 0] / len(pivot)
+            y += points[j, 1] / len(pivot)
+        flat[i, 0], flat[i, 1] = x - math.cos(yaw[i]) * away, y - math.sin(yaw[i]) * away

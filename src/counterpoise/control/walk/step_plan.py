@@ -1,0 +1,224 @@
+"""The plan of the present step: when and where the foot lands, and the centre of pressure until then."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from counterpoise.arrays import Array
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.stepping import (
+    capture_after,
+    capture_before,
+    choose_step,
+    periodic_across,
+    periodic_along,
+)
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import SIGN, walking_body
+from counterpoise.control.walk.wishes import StepShape
+from counterpoise.kernels import kernel
+
+COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
+BALL_SHARE = 0.75  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
+
+
+class StepPlan(NamedTuple):
+    """Times in seconds from now; places in the world."""
+
+    double_left: float  # of double support
+    left: float  # until the foot lands, after double support
+    foothold: Array  # (2,) where the ankle will be, the foot flat
+    landing_com: Array  # (2,) where the CoM will be then
+    reference: Array  # (2,) of the centre of pressure now
+    pressure: Array  # (2,) the centre of pressure now, with feedback
+    cost: float
+
+
+class _PlanTables(NamedTuple):
+    """Numbers of a body and a tuning, in metres and seconds."""
+
+    omega: float
+    unit: float  # [m] leg length
+    clock: float  # [s]
+    sole: Array  # (2, 4) of each foot: heel, ball and front, ahead of the ankle; half width [m]
+    first: float  # [soles] centre of pressure at the beginning of single support
+    last: float  # [soles] and at its end
+    roll_step: float  # [m] length of a step from which the centre of pressure goes all the way
+    gain: float
+    along: float  # [soles]
+    across: float  # [half widths]
+    least_left: float  # [s]
+    least_swing: float  # [s]
+    longest_left: float  # [s]
+    narrowest: float  # [widths]
+    widest: float  # [widths]
+    backward: float  # [m]
+    forward: float  # [m]
+    swing_speed: float  # [m/s]
+    weights: Array  # (6,)
+
+
+@kept_with_character
+def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
+    body = walking_body(character)
+    unit, clock = body.hips_height, body.leg_time
+    sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
+    weights = np.array(
+        [t.time_weight / clock**2, t.along_weight / unit**2, t.across_weight / unit**2, t.capture_weight / unit**2,
+         t.capture_weight / unit**2, t.hurry_weight / clock**2]
+    )  # fmt: skip
+    return _PlanTables(
+        body.omega, unit, clock, sole, t.first_pressure, t.last_pressure,
+        t.roll_step * unit, t.pressure_gain, t.pressure_along,
+        t.pressure_across, t.least_left * clock, t.least_swing * clock, t.longest_left * clock, t.narrowest, t.widest,
+        t.backward_reach * unit, t.longest_reach * unit, t.swing_speed * body.leg_speed, weights,
+    )  # fmt: skip
+
+
+def plan_step(
+    m: WalkMemory, seen: SeenBody, shape: StepShape, sideways: float, character: Character, dt: float, t: WalkTuning
+) -> StepPlan:
+    """Returns the plan of a step that is under way. `sideways` [m] is how far it goes to the left."""
+    assert m.time is not None
+    swing = 1 - m.stance
+    times = np.array([m.time - m.began, m.time - m.lifted, m.left, m.double, dt])
+    wish = np.array([shape.length, shape.time, shape.double, shape.width, sideways])
+    found = _plan(
+        m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading, float(seen.yaw[m.stance]),
+        times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing], m.pressure,
+        _plan_tables(character, t),
+    )  # fmt: skip
+    return StepPlan(
+        float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10])
+    )
+
+
+@kernel
+def _plan(
+    stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
+    capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, t: _PlanTables,
+) -> Array:  # fmt: skip
+    """Returns the numbers of a StepPlan, (11,).
+
+    `times` are those since the step began and since the foot left, the time left at the last tick, the double
+    support's and the tick's. `wish` is length, time, double support, width and way to the left of the step.
+    """
+    gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
+    length, whole, double_usual, width, sideways = wish[0], wish[1], wish[2], wish[3], wish[4]
+    c, s = math.cos(heading), math.sin(heading)
+    xi, at, foot, reference = np.empty(2), np.empty(2), np.empty(3), np.empty(2)
+    _seen_from(capture, origin, c, s, xi)
+    _seen_from(com, origin, c, s, at)
+    _seen_from(swing, origin, c, s, foot)
+    _seen_from(pressure, origin, c, s, reference)
+    foot[2] = t.swing_speed
+    heel, ball, front, half = t.sole[stance, 0], t.sole[stance, 1], t.sole[stance, 2], t.sole[stance, 3]
+    sole = front - heel
+    ax, ay = math.cos(yaw - heading), math.sin(yaw - heading)
+    first, last = heel + t.first * sole, heel + t.last * sole
+    last = first + (last - first) * min(max(length, 0.0) / t.roll_step, 1.0)
+    single = whole - double_usual
+    # where the capture point shall be when the foot lands, from the stance foot
+    end = np.empty(2)
+    end[0] = periodic_along(length, first, last, double_usual, single, t.omega)
+    end[1] = sign * periodic_across(width, double_usual, single, t.omega) + periodic_along(
+        sideways, 0.0, 0.0, double_usual, single, t.omega
+    )
+    path, ahead = np.empty((2, 2)), xi.copy()
+    path[1, 0], path[1, 1] = last * ax, last * ay
+    double_left = 0.0
+    if double:
+        double_left = max(double_time - gone, 0.0)
+        path[0, 0], path[0, 1] = first * ax, first * ay
+        for k in range(2):
+            share = 1.0 if double_left <= dt else dt / (double_left + dt)
+            reference[k] += (path[0, k] - reference[k]) * share
+            ahead[k] = capture_after(xi[k], reference[k], path[0, k], double_left, t.omega)
+        usual, swung = single, 0.0
+    else:
+        usual = max(whole - gone, t.least_left)
+        share = min(swung / (swung + max(was_left, 1e-3)), 1.0)
+        reference[0], reference[1] = (first + (last - first) * share) * ax, (first + (last - first) * share) * ay
+        path[0] = reference
+    least = max(t.least_left, t.least_swing - swung)
+    usual = max(usual, least)
+    place = np.array([length, sign * width + sideways])
+    goal = np.array(
+        [place[0], place[1], end[0] - place[0], end[1] - place[1], sign, t.narrowest * width, -t.backward, t.forward,
+         t.widest * width]
+    )  # fmt: skip
+    best = np.empty(6)
+    choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.weights, best)
+    left = best[0]
+    # the centre of pressure with feedback of the capture point's error
+    error = np.empty(2)
+    for k in range(2):
+        wanted = capture_before(end[k], path[0, k], path[1, k], left, t.omega)
+        if double_left > 0.0:
+            wanted = capture_before(wanted, reference[k], path[0, k], double_left, t.omega)
+        error[k] = t.gain * (xi[k] - wanted)
+    far = t.along * sole
+    wide = far if double else t.across * half
+    along = min(max(error[0] * ax + error[1] * ay, -far), far) + reference[0] * ax + reference[1] * ay
+    across = min(max(error[1] * ax - error[0] * ay, -wide), wide) + reference[1] * ax - reference[0] * ay
+    if not double:
+        along = min(max(along, BALL_SHARE * ball if rolling else heel), front)
+    out = np.empty(11)
+    out[0], out[1], out[10] = double_left, left, best[3]
+    landing = np.empty(2)
+    for k in range(2):
+        landing[k] = _com_then(at[k], xi[k], reference[k], path[0, k], path[1, k], double_left, left, t.omega)
+    _in_world(best[1], best[2], origin, c, s, out[2:4])
+    _in_world(landing[0], landing[1], origin, c, s, out[4:6])
+    _in_world(reference[0], reference[1], origin, c, s, out[6:8])
+    _in_world(along * ax - across * ay, along * ay + across * ax, origin, c, s, out[8:10])
+    return out
+
+
+def first_capture(shape: StepShape, stance: int, character: Character, t: WalkTuning) -> float:
+    """Returns where the capture point is, ahead of the stance ankle, when the other foot leaves in a steady walk."""
+    at = _plan_tables(character, t)
+    heel, front = at.sole[stance, 0], at.sole[stance, 2]
+    first, last = heel + at.first * (front - heel), heel + at.last * (front - heel)
+    last = first + (last - first) * min(max(shape.length, 0.0) / at.roll_step, 1.0)
+    single = shape.time - shape.double
+    end = periodic_along(shape.length, first, last, shape.double, single, at.omega)
+    return float(capture_before(end, first, last, single, at.omega))
+
+
+@kernel
+def _seen_from(place: Array, origin: Array, c: float, s: float, out: Array) -> None:
+    """Fills a place of the world as seen from an origin and a heading."""
+    x, y = place[0] - origin[0], place[1] - origin[1]
+    out[0], out[1] = c * x + s * y, c * y - s * x
+
+
+@kernel
+def _in_world(x: float, y: float, origin: Array, c: float, s: float, out: Array) -> None:
+    """Fills the place in the world."""
+    out[0], out[1] = origin[0] + c * x - s * y, origin[1] + s * x + c * y
+
+
+@kernel
+def _com_then(
+    com: float, xi: float, pressure: float, first: float, last: float, double: float, left: float, omega: float
+) -> float:
+    """Returns where the CoM will be at the landing; c' = omega (xi - c), with xi constant over short steps."""
+    start = capture_after(xi, pressure, first, double, omega)
+    h = (double + left) / COM_STEPS
+    c = com
+    for k in range(COM_STEPS):
+        at = (k + 0.5) * h
+        if at < double:
+            x = capture_after(xi, pressure, pressure + (first - pressure) * at / double, at, omega)
+        else:
+            on = at - double
+            x = capture_after(start, first, first + (last - first) * on / max(left, 1e-6), on, omega)
+        c = x + (c - x) * math.exp(-omega * h)
+    return c

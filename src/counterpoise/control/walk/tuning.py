@@ -1,0 +1,132 @@
+"""WalkTuning: every gain, weight and time of `Walk`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from counterpoise.errors import BadValue
+
+
+@dataclass(frozen=True)
+class WalkTuning:
+    """Gains, weights and times. Lengths are in leg lengths (hips above the soles), times in sqrt(leg length / g).
+
+    For a person of 1.77 m these units are 0.93 m and 0.31 s. Weights are relative to 1 of a joint.
+    """
+
+    # the gait
+    usual_speed: float = 0.4  # [sqrt(leg x g)] 1.2 m/s for a person
+    fastest: float = 0.6  # [sqrt(leg x g)] 1.8 m/s for a person
+    step_time: float = 1.285  # of a step at a speed of 1: it is step_time x speed^step_power
+    step_power: float = -0.33
+    shortest_step: float = 1.37  # of the usual step's time
+    longest_step: float = 2.33
+    double_time: float = 0.357  # of double support in a usual step
+    double_power: float = 1.5  # double support grows with the step's time to this power
+    width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
+    narrowest: float = 0.5  # [width] feet never come closer
+    widest: float = 4.0  # [width]
+    longest_reach: float = 0.85  # of a step, ahead of the stance foot
+    backward_reach: float = 0.5
+    ramp: float = 0.036  # [g] by which the speed rises
+    brake: float = 0.08  # [g] and falls
+    first_speed: float = 0.5  # of the speed asked for, with which it starts ...
+    fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster
+    shift_gain: float = 1.0  # of the capture point on its way to the foot that will stand
+    shift_near: float = 0.3  # [width] capture point this near to that foot: the other one leaves
+    longest_shift: float = 4.0  # time after which it leaves in any case
+    stand_gain: float = 3.0  # of the capture point while it stands
+    calm_speed: float = 0.02  # [sqrt(leg x g)] of the CoM below which it may start
+    calm_time: float = 0.3  # it stands for at least this long before it starts
+    longest_calm: float = 3.0  # and starts after this in any case
+    stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
+    stop_stagger: float = 0.12  # feet nearer than this along the heading are side by side
+    trim: float = 0.3  # share of the speed's error that the next step corrects
+    trim_limit: float = 0.1  # [sqrt(leg x g)]
+    turn_rate: float = 0.25  # [rad per leg time] of the heading
+    line_gain: float = 0.25  # share of the way back to the line that a step takes
+    line_limit: float = 0.03
+    # the centre of pressure, in shares of the sole from heel to front
+    first_pressure: float = 0.44  # when the other foot leaves
+    last_pressure: float = 0.85  # when the other foot lands
+    roll_step: float = 0.32  # [leg lengths] shorter steps roll less
+    pressure_gain: float = 2.0  # of the capture point's error
+    pressure_along: float = 0.5  # [soles] largest correction along the foot
+    pressure_across: float = 0.9  # [half widths] largest correction across it
+    # choosing the step
+    time_weight: float = 6.0
+    along_weight: float = 0.6
+    across_weight: float = 2.0
+    capture_weight: float = 30.0
+    hurry_weight: float = 1000.0
+    swing_speed: float = 1.15  # [sqrt(leg x g)] highest mean speed of a swinging foot
+    least_swing: float = 0.9  # time of a swing
+    least_left: float = 0.02
+    longest_left: float = 0.8  # later than usual
+    # the hips
+    hips_bend: float = 0.0097  # below standing height in mid-stance
+    hips_dip: float = 0.0086  # at least, from mid-stance to landing
+    hips_fall: float = 0.55  # [g] largest acceleration down
+    hips_rise: float = 0.7  # [g] and up
+    # the feet
+    strike: float = 0.36  # [rad] toe-up pitch at heel strike, at steps of `strike_step`
+    strike_step: float = 0.70
+    flat_time: float = 0.29  # from heel strike to a flat foot
+    rear_length: float = 0.9856  # [longest leg] of the rear leg at the end of single support; its heel rises for it
+    leave_length: float = 0.9477  # [longest leg] and when it leaves
+    release: float = 0.58  # [soles] centre of pressure beyond which the heel is let go
+    roll_ahead: float = 0.12  # [rad] by which the wish of a rolling foot runs ahead of it
+    clearance: float = 0.027  # of the swinging sole in mid-swing, beyond `late_clearance`
+    late_clearance: float = 0.0215  # of the swinging sole until shortly before it lands
+    foot_limit: float = 4.8  # [g] largest acceleration of a swinging foot
+    land_speed: float = 0.116  # [sqrt(leg x g)] downwards, of a foot that is late
+    # weights and gains
+    com_weight: float = 1000.0
+    hips_weight: float = 600.0
+    momentum_weight: float = 6.0
+    momentum_gain: float = 10.0  # [1/s]
+    hips_turn_weight: float = 100.0
+    chest_turn_weight: float = 36.0
+    head_turn_weight: float = 9.0
+    hips_turn_stiffness: float = 150.0  # [1/s^2]
+    chest_turn_stiffness: float = 100.0
+    swing_weight: float = 400.0
+    swing_turn_weight: float = 60.0
+    swing_turn_stiffness: float = 400.0
+    roll_weight: float = 10.0
+    roll_stiffness: float = 400.0
+    toe_weight: float = 3.0
+    toe_stiffness: float = 600.0
+    stop_weight: float = 3.0
+    top_speed: float = 18.0  # [rad/s]
+    contact_stiffness: float = 900.0  # [1/s^2]
+    trunk_joint_weight: float = 4.0
+    arm_joint_weight: float = 2.0
+    leg_joint_weight: float = 0.01
+    trunk_joint_stiffness: float = 150.0  # [1/s^2]
+    arm_joint_stiffness: float = 60.0
+    leg_joint_stiffness: float = 50.0
+    force_weight: float = 1.0
+    friction: float = 0.8
+    force_limit: float = 2.0  # [body weights] along one edge of a friction cone
+    rank: float = 1e-4
+    torque_time: float = 0.004  # [s] in which torques follow those of the program, to 1/e
+    force_rise: float = 0.05  # [s] from no force to full force after a landing
+    force_fall: float = 0.06  # [s] and back before a foot leaves
+    fallen: float = 0.65  # [standing heights of the hips] below this it has fallen
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __hash__(self) -> int:
+        """The hash of all values, computed once: the tuning is part of the key of a table that every tick reads."""
+        return self._hash
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not np.isfinite(value) or (value < 0.0 and name != "step_power"):
+                raise BadValue(f"WalkTuning.{name} is a number >= 0; got {value!r}")

@@ -1,0 +1,54 @@
+"""The state of a walk between two ticks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from counterpoise.arrays import Array
+from counterpoise.control.whole_body import WholeBodyMemory
+
+Phase = Literal["stand", "shift", "double", "single", "fallen"]
+
+
+class FootState(NamedTuple):
+    """How a foot lies on the ground."""
+
+    landed: float = -1e3  # [s] when it landed
+    on_heel: bool = False  # it has landed on its heel and is not flat yet
+    flat: float = -1e3  # [s] since when it has been flat
+    landing_pitch: float = 0.0  # [rad]
+    released: float = 0.0  # 0 to 1: how far its heel is let go
+    goal_pitch: float = 0.0  # [rad] of the last tick
+
+
+@dataclass(frozen=True, eq=False)
+class WalkMemory:
+    """What one tick leaves for the next. Feet are counted left 0, right 1."""
+
+    time: float | None = None  # [s] of the last tick; None before the first
+    phase: Phase = "stand"
+    stance: int = 0  # the foot that carries, or will carry, the body
+    began: float = 0.0  # [s] when this step, or this phase of standing, began: the last landing
+    lifted: float = 0.0  # [s] when the swinging foot left the ground
+    double: float = 0.1  # [s] duration of this step's double support
+    lift_pitch: float = 0.0  # [rad] of the swinging foot when it left
+    feet: tuple[FootState, FootState] = (FootState(), FootState())
+    pressure: Array = field(default_factory=lambda: np.zeros(2))  # reference of the centre of pressure, world [m]
+    foothold: Array = field(default_factory=lambda: np.zeros(2))  # where the swinging foot will land, world [m]
+    left: float = 0.0  # [s] until it lands
+    planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
+    held: Array = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
+    speed: float = 0.0  # [m/s] on its way to the one asked for
+    trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for
+    last_speed: float | None = None  # [m/s] measured over the last step
+    heading: float = 0.0  # [rad] on its way to the one asked for
+    line: Array = field(default_factory=lambda: np.zeros(2))  # a place on the line that is walked, world [m]
+    started: Array = field(default_factory=lambda: np.zeros(2))  # where the CoM was when this step began, world [m]
+    stride: float = 0.25  # phase of the stride, 0 to 1; 0: the left foot lands
+    steps: int = 0
+    solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
+    torque: Array | None = None
+    cause: str = ""  # of a fall

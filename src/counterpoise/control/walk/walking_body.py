@@ -1,0 +1,208 @@
+"""What a walker must know of a body: its two legs, its hips, its soles, and its pendulum."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from counterpoise import spatial
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.anatomy import anatomy_of
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.legs import LegRoles, legs_of
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.limbs import Limbs, limbs_of
+from counterpoise.control.standing_body import standing_body
+from counterpoise.errors import BadValue
+
+Point = tuple[float, float, float]
+SIDES = ("left", "right")
+SIGN = (1.0, -1.0)  # of the left and the right side, along the body's left
+LONGEST = 0.998  # of the leg's straight length: a leg that is straighter than this cannot push
+KNEE_SAMPLES = 61  # of its range, to find where the leg is straight
+EXTENDED = 1.05  # of the leg's length in the neutral pose: legs that stand bent do not stretch farther than this
+
+
+@dataclass(frozen=True, eq=False)
+class WalkingLeg:
+    """One leg; lengths in metres, along and across the foot, from the ankle."""
+
+    foot: str  # name of the foot
+    body: str  # of the ankle's part of the foot
+    ankle: Point  # in that body's frame
+    hip_body: str
+    hip: Point  # in that body's frame
+    points: Ints  # contact points of the whole foot
+    heel: Ints
+    ball: Ints  # the front of the ankle's part
+    toes: Ints  # of the part before it; empty for a foot of one piece
+    toe_body: str | None
+    heel_at: float  # of the heel points, along the foot; negative
+    ball_at: float
+    front_at: float  # of the foremost points
+    half_width: float  # of the sole
+    ankle_height: float  # above the sole
+    longest: float  # hip to ankle, as far as the leg stretches in a walk
+    knee: int  # row of v of the knee's hinge
+    knee_at: int  # place of the knee in q
+    knee_sign: float  # of a bend in q
+    knee_straight: float  # angle in q of the straight leg [rad]
+    turn: Array  # (4,) orientation of the body in the neutral pose
+    unturn: Array  # (3, 3) its inverse
+    toe_turn: Array  # (4,) of the toes
+
+
+@dataclass(frozen=True, eq=False)
+class WalkingBody:
+    """A body that walks; the first leg is the left one."""
+
+    legs: tuple[WalkingLeg, WalkingLeg]
+    hips_body: str
+    hips: Point  # the middle of the hip joints, in that body's frame
+    hips_height: float  # above the soles, in the neutral pose
+    hips_ahead: float  # of the CoM, in the neutral pose
+    half_width: float  # half the distance of the hips
+    stance_width: float  # distance of the ankles in the neutral pose
+    com_height: float
+    omega: float  # [1/s] of the pendulum
+    leg_time: float  # [s] sqrt(leg length / g)
+    leg_speed: float  # [m/s] sqrt(leg length x g)
+    chest: str | None  # the body that carries the arms or the head; None: the hips carry them
+    head: str | None
+    hips_turn: Array  # (4,) orientations in the neutral pose
+    chest_turn: Array
+    head_turn: Array
+    limbs: Limbs
+
+
+@kept_with_character
+def walking_body(character: Character) -> WalkingBody:
+    """Returns what a walker must know of a body. Raises BadValue where it has no two legs."""
+    roles = {leg.side: leg for leg in legs_of(character)}
+    if len(character.feet) != 2 or set(roles) != set(SIDES):
+        feet = ", ".join(foot.name for foot in character.feet) or "none"
+        raise BadValue(f"Walk needs a body with a left and a right foot; the feet of {character.name!r}: {feet}")
+    for leg in roles.values():
+        if leg.knee is None or leg.ankle is None:
+            raise BadValue(
+                f"Walk needs legs with a knee and an ankle; {leg.foot!r} of {character.name!r} hangs on a stiff leg"
+            )
+    rest = character.snapshot()
+    legs = (_leg(character, rest, roles["left"]), _leg(character, rest, roles["right"]))
+    at = anatomy_of(character)
+    hips_body = at.names[at.hips]
+    hips = np.mean([rest.position(leg.hip_body, leg.hip) for leg in legs], axis=0)
+    ankles = [rest.position(leg.body, leg.ankle) for leg in legs]
+    sole = float(rest.contact_position[:, 2].min())
+    pendulum = standing_body(character)
+    hips_height = float(hips[2]) - sole
+    chest, head = _chest(character), at.limbs.get("head", ()) if at.how != "shape" else ()
+    head_body = at.names[head[-1]] if head else None
+    turns = [spatial.from_matrix(rest.rotation(body)) if body else _LEVEL for body in (hips_body, chest, head_body)]
+    across = rest.position(legs[0].hip_body, legs[0].hip) - rest.position(legs[1].hip_body, legs[1].hip)
+    return WalkingBody(
+        legs, hips_body, _place_in(rest, hips_body, hips), hips_height, float(hips[0] - rest.com[0]),
+        0.5 * abs(float(across[1])), abs(float((ankles[0] - ankles[1])[1])), pendulum.height, pendulum.omega,
+        math.sqrt(hips_height / pendulum.gravity), math.sqrt(hips_height * pendulum.gravity), chest, head_body,
+        turns[0], turns[1], turns[2], limbs_of(character),
+    )  # fmt: skip
+
+
+def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
+    assert roles.knee is not None and roles.ankle is not None
+    foot = next(foot for foot in character.feet if foot.name == roles.foot)
+    hip, knee = rest.position(roles.hip.body, roles.hip.point), rest.position(roles.knee.body, roles.knee.point)
+    ankle = rest.position(roles.ankle.body, roles.ankle.point)
+    bends = [hip, knee, *([rest.position(roles.hock.body, roles.hock.point)] if roles.hock else []), ankle]
+    straight = sum(float(np.linalg.norm(b - a)) for a, b in zip(bends, bends[1:], strict=False))
+    standing = float(np.linalg.norm(hip - ankle))
+    points = np.array([*roles.heel, *roles.ball, *roles.toes])
+    places = rest.contact_position
+    from_ankle = places - ankle
+    toe_body = character.contact_points[roles.toes[0]].body if roles.toes else None
+    hinge = character.joint(roles.knee.joints[-1])
+    return WalkingLeg(
+        roles.foot, foot.body, _place_in(rest, foot.body, ankle), roles.hip.body, roles.hip.point, points,
+        np.array(roles.heel), np.array(roles.ball), np.array(roles.toes, np.int64), toe_body,
+        float(from_ankle[list(roles.heel), 0].mean()), float(from_ankle[list(roles.ball), 0].mean()),
+        float(from_ankle[list(roles.front), 0].mean()), 
+        0.5 * max(float(np.ptp(places[list(part), 1])) for part in (roles.heel, roles.ball)),
+        float(ankle[2] - places[points, 2].min()), min(LONGEST * straight, EXTENDED * standing), hinge.dofs.start,
+        hinge.qpos.start, *_knee(character, rest, roles, hinge.dofs.start, hinge.qpos.start),
+        spatial.from_matrix(rest.rotation(foot.body)), rest.rotation(foot.body).T.copy(),
+        spatial.from_matrix(rest.rotation(toe_body or foot.body)),
+    )  # fmt: skip
+
+
+def _knee(character: Character, rest: Snapshot, roles: LegRoles, row: int, at: int) -> tuple[float, float]:
+    """Returns the sign of a bend of the knee in q, and the angle in q at which hip, knee and ankle are in line."""
+    assert roles.knee is not None and roles.ankle is not None
+    end = roles.hock or roles.ankle
+
+    def bend(angle: float) -> float:
+        q = rest.q.copy()
+        q[at] = angle
+        s = character.snapshot(character.state(q))
+        a = s.position(roles.hip.body, roles.hip.point)
+        b = s.position(roles.knee.body, roles.knee.point)
+        c = s.position(end.body, end.point)
+        u, v = (b - a) / np.linalg.norm(b - a), (c - b) / np.linalg.norm(c - b)
+        return float(np.arccos(np.clip(u @ v, -1.0, 1.0)))
+
+    low, high = _range(character, row)
+    grid = np.linspace(low, high, KNEE_SAMPLES)
+    values = [bend(float(x)) for x in grid]
+    straight = float(grid[int(np.argmin(values))])
+    return (1.0 if high - straight > straight - low else -1.0), straight
+
+
+def _range(character: Character, row: int) -> tuple[float, float]:
+    """Returns the limits of a hinge by its row of v; half a turn to both sides where it has none."""
+    model = character.model
+    joint = int(model.dof_jntid[row])
+    if not model.jnt_limited[joint]:
+        return -math.pi, math.pi
+    low, high = model.jnt_range[joint].tolist()
+    return low, high
+
+
+def _chest(character: Character) -> str | None:
+    """Returns the body where the trunk ends: beyond it, no single branch has half of the upper body's mass.
+
+    None: that are the hips themselves.
+    """
+    at, model = anatomy_of(character), character.model
+    legs = {character.body_id(leg.hip.body) for leg in legs_of(character)}
+    children = [b for b in range(1, model.nbody) if model.body_parentid[b] == at.hips and not _carries(model, b, legs)]
+    upper = sum(float(model.body_subtreemass[b]) for b in children)
+    body = at.hips
+    while children:
+        heaviest = max(children, key=lambda b: float(model.body_subtreemass[b]))
+        if model.body_subtreemass[heaviest] < 0.5 * upper:
+            break
+        body = heaviest
+        children = [b for b in range(1, model.nbody) if model.body_parentid[b] == body]
+    return None if body == at.hips else at.names[body]
+
+
+def _carries(model: Any, body: int, others: set[int]) -> bool:
+    """Returns whether one of these bodies hangs from a body, or is it."""
+    for other in others:
+        while other > 0:
+            if other == body:
+                return True
+            other = int(model.body_parentid[other])
+    return False
+
+
+def _place_in(rest: Snapshot, body: str, place: Array) -> Point:
+    """Returns a place of the world in the frame of a body."""
+    x, y, z = (rest.rotation(body).T @ (place - rest.position(body))).tolist()
+    return x, y, z
+
+
+_LEVEL = np.array([1.0, 0.0, 0.0, 0.0])

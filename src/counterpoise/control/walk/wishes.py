@@ -1,0 +1,41 @@
+"""What is asked of a walk at one moment: numbers, in metres and seconds, for one body."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from counterpoise.control.walk.styles import WalkStyle
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walking_body import WalkingBody
+
+
+class StepShape(NamedTuple):
+    """The steady step of a speed."""
+
+    length: float  # [m]
+    time: float  # [s]
+    double: float  # [s] of it in double support
+    width: float  # [m]
+
+
+def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns the time of a step at a speed [s], as people take it."""
+    share = max(speed / body.leg_speed, 1e-3)
+    time = min(max(t.step_time * share**t.step_power, t.shortest_step), t.longest_step)
+    return float(time * body.leg_time)
+
+
+def step_shape(
+    speed: float, asked_speed: float, step: float | None, time: float | None, style: WalkStyle, body: WalkingBody,
+    t: WalkTuning,
+) -> StepShape:  # fmt: skip
+    """Returns the step at a speed on the way to the one asked for. `step` and `time` are those asked for, or None."""
+    if time is not None:
+        duration = time
+    elif step is not None and asked_speed > 0.0:
+        duration = step / asked_speed
+    else:
+        duration = style.time * usual_time(speed, body, t)
+    usual = usual_time(t.usual_speed * body.leg_speed, body, t)
+    double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
+    return StepShape(speed * duration, duration, min(double, 0.5 * duration), style.width * t.width * body.stance_width)
