@@ -310,9 +310,8 @@ def test_suffixes(tmp_path, human):
         squat.write(tmp_path / "a.xyz")
     with pytest.raises(BadFile, match=r"the suffix may be \.bvh"):
         cp.read_motion(tmp_path / "a")
-    for door in (cp.read_motion, squat.write):
-        with pytest.raises(BadFile, match="through Blender"):
-            door(tmp_path / "a.FBX")
+    squat.write(tmp_path / "a.FBX")
+    assert len(cp.read_motion(tmp_path / "a.FBX")) == len(squat)
 
 
 def test_a_missing_extra_is_named(monkeypatch, tmp_path, human):

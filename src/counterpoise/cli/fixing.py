@@ -109,7 +109,7 @@ def fix(
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:
     """Returns the motion with the T-pose that its file has before the movement, which is left out of the fix."""
-    if figure_name is not None or Path(source).suffix.lower() not in (".bvh", ".amc", ".glb", ".gltf"):
+    if figure_name is not None or Path(source).suffix.lower() not in (".bvh", ".amc", ".fbx", ".glb", ".gltf"):
         return fixed
     import numpy as np
 

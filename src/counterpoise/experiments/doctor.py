@@ -72,7 +72,9 @@ def _folder() -> Diagnosis:
         with tempfile.NamedTemporaryFile(dir=here):
             return Diagnosis("folder", "ok", f"files can be written into {here}")
     except OSError as error:
-        return Diagnosis("folder", "broken", f"{here}: {error.strerror}", "change into a folder that you may write into")
+        return Diagnosis(
+            "folder", "broken", f"{here}: {error.strerror}", "change into a folder that you may write into"
+        )
 
 
 def _kernels() -> Diagnosis:
@@ -95,7 +97,9 @@ def _kernels() -> Diagnosis:
         reference_motion("squat", character("human")).sample(0.1)
     note = "" if shipped is None else "those of the package are for another processor, Python or numba; "
     if compiled:
-        return Diagnosis("kernels", "ok", f"{note}compiled when first used", "counterpoise warmup compiles them all now")
+        return Diagnosis(
+            "kernels", "ok", f"{note}compiled when first used", "counterpoise warmup compiles them all now"
+        )
     return Diagnosis("kernels", "ok", f"{note}compiled, kept in {kept}")
 
 
