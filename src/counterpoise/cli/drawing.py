@@ -38,6 +38,9 @@ def render(
     terrain: clips.TerrainFile = None,
     time: Annotated[float | None, typer.Option(help="A still at this time [s] (else a filmstrip).")] = None,
     count: Annotated[int, typer.Option(help="Pictures in a filmstrip.")] = 8,
+    smooth: Annotated[
+        bool, typer.Option("--smooth", help="A smooth body instead of the shapes of the physics.")
+    ] = False,
     strobe: Annotated[bool, typer.Option("--strobe", help="Draw all moments of a filmstrip in one place.")] = False,
     size: Annotated[
         str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of a picture (of one panel in a filmstrip).")
@@ -67,7 +70,7 @@ def render(
     check_targets({out: (".png", ".jpg", ".mp4", ".gif", ".webp")})
     options = clips.reading_options(units, up, rate)
     subject = source_from(source, clips.chosen_figure(figure_name, set_), **options)
-    overlays: dict[str, Any] = {"props": props_from(terrain)}
+    overlays: dict[str, Any] = {"props": props_from(terrain), "smooth": smooth}
     if not isinstance(subject, _character_type()):
         overlays |= {"trails": tuple(trail or ())}
         if not forces:

@@ -32,15 +32,17 @@ def take_of(
     ghost_offset: tuple[float, float, float] = (0.0, 0.0, 0.0),
     figure: int = 0,
     props: Scene | None = None,
+    smooth: bool = False,
 ) -> Take:
     """Returns a take of a character (in its neutral pose), a motion or a recording.
 
     Of a recording of one figure, the centre of mass, the centre of pressure and the forces of ground and pushes are
     drawn by default; of several figures only if asked for. `trails` names bodies whose paths are drawn, or "com".
     `props` (`render.props_of(stunt)`, `render.terrain_scene(terrain)`) stand in the world beside it.
+    `smooth` draws figures as smooth bodies instead of the shapes that the physics has.
     """
     if isinstance(thing, Character):
-        return Take(thing.model, np.zeros(1), thing.neutral[None], props=props)
+        return Take(thing.model, np.zeros(1), thing.neutral[None], props=props, smooth=((thing, 1),) if smooth else ())
     if isinstance(thing, Motion):
         shadow = _ghost(thing.character, ghost) if ghost is not None else None
         character, paths = thing.character, {}
@@ -49,7 +51,7 @@ def take_of(
             paths = {n: seen.com if n == "com" else point_path(character, seen, n, (0, 0, 0)) for n in trails}
         return Take(
             character.model, thing.times, thing.poses, com=seen.com if com else None, trails=paths, ghost=shadow,
-            ghost_offset=ghost_offset, props=props,
+            ghost_offset=ghost_offset, props=props, smooth=((character, 1),) if smooth else (),
         )  # fmt: skip
     if not isinstance(thing, Recording):
         raise BadValue(f"a take, a character, a motion or a recording can be drawn; got {type(thing).__name__}")
@@ -68,6 +70,7 @@ def take_of(
         ghost=_ghost(character, ghost) if ghost is not None else None,
         ghost_offset=ghost_offset,
         props=props,
+        smooth=tuple((f, p.bodies.start) for f, p in zip(thing.figures, thing.places, strict=True)) if smooth else (),
     )
 
 

@@ -12,6 +12,7 @@ from counterpoise.render.camera import AZIMUTH, ELEVATION, FIELD_OF_VIEW, Camera
 from counterpoise.render.model_solids import ModelSolids
 from counterpoise.render.overlays import arrow, disc, marker, trail
 from counterpoise.render.scene import Look, Scene, joined
+from counterpoise.render.skinned import SkinnedFigure
 from counterpoise.render.take import Take
 
 
@@ -21,6 +22,9 @@ class DrawnStage:
     def __init__(self, take: Take, look: Look | None = None) -> None:
         self.take = take
         self.model_solids = ModelSolids.of(take.model, take.tint, look)
+        self._skins = [SkinnedFigure(character, first, take.tint) for character, first in take.smooth]
+        hidden = [int(body) for skin in self._skins for body in skin.bodies]
+        self._shapes = ModelSolids.of(take.model, take.tint, look, hidden) if hidden else self.model_solids
         self._data = mujoco.MjData(take.model)
         self._ghost = DrawnStage(take.ghost, look) if isinstance(take.ghost, Take) else None
 
@@ -45,8 +49,13 @@ class DrawnStage:
     def solids(self, time: float, part: str = "all") -> Scene:
         """Returns the solids of the model and the props at `time`; `part` as in `ModelSolids.placed`."""
         data = self.posed(time)
-        solids = self.model_solids.placed(data.geom_xpos, data.geom_xmat, part)
-        return solids if self.take.props is None or part == "moving" else joined([solids, self.take.props])
+        parts = [self._shapes.placed(data.geom_xpos, data.geom_xmat, part)]
+        if self.take.props is not None and part != "moving":
+            parts.append(self.take.props)
+        if part != "scenery":
+            turns = data.xmat.reshape(-1, 3, 3)
+            parts += [skin.scene(data.xpos, turns, parts[0].look) for skin in self._skins]
+        return parts[0] if len(parts) == 1 else joined(parts)
 
     def overlays(self, time: float) -> list[Scene]:
         """Returns markers, arrows and trails at `time`."""
