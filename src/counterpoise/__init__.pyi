@@ -55,6 +55,11 @@ from counterpoise.control.perform import Routine as Routine
 from counterpoise.control.perform import jump_terrain as jump_terrain
 from counterpoise.control.perform import plan_jump as plan_jump
 from counterpoise.control.perform import with_reserve as with_reserve
+from counterpoise.control.walk import GaitCycle as GaitCycle
+from counterpoise.control.walk import Walk as Walk
+from counterpoise.control.walk import WalkStyle as WalkStyle
+from counterpoise.control.walk import WalkTuning as WalkTuning
+from counterpoise.control.walk import gait_from as gait_from
 from counterpoise.errors import CounterpoiseError as CounterpoiseError
 from counterpoise.features import Goal as Goal
 from counterpoise.fleet import SweepTable as SweepTable

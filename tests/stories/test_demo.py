@@ -13,13 +13,14 @@ from counterpoise.errors import CounterpoiseError
 from counterpoise.experiments import demo, run_demo
 from counterpoise.simulate import Recording
 
-FILES = ["cast.npz", "demo.mp4", "filmstrip.png", "jump.npz", "recording.npz"]
+FILES = ["cast.npz", "demo.mp4", "filmstrip.png", "jump.npz", "recording.npz", "walk.npz"]
 
 
 def check_folder(folder: Path, seconds: float) -> None:
     assert sorted(p.name for p in folder.iterdir()) == FILES
-    human, cast, jump = (Recording.load(folder / name) for name in ("recording.npz", "cast.npz", "jump.npz"))
-    assert human.duration + cast.duration + jump.duration == pytest.approx(seconds, abs=0.01)
+    names = ("recording.npz", "walk.npz", "cast.npz", "jump.npz")
+    human, walk, cast, jump = (Recording.load(folder / name) for name in names)
+    assert human.duration + walk.duration + cast.duration + jump.duration == pytest.approx(seconds, abs=0.01)
     assert [who.name for who in cast.figures] == list(demo.CAST) and len(human.figures) == 1
     picture = Image.open(folder / "filmstrip.png").convert("L")
     assert picture.width > 1000 and picture.getextrema()[1] - picture.getextrema()[0] > 100
@@ -72,6 +73,7 @@ def test_the_whole_demo_leaves_everybody_on_their_feet(tmp_path: Path):
     check_folder(tmp_path / "demo", demo.SECONDS)
     assert [row[-1] for row in result.facts] == ["stands"] * 7
     assert demo.jump_words(result.jump).endswith("stands")
+    assert demo.walk_words(result.walk).endswith("walks")
     (flight,) = measure.jumps(result.jump)
     assert abs(flight.turn - demo.JUMP_TWIST) < 10.0 and abs(flight.rise - demo.JUMP_HEIGHT) < 0.03
     human = result.recording

@@ -1,11 +1,12 @@
 """The command line: thin verbs over the same public functions that Python uses."""
 
 # the verbs, in the order they are listed
-from counterpoise.cli import demo, doctoring, characters, simulating, replaying, posing, drawing, converting  # isort: skip
-from counterpoise.cli import checking, fixing, comparing, optimizing, performing, experimenting, sweeping  # isort: skip
+from counterpoise.cli import demo, doctoring, characters, simulating, replaying, posing, drawing  # isort: skip
+from counterpoise.cli import converting, checking, fixing, comparing, optimizing, performing, walking  # isort: skip
+from counterpoise.cli import experimenting, sweeping  # isort: skip
 from counterpoise.cli.app import app, main
 
 __all__ = [
     "app", "characters", "checking", "comparing", "converting", "demo", "doctoring", "drawing", "experimenting",
-    "fixing", "main", "optimizing", "performing", "posing", "replaying", "simulating", "sweeping",
+    "fixing", "main", "optimizing", "performing", "posing", "replaying", "simulating", "sweeping", "walking",
 ]  # fmt: skip

@@ -25,7 +25,7 @@ def demo(
     """Show the best the system can do so far: a video, a filmstrip and the recording, in a folder."""
     from rich.table import Table
 
-    from counterpoise.experiments.demo import FACTS, jump_words, run_demo
+    from counterpoise.experiments.demo import FACTS, jump_words, run_demo, walk_words
 
     with bar(as_json) as report:
         result = run_demo(out, report)
@@ -39,6 +39,7 @@ def demo(
     for row in result.facts:
         table.add_row(*row)
     say(table)
+    say(f"Walk: {walk_words(result.walk)}")
     say(f"Jump with half a turn: {jump_words(result.jump)}")
     say(f"Replayed in plain MuJoCo: final difference {result.replay_error:.1e}")
     for name, path in result.files.items():

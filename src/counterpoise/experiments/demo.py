@@ -1,8 +1,8 @@
 """The demo: the best the system can do so far, in one run that writes a folder of results.
 
 A human stands and takes one blow after another, each harder, until its arms windmill; it returns to its place each
-time. Then the whole cast, side by side, takes a push in proportion to what each body's ankles alone could bear. Last, a
-human jumps with half a turn, planned and then done on its own strength, and stands again.
+time. Then it starts and walks. Then the whole cast, side by side, takes a push in proportion to what each body's ankles
+alone could bear. Last, a human jumps with half a turn, planned and then done on its own strength, and stands again.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from counterpoise.character.library import character
 from counterpoise.character.state import State
 from counterpoise.control.perform import Jump
 from counterpoise.control.stand import Stand
+from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Progress
 from counterpoise.experiments.runner import make_folder
@@ -43,7 +44,7 @@ BLOWS = (  # start [s], direction [deg from forward], strength in rho: 1 is what
     (3.4, 90.0, 1.4),
     (5.2, 0.0, 1.5),
 )
-NEEDED = ("standing", "optimize", "perform", "pictures")  # parts that are compiled before the demo begins
+NEEDED = ("standing", "walking", "optimize", "perform", "pictures")  # parts that are compiled before the demo begins
 HUMAN_SECONDS = 8.0  # [s]
 CAST = {  # where they stand, from right to left [m]
     "dinosaur": (-0.6, 3.1),
@@ -56,7 +57,8 @@ CAST = {  # where they stand, from right to left [m]
 CAST_PUSH, CAST_RHO, CAST_SECONDS = 0.4, 1.3, 2.6  # start of the push [s], its strength, length of the part [s]
 PUSH_DURATION = 0.1  # [s]
 JUMP_HEIGHT, JUMP_TWIST, JUMP_SECONDS = 0.3, 180.0, 3.2  # [m], [deg], length of the part [s]
-SECONDS = HUMAN_SECONDS + CAST_SECONDS + JUMP_SECONDS
+WALK_SPEED, WALK_SECONDS = 1.2, 4.8  # [m/s], length of the part [s]
+SECONDS = HUMAN_SECONDS + WALK_SECONDS + CAST_SECONDS + JUMP_SECONDS
 SIZE, FPS = (960, 540), 25  # of the video
 
 
@@ -65,6 +67,7 @@ class DemoResult:
     """The recordings, files and facts of the demo."""
 
     recording: Recording  # the human
+    walk: Recording
     cast: Recording
     jump: Recording
     files: dict[str, Path]
@@ -102,6 +105,20 @@ def push_the_cast(seconds: float = CAST_SECONDS, progress: Callable[[float], Non
     pushes = [scaled_push(figure, 0.0, CAST_RHO, CAST_PUSH, number) for number, figure in enumerate(figures)]
     stands = [Stand() for _ in figures]
     return simulate(figures, stands, seconds, world=World(), start=starts, disturbances=pushes, progress=progress)
+
+
+def start_and_walk(seconds: float = WALK_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+    """Simulates a human that starts from standing and walks."""
+    return simulate(character("human"), Walk(speed=WALK_SPEED), seconds, progress=progress)
+
+
+def walk_words(recording: Recording) -> str:
+    """Returns what the walk was like, in words."""
+    fall = measure.fell(recording)
+    if fall:
+        return f"fell: {fall.reason}"
+    steps, way = int(recording.notes["steps"][-1]), float(np.ptp(recording.track().com[:, 0]))
+    return f"{steps} steps, {way:.1f} m, walks"
 
 
 def jump_and_turn(seconds: float = JUMP_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
@@ -143,10 +160,13 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
             progress(stage, min(share, 1.0))
 
     warm_up(lambda part, share: report("compiling, once", share), NEEDED)
-    files = {name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "cast.npz", "jump.npz")}
+    files = {
+        name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "walk.npz", "cast.npz", "jump.npz")
+    }
     parts = {}
     for name, stage, run, whole in (
         ("recording", "a human", push_the_human, HUMAN_SECONDS),
+        ("walk", "a walk", start_and_walk, WALK_SECONDS),
         ("cast", "the cast", push_the_cast, CAST_SECONDS),
         ("jump", "a jump", jump_and_turn, JUMP_SECONDS),
     ):
@@ -156,15 +176,16 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
         if parts[name].status == "interrupted":
             raise KeyboardInterrupt  # what was simulated is saved
         report(f"simulating {stage}", 1.0)
-    human, cast, jump = parts["recording"], parts["cast"], parts["jump"]
+    human, walk, cast, jump = parts["recording"], parts["walk"], parts["cast"], parts["jump"]
     replayed = replay(human, progress=lambda t: report("replaying in plain MuJoCo", t / human.duration))
     report("replaying in plain MuJoCo", 1.0)
-    shots = [_human_shot(human), _cast_shot(cast), _jump_shot(jump)]
+    shots = [_human_shot(human), _walk_shot(walk), _cast_shot(cast), _jump_shot(jump)]
     write_picture(_sheet(shots), files["filmstrip.png"])
     report("drawing", 0.05)
     write_video(_frames(shots, lambda share: report("drawing", 0.05 + 0.95 * share)), files["demo.mp4"], FPS, SIZE)
     report("drawing", 1.0)
-    return DemoResult(human, cast, jump, files, [*_facts(human, "human alone"), *_facts(cast)], replayed.final_error)
+    facts = [*_facts(human, "human alone"), *_facts(cast)]
+    return DemoResult(human, walk, cast, jump, files, facts, replayed.final_error)
 
 
 def _share(report: Progress, stage: str, length: float, time: float) -> None:
@@ -188,6 +209,18 @@ def _human_shot(recording: Recording) -> Shot:
     share = recording.duration / HUMAN_SECONDS
     moments = [share * t for t in (0.46, 2.2, 3.8, 5.7)]
     return Shot(recording, take, view, "a human takes blow after blow", moments, panel, close)
+
+
+def _walk_shot(recording: Recording) -> Shot:
+    """The walk from the side, with CoM, CoP and ground forces; the camera stands still."""
+    take = take_of(recording)
+    take = replace(take, arrows=_arrows([take], recording.figures))
+    way = float(recording.track().com[:, 0].max())
+    stage = [(x, y, z) for x in (-0.5, way + 0.5) for y in (-0.3, 0.3) for z in (0.0, 1.9)]
+    view = frame_points(stage, azimuth=-75.0, elevation=6.0, aspect=SIZE[0] / SIZE[1], margin=0.02)
+    panel = (640, 360)
+    share = recording.duration / WALK_SECONDS
+    return Shot(recording, take, view, "it walks", [share * 3.2, share * 4.7], panel, view)
 
 
 def _cast_shot(recording: Recording) -> Shot:

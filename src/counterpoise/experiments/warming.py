@@ -140,6 +140,12 @@ def _standing() -> None:
     cp.replay(run)
 
 
+def _walking() -> None:
+    import counterpoise as cp
+
+    cp.simulate(cp.character("human"), cp.Walk(), SIMULATED_SECONDS)
+
+
 def _optimize() -> None:
     import counterpoise as cp
 
@@ -174,6 +180,7 @@ PARTS: tuple[tuple[str, float, Callable[[], None]], ...] = (  # name, share of t
     ("check", 16.0, _check),
     ("fix", 12.0, _fix),
     ("standing", 68.0, _standing),
+    ("walking", 6.0, _walking),
     ("optimize", 13.0, _optimize),
     ("perform", 1.0, _perform),
     ("pictures", 15.0, _pictures),

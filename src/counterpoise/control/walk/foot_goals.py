@@ -1,4 +1,4 @@
-"""Goals of the feet: a swinging foot on its way to its foothold, a foot on its heel, a foot that rolls over its ball."""
+"""Goals of the feet: a swinging foot on its way to its foothold, and a foot that rolls over its ball."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from counterpoise.control.walk.walking_body import WalkingBody, WalkingLeg
 from counterpoise.objectives.base import smooth_step
 
 PHASE_STEP = 0.01  # of a swing, for the rates of its path
-STIFFNESS = 300.0  # [1/s^2] of the height of a swinging foot
-DAMPING = 34.0  # [1/s]
+STIFFNESS = 28.5  # [1/leg time^2] of the height of a swinging foot
+DAMPING = 10.5  # [1/leg time]
 SOFT_START = 0.26  # [leg times] in which a foot that leaves the ground may begin to sink
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
-HURRY = 25.0  # [1/s] with which a late foot is put down
+HURRY = 7.7  # [1/leg time] with which a late foot is put down
 
 
 class SwingGoal(NamedTuple):
@@ -66,10 +66,10 @@ def swing_goal(
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
     rate = (height(after) - height(before)) / ((after - before) * whole)
     if left > t.least_left * clock * 1.5:
-        wanted = STIFFNESS * (height(u) - place[2]) + DAMPING * (rate - speed[2])
+        wanted = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
         acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
     else:
-        acceleration[2] = HURRY * (-t.land_speed * body.leg_speed - speed[2])
+        acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - speed[2])
     largest = t.foot_limit * g
     np.clip(acceleration, -largest, largest, out=acceleration)
     return SwingGoal(acceleration, pitch(u), (pitch(after) - pitch(before)) / ((after - before) * whole))
@@ -83,7 +83,10 @@ def _ankle_above(leg: WalkingLeg, pitch: float) -> float:
 
 
 def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, body: WalkingBody) -> float:
-    """Returns the pitch of a foot on its ball at which its leg has a length [m]: hip, ankle and ball make a triangle."""
+    """Returns the pitch of a foot on its ball at which its leg has a length [m].
+
+    Hip, ankle and ball make a triangle.
+    """
     leg = body.legs[i]
     ball = snapshot.contact_position[leg.ball].mean(axis=0)
     c, s = math.cos(seen.yaw[i]), math.sin(seen.yaw[i])

@@ -26,6 +26,8 @@ SAMPLE_RATE = 120.0  # [Hz]
 LEAST_LEAD = 0.16  # [leg lengths] a foot that lands is at least this far ahead of the hips
 SMOOTH = 9  # samples of the window that smooths the way of a foot
 LEAST_STRIDES = 1.0
+LOWEST_HAND = 0.4  # [leg lengths] arms that hang lower than this above the ground are bent
+ELBOW_STEP, ELBOW_STEPS = math.radians(10.0), 11  # by which they are bent, and how often
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,7 @@ def made_cycle(character: Character, style: WalkStyle) -> GaitCycle:
                 row = _hinge_row(character, at.names[bodies[1]]) - root
                 waves[0, row] += sign * angle["elbow"]
                 waves[1, row] -= side * sign * angle["elbow_swing"]
+    _bend_long_arms(character, waves)
     hips, chest = slice(-6, -3), slice(-3, None)
     waves[0, hips] += 0.0, angle["lean"], 0.0
     waves[0, chest] += 0.0, angle["lean"] + angle["chest"], 0.0
@@ -184,6 +187,28 @@ def _add_turn(character: Character, at: Anatomy, body: int, turn: Array, row: Ar
         elif joint.kind in ("hinge", "universal"):
             for dof in range(joint.dofs.start, joint.dofs.stop):
                 row[dof - root] += float(frame @ model.jnt_axis[int(model.dof_jntid[dof])] @ turn)
+
+
+def _bend_long_arms(character: Character, waves: Array) -> None:
+    """Bends the elbows of arms whose hands would come near the ground, until they do not."""
+    body, at = walking_body(character), anatomy_of(character)
+    root = character.root_dofs.stop
+    for limb, bodies in at.limbs.items():
+        if not limb.startswith("arm") or at.how == "shape" or len(bodies) < 2:
+            continue
+        sign = _bend_sign(character, at.names[bodies[1]])
+        if not sign:
+            continue
+        row = _hinge_row(character, at.names[bodies[1]]) - root
+        parts = [character.body_id(at.names[b]) for b in at.chain(limb)]
+        for _ in range(ELBOW_STEPS):
+            away = np.zeros(character.nv)
+            away[root:] = waves[0, :-6]
+            pose = character.snapshot(character.state(character.integrate(character.neutral, away)))
+            ends = pose.body_com[parts] + (pose.body_com[parts] - pose.body_position[parts])
+            if ends[:, 2].min() - pose.contact_position[:, 2].min() > LOWEST_HAND * body.hips_height:
+                break
+            waves[0, row] += sign * ELBOW_STEP
 
 
 def _hinge_row(character: Character, body: str) -> int:

@@ -18,8 +18,8 @@ from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody
 from counterpoise.control.walk.wishes import StepShape
 
-STOP_STIFFNESS = 300.0  # [1/s^2] with which a hip is kept within the leg's length
-STOP_DAMPING = 34.0  # [1/s]
+STOP_STIFFNESS = 28.5  # [1/leg time^2] with which a hip is kept within the leg's length
+STOP_DAMPING = 10.5  # [1/leg time]
 NEAR_TOP = 0.2  # [leg times] before the top, the way down begins
 SHORTEST = 0.16  # [leg times] in which the hips go to a place
 LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches far
@@ -40,6 +40,7 @@ def hips_acceleration(
     out = float(np.hypot(*(plan.foothold - hip)))
     ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
     low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
+    low = max(low, top - t.deepest_dip * unit)
     low = min(low - (style.crouch + style.bounce) * unit, top - t.hips_dip * unit)
     whole = max(shape.time, 1e-3)
     turn = math.pi * min(m.double / whole, 0.5)
@@ -61,7 +62,7 @@ def hips_acceleration(
 
 def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:
     """Returns the largest acceleration of the hips at which no carrying leg is pulled straight [m/s^2]."""
-    most, rate = math.inf, float(seen.hips[1, 2])
+    most, rate, clock = math.inf, float(seen.hips[1, 2]), body.leg_time
     for i, leg in enumerate(body.legs):
         if m.phase == "single" and i != m.stance:
             continue
@@ -70,5 +71,5 @@ def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:
         rise = math.sqrt(max(leg.longest**2 - float(out @ out), (0.6 * leg.longest) ** 2))
         change = float(seen.ankle_velocity[i, 2]) - float(out @ relative[:2]) / rise
         away = seen.ankle[i, 2] + rise - seen.hip[i, 2]
-        most = min(most, STOP_STIFFNESS * float(away) + STOP_DAMPING * (change - rate))
+        most = min(most, STOP_STIFFNESS / clock**2 * float(away) + STOP_DAMPING / clock * (change - rate))
     return most

@@ -17,12 +17,14 @@ TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has
 LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
 LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
 LAST_MOMENT = 0.4  # [leg times] or less than this time
-LONG_SWUNG = 1.0  # [leg times] or it has swung for longer than this
+LONG_SWUNG = 1.7  # [leg times] or it has swung for longer than this
 HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this lands on its heel
 WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
 
 
-def next_phase(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning) -> WalkMemory:
+def next_phase(
+    m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning
+) -> WalkMemory:
     """Returns the memory with the phase of this tick. `asked` is the speed asked for [m/s]."""
     assert m.time is not None
     now = m.time
@@ -68,8 +70,8 @@ def _begin_shift(m: WalkMemory, seen: SeenBody) -> WalkMemory:
 def _first_lift(m: WalkMemory, seen: SeenBody, shape: StepShape) -> WalkMemory:
     assert m.time is not None
     return altered(
-        m, phase="single", began=m.time - shape.double, lifted=m.time, double=shape.double, left=shape.time - shape.double,
-        lift_pitch=float(seen.pitch[1 - m.stance]), steps=0, last_speed=None,
+        m, phase="single", began=m.time - shape.double, lifted=m.time, double=shape.double,
+        left=shape.time - shape.double, lift_pitch=float(seen.pitch[1 - m.stance]), steps=0, last_speed=None,
         started=seen.com[:2].copy(), line=seen.com[:2].copy(), trim=0.0,
     )  # fmt: skip
 

@@ -98,8 +98,8 @@ def _places(
                 places[i, k] += rotation[b, k, j] * points[i, j]
         for k in range(3):
             k1, k2 = (k + 1) % 3, (k + 2) % 3
-            rates[i, k] = twist[b, 3 + k] + twist[b, k1] * (places[i, k2] - com[k2]) - twist[b, k2] * (
-                places[i, k1] - com[k1]
+            rates[i, k] = (
+                twist[b, 3 + k] + twist[b, k1] * (places[i, k2] - com[k2]) - twist[b, k2] * (places[i, k1] - com[k1])
             )
 
 

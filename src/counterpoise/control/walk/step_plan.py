@@ -20,12 +20,13 @@ from counterpoise.control.walk.stepping import (
 )
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
-from counterpoise.control.walk.walking_body import SIGN, walking_body
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
 from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
-BALL_SHARE = 0.75  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
+LEAST_REACH = 0.3  # [leg lengths] of a foot that lands ahead of its hip
+BALL_SHARE = 1.0  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
 
 
 class StepPlan(NamedTuple):
@@ -60,6 +61,8 @@ class _PlanTables(NamedTuple):
     widest: float  # [widths]
     backward: float  # [m]
     forward: float  # [m]
+    hips_ahead: float  # [m] of the CoM
+    leg_reach: float  # [m] of a foot that lands, ahead of its hip
     swing_speed: float  # [m/s]
     weights: Array  # (6,)
 
@@ -77,8 +80,18 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
         body.omega, unit, clock, sole, t.first_pressure, t.last_pressure,
         t.roll_step * unit, t.pressure_gain, t.pressure_along,
         t.pressure_across, t.least_left * clock, t.least_swing * clock, t.longest_left * clock, t.narrowest, t.widest,
-        t.backward_reach * unit, t.longest_reach * unit, t.swing_speed * body.leg_speed, weights,
+        t.backward_reach * unit, t.longest_reach * unit, body.hips_ahead, _leg_reach(body, t),
+        t.swing_speed * body.leg_speed, weights,
     )  # fmt: skip
+
+
+def _leg_reach(body: WalkingBody, t: WalkTuning) -> float:
+    """Returns how far ahead of its hip a foot can land, with the hips as low as they may be [m]."""
+    low = (1.0 - t.hips_bend - t.deepest_dip) * body.hips_height
+    return min(
+        math.sqrt(max(leg.longest**2 - (low - leg.ankle_height) ** 2, (LEAST_REACH * leg.longest) ** 2))
+        for leg in body.legs
+    )
 
 
 def plan_step(
@@ -90,13 +103,11 @@ def plan_step(
     times = np.array([m.time - m.began, m.time - m.lifted, m.left, m.double, dt])
     wish = np.array([shape.length, shape.time, shape.double, shape.width, sideways])
     found = _plan(
-        m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading, float(seen.yaw[m.stance]),
-        times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing], m.pressure,
-        _plan_tables(character, t),
+        m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading,
+        float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
+        m.pressure, _plan_tables(character, t),
     )  # fmt: skip
-    return StepPlan(
-        float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10])
-    )
+    return StepPlan(float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]))
 
 
 @kernel
@@ -149,8 +160,10 @@ def _plan(
     least = max(t.least_left, t.least_swing - swung)
     usual = max(usual, least)
     place = np.array([length, sign * width + sideways])
+    then = _com_then(at[0], xi[0], reference[0], path[0, 0], path[1, 0], double_left, usual, t.omega)
+    farthest = min(t.forward, then + t.hips_ahead + t.leg_reach)
     goal = np.array(
-        [place[0], place[1], end[0] - place[0], end[1] - place[1], sign, t.narrowest * width, -t.backward, t.forward,
+        [place[0], place[1], end[0] - place[0], end[1] - place[1], sign, t.narrowest * width, -t.backward, farthest,
          t.widest * width]
     )  # fmt: skip
     best = np.empty(6)

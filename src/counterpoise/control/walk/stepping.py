@@ -109,10 +109,8 @@ def _landing(
     for k in range(2):
         ahead = capture_after(xi[k], pressure[0, k], pressure[1, k], T, omega)
         place = (w[1 + k] * wish[k] + w[3 + k] * (ahead - wish[2 + k])) / (w[1 + k] + w[3 + k])
-        if k == 0:
-            place = min(max(place, wish[6]), wish[7])
-        else:
-            place = wish[4] * min(max(wish[4] * place, wish[5]), wish[8])
+        side, low, high = (1.0, wish[6], wish[7]) if k == 0 else (wish[4], wish[5], wish[8])
+        place = side * min(max(side * place, low), high)
         cost += w[1 + k] * (place - wish[k]) ** 2 + w[3 + k] * (ahead - place - wish[2 + k]) ** 2
         far += (place - swing[k]) ** 2
         out[1 + k], out[4 + k] = place, ahead

@@ -20,9 +20,9 @@ class WalkTuning:
     # the gait
     usual_speed: float = 0.4  # [sqrt(leg x g)] 1.2 m/s for a person
     fastest: float = 0.6  # [sqrt(leg x g)] 1.8 m/s for a person
-    step_time: float = 1.285  # of a step at a speed of 1: it is step_time x speed^step_power
-    step_power: float = -0.33
-    shortest_step: float = 1.37  # of the usual step's time
+    step_time: float = 0.914  # of a step at a speed of 1: it is step_time x speed^step_power
+    step_power: float = -0.7
+    shortest_step: float = 1.3  # of the usual step's time
     longest_step: float = 2.33
     double_time: float = 0.357  # of double support in a usual step
     double_power: float = 1.5  # double support grows with the step's time to this power
@@ -62,13 +62,14 @@ class WalkTuning:
     across_weight: float = 2.0
     capture_weight: float = 30.0
     hurry_weight: float = 1000.0
-    swing_speed: float = 1.15  # [sqrt(leg x g)] highest mean speed of a swinging foot
+    swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     least_swing: float = 0.9  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual
     # the hips
     hips_bend: float = 0.0097  # below standing height in mid-stance
     hips_dip: float = 0.0086  # at least, from mid-stance to landing
+    deepest_dip: float = 0.06  # at most; steps that would need more are shorter
     hips_fall: float = 0.55  # [g] largest acceleration down
     hips_rise: float = 0.7  # [g] and up
     # the feet
@@ -84,38 +85,39 @@ class WalkTuning:
     foot_limit: float = 4.8  # [g] largest acceleration of a swinging foot
     land_speed: float = 0.116  # [sqrt(leg x g)] downwards, of a foot that is late
     # weights and gains
-    com_weight: float = 1000.0
-    hips_weight: float = 600.0
+    com_weight: float = 860.0  # of accelerations of places in leg lengths: CoM, hips, swinging foot
+    hips_weight: float = 517.0
     momentum_weight: float = 6.0
-    momentum_gain: float = 10.0  # [1/s]
+    momentum_gain: float = 3.1  # [1/time]
     hips_turn_weight: float = 100.0
     chest_turn_weight: float = 36.0
     head_turn_weight: float = 9.0
-    hips_turn_stiffness: float = 150.0  # [1/s^2]
-    chest_turn_stiffness: float = 100.0
-    swing_weight: float = 400.0
+    hips_turn_stiffness: float = 14.2  # [1/time^2], as all stiffnesses here
+    chest_turn_stiffness: float = 9.5
+    swing_weight: float = 345.0
     swing_turn_weight: float = 60.0
-    swing_turn_stiffness: float = 400.0
+    swing_turn_stiffness: float = 38.0
     roll_weight: float = 10.0
-    roll_stiffness: float = 400.0
+    roll_stiffness: float = 38.0
     toe_weight: float = 3.0
-    toe_stiffness: float = 600.0
+    toe_stiffness: float = 57.0
     stop_weight: float = 3.0
-    top_speed: float = 18.0  # [rad/s]
-    contact_stiffness: float = 900.0  # [1/s^2]
+    knee_weight: float = 100.0  # of a knee that is nearly straight
+    top_speed: float = 5.5  # [rad/time]
+    contact_stiffness: float = 85.0
     trunk_joint_weight: float = 4.0
     arm_joint_weight: float = 2.0
     leg_joint_weight: float = 0.01
-    trunk_joint_stiffness: float = 150.0  # [1/s^2]
-    arm_joint_stiffness: float = 60.0
-    leg_joint_stiffness: float = 50.0
+    trunk_joint_stiffness: float = 14.2
+    arm_joint_stiffness: float = 5.7
+    leg_joint_stiffness: float = 4.7
     force_weight: float = 1.0
     friction: float = 0.8
     force_limit: float = 2.0  # [body weights] along one edge of a friction cone
     rank: float = 1e-4
-    torque_time: float = 0.004  # [s] in which torques follow those of the program, to 1/e
-    force_rise: float = 0.05  # [s] from no force to full force after a landing
-    force_fall: float = 0.06  # [s] and back before a foot leaves
+    torque_time: float = 0.013  # in which torques follow those of the program, to 1/e
+    force_rise: float = 0.16  # from no force to full force after a landing
+    force_fall: float = 0.195  # and back before a foot leaves
     fallen: float = 0.65  # [standing heights of the hips] below this it has fallen
 
     @cached_property

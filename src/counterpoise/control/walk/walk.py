@@ -20,9 +20,11 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
-from counterpoise.control.walk.foot_goals import rolling_pitch, swing_goal
+from counterpoise.control.walk.bent_knees import bent_knees
+from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
 from counterpoise.control.walk.hips_height import hips_acceleration, leg_stop
+from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.step_plan import StepPlan, first_capture, plan_step
@@ -30,28 +32,21 @@ from counterpoise.control.walk.styles import WalkStyle, style_of
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.turns import foot_turn, trunk_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives, walk_objectives
-from counterpoise.control.walk.walk_state import FootState, WalkMemory
+from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
 from counterpoise.control.walk.wishes import StepShape, step_shape
 from counterpoise.control.whole_body import solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.errors import BadValue
 from counterpoise.objectives import Footing, Objective, make_stance
-from counterpoise.objectives.base import smooth_step
 from counterpoise.quick import altered
 
 Live = float | Callable[[float], float]  # a number, or a function of time [s]
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
-FLAT = 0.0032  # [leg lengths] a foot on its heel whose ball is lower than this is flat
-LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in any case
-RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
-FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after it has become flat
-LARGEST_PITCH = 1.05  # [rad] of a rolling foot
-ROLL_RATES = (-3.0, 10.0)  # [rad/s] of a rolling foot's wish
-STAND_STIFFNESS = 100.0  # [1/s^2] of the hips' height while it stands
-STAND_DAMPING = 20.0  # [1/s]
-PHASE_GAIN = 8.0  # [1/s] with which the stride's phase follows the feet
+STAND_STIFFNESS = 9.5  # [1/leg time^2] of the hips' height while it stands
+STAND_DAMPING = 6.2  # [1/leg time]
+PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +98,11 @@ class Walk:
             raise BadValue(f"{character.name!r} walks at 0 to {fastest:.2f} m/s; got {self.speed!r}")
         return WalkMemory()
 
+    def usual_speed(self, character: Character) -> float:
+        """Returns the speed at which a body walks in this style where none is asked for [m/s]."""
+        style = self.style.style if isinstance(self.style, GaitCycle) else style_of(self.style)
+        return style.speed * self.tuning.usual_speed * walking_body(character).leg_speed
+
     def carry(self, memory: WalkMemory, character: Character) -> WalkMemory:
         """Returns the memory for a body of other proportions that walks on."""
         walking_body(character)
@@ -118,7 +118,7 @@ class Walk:
         cause = _fall(seen, snapshot, body, t)
         if cause:
             return self._limp(snapshot, altered(memory, phase="fallen", cause=cause))
-        asked, m, dt = self._follow_wishes(snapshot, memory, seen, body, cycle)
+        asked, m, dt = self._follow_wishes(snapshot, memory, seen, body)
         shape = self._shape(m, asked, cycle, body)
         m = next_phase(m, seen, asked, shape, body, t)
         own = walk_objectives(character, t)
@@ -130,12 +130,14 @@ class Walk:
             m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
             m, levels, held, share = self._step(m, snapshot, seen, plan, cycle, shape, body, own, dt)
             cost = plan.cost
-        return self._solve(snapshot, m, levels, held, share, dt, {"phase": m.phase, "steps": float(m.steps), "cost": cost})
+        return self._solve(
+            snapshot, m, levels, held, share, dt, {"phase": m.phase, "steps": float(m.steps), "cost": cost}
+        )
 
     # -- what is asked -----------------------------------------------------------------------------------------------
 
     def _follow_wishes(
-        self, snapshot: Snapshot, m: WalkMemory, seen: SeenBody, body: WalkingBody, cycle: GaitCycle
+        self, snapshot: Snapshot, m: WalkMemory, seen: SeenBody, body: WalkingBody
     ) -> tuple[float, WalkMemory, float]:
         """Returns the speed asked for, the memory at this tick's time, and the time since the last tick [s]."""
         t, now = self.tuning, snapshot.time
@@ -145,7 +147,7 @@ class Walk:
         elif step is not None and time is not None:
             asked = step / time
         else:
-            asked = cycle.style.speed * t.usual_speed * body.leg_speed
+            asked = self.usual_speed(snapshot.character)
         g = body.leg_speed**2 / body.hips_height
         asked = min(asked, t.fastest * body.leg_speed)
         heading = _value(self.heading, now) or 0.0
@@ -204,8 +206,8 @@ class Walk:
         away = frame @ (seen.com[:2] - middle) - pressure
         com = frame.T @ (body.omega**2 * away)
         top = (1.0 - t.hips_bend - cycle.style.crouch) * body.hips_height
-        hips = STAND_STIFFNESS * (top - float(seen.hips[0, 2]))
-        hips = min(hips - STAND_DAMPING * float(seen.hips[1, 2]), leg_stop(m, seen, body))
+        hips = STAND_STIFFNESS / body.leg_time**2 * (top - float(seen.hips[0, 2]))
+        hips = min(hips - STAND_DAMPING / body.leg_time * float(seen.hips[1, 2]), leg_stop(m, seen, body))
         m = altered(m, pressure=middle + frame.T @ pressure, stride=0.25 if m.stance == 0 else 0.75)
         level = self._upper(m, com, hips, 0.0, cycle, body, own, snapshot)
         return m, ((own.contact,), tuple(level)), np.ones(p, bool), np.ones(p)
@@ -223,7 +225,7 @@ class Walk:
         com = np.zeros(3)
         com[:2] = body.omega**2 * (seen.com[:2] - plan.pressure)
         hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
-        m, rate = self._stride_phase(m, plan, dt)
+        m, rate = self._stride_phase(m, plan, body.leg_time, dt)
         level = self._upper(m, com[:2], hips, rate, cycle, body, own, snapshot)
         p = len(snapshot.contact_position)
         held, share = np.zeros(p, bool), np.zeros(p)
@@ -231,15 +233,17 @@ class Walk:
         for i in range(2):
             if m.phase == "single" and i != m.stance:
                 continue
-            feet[i], extra = self._planted(i, m, snapshot, seen, plan, body, own, dt, held, share)
+            feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share)
             level += extra
         if m.phase == "single":
             i = 1 - m.stance
-            lift, late = self._clearances(m.time, style, body)
+            lift, late = self._clearances(snapshot.time, style, body)
             goal = swing_goal(m, seen, plan, strike, lift, late, body, t)
             feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
             level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
-            level.append(own.swing_turn[i].aimed(**foot_turn(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate)))
+            level.append(
+                own.swing_turn[i].aimed(**foot_turn(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate))
+            )
         m = altered(m, feet=(feet[0], feet[1]))
         return m, ((own.contact,), tuple(level)), held, share
 
@@ -252,66 +256,9 @@ class Walk:
             return style.lift * t.clearance * unit, late
         return max(asked - late, 0.0), min(late, asked)
 
-    def _planted(
-        self, i: int, m: WalkMemory, snapshot: Snapshot, seen: SeenBody, plan: StepPlan, body: WalkingBody,
-        own: WalkObjectives, dt: float, held: Flags, share: Array,
-    ) -> tuple[FootState, list[Objective]]:  # fmt: skip
-        """Returns the state and the goals of a foot on the ground. Fills which of its points are held and push."""
-        t, leg, foot, clock = self.tuning, body.legs[i], m.feet[i], body.leg_time
-        assert m.time is not None
-        yaw, pitch, extra = float(seen.yaw[i]), float(seen.pitch[i]), []
-        held[leg.points] = True
-        share[leg.points] = min(max((m.time - foot.landed) / t.force_rise, 0.05), 1.0)
-        rear = m.phase == "double" and i != m.stance
-        if foot.on_heel:
-            flat = snapshot.contact_position[leg.ball, 2].max() < FLAT * body.hips_height
-            if flat or m.time - foot.landed > LONGEST_FLAT * clock:
-                foot = foot._replace(on_heel=False, flat=m.time)
-            else:
-                u = (m.time - foot.landed) / (t.flat_time * clock)
-                goal = foot.landing_pitch * (1.0 - smooth_step(u))
-                rate = -foot.landing_pitch * 6.0 * u * (1.0 - u) / (t.flat_time * clock) if u < 1.0 else 0.0
-                held[leg.ball] = held[leg.toes] = False
-                share[leg.ball] = share[leg.toes] = 0.0
-                extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate)))
-                return foot._replace(goal_pitch=goal), extra
-        front = min(max((m.time - foot.flat) / (FRONT_TIME * clock), 0.1), 1.0)
-        share[leg.ball] *= front
-        share[leg.toes] *= front
-        length = t.rear_length
-        if rear:
-            gone = m.time - m.began
-            length += (t.leave_length - length) * smooth_step(gone / max(gone + plan.double_left, 0.1 * clock))
-        goal = -1.0
-        if (rear or m.phase == "single") and m.speed > t.stop_speed * body.leg_speed:
-            goal = min(rolling_pitch(snapshot, seen, i, length * leg.longest, body), LARGEST_PITCH)
-        sole = leg.front_at - leg.heel_at
-        along = (m.pressure - seen.flat[i]) @ np.array([math.cos(yaw), math.sin(yaw)])
-        past = along > leg.heel_at + t.release * sole
-        rolls = foot.released > 0.0 or (goal > 0.02 and (rear or past))
-        if rolls and goal < -0.03 and pitch < 0.05 and not rear:
-            foot, rolls = foot._replace(released=0.0), False
-        if rolls:
-            released = min(foot.released + dt / (RELEASE_TIME * clock), 1.0)
-            goal = max(goal, 0.0) * smooth_step(released)
-            rate = min(max((goal - foot.goal_pitch) / max(dt, 1e-3), ROLL_RATES[0]), ROLL_RATES[1])
-            goal = min(foot.goal_pitch + rate * dt, pitch + t.roll_ahead)
-            held[leg.heel] = held[leg.toes] = False  # ball and toes held at once lock the foot
-            share[leg.heel] *= 1.0 - released
-            toes = own.toes[i]
-            if toes is not None:
-                extra.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, 0.0, 0.0)))
-            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate), weight=t.roll_weight * released))
-            foot = foot._replace(released=released, goal_pitch=goal)
-        else:
-            foot = foot._replace(goal_pitch=pitch)
-        if rear:
-            share[leg.points] *= min(max(plan.double_left / t.force_fall, 0.03), 1.0)
-        return foot, extra
-
     # -- trunk and arms ----------------------------------------------------------------------------------------------
 
-    def _stride_phase(self, m: WalkMemory, plan: StepPlan, dt: float) -> tuple[WalkMemory, float]:
+    def _stride_phase(self, m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tuple[WalkMemory, float]:
         """Returns the memory with the phase of the stride, and its rate [1/s]: it follows the feet smoothly."""
         assert m.time is not None
         gone = m.time - m.began
@@ -319,7 +266,7 @@ class Walk:
         target = 0.5 * gone / whole + 0.5 * m.stance
         error = math.remainder(target - m.stride, 1.0)
         base = 0.5 / whole
-        rate = base + min(max(PHASE_GAIN * error, -0.5 * base), base)
+        rate = base + min(max(PHASE_GAIN / clock * error, -0.5 * base), base)
         return altered(m, stride=(m.stride + rate * dt) % 1.0), rate
 
     def _upper(
@@ -337,7 +284,8 @@ class Walk:
         away[root:], velocity[root:] = row[:-6], change[:-6]
         pose = character.integrate(character.neutral, away)
         level: list[Objective] = [
-            own.com.aimed(acceleration=np.array([com[0], com[1], 0.0])), own.hips.aimed(acceleration=np.array([0.0, 0.0, hips])),
+            own.com.aimed(acceleration=np.array([com[0], com[1], 0.0])),
+            own.hips.aimed(acceleration=np.array([0.0, 0.0, hips])),
             own.momentum,
             own.hips_turn.aimed(**trunk_turn(body.hips_turn, m.heading, row[-6:-3], change[-6:-3], lean)),
         ]  # fmt: skip
@@ -347,12 +295,20 @@ class Walk:
             nod = np.array([0.0, math.radians(cycle.style.head), 0.0])
             level.append(own.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, nod, _STILL, 0.0)))
         level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
-        return level
+        knees = bent_knees(snapshot, body, self.tuning.knee_weight)
+        return level if knees is None else [*level, knees]
 
     # -- solving -----------------------------------------------------------------------------------------------------
 
     def _solve(
-        self, snapshot: Snapshot, m: WalkMemory, levels: Any, held: Flags, share: Array, dt: float, notes: dict[str, Any]
+        self,
+        snapshot: Snapshot,
+        m: WalkMemory,
+        levels: Any,
+        held: Flags,
+        share: Array,
+        dt: float,
+        notes: dict[str, Any],
     ) -> Action:
         t = self.tuning
         places = snapshot.contact_position
@@ -371,7 +327,8 @@ class Walk:
         solution = solve_whole_body(snapshot, levels, tuning=_solver(t), memory=m.solver, stance=stance)
         torque = solution.torque
         if m.torque is not None and len(m.torque) == len(torque) and t.torque_time > 0.0:
-            torque = m.torque + (torque - m.torque) * (dt / (t.torque_time + dt))
+            lag = t.torque_time * walking_body(snapshot.character).leg_time
+            torque = m.torque + (torque - m.torque) * (dt / (lag + dt))
         after = altered(m, solver=solution.memory, torque=torque, planted=planted, held=held)
         return Action(torque, after, {**solution.notes(), **notes})
 

@@ -40,11 +40,12 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
     """Returns the objectives of a walk."""
     body = walking_body(character)
     origin = np.zeros(3)
+    pace2, per_length = 1.0 / body.leg_time**2, 1.0 / body.hips_height**2
 
     def turn(part: str | None, stiffness: float, weight: float, name: str) -> Setpoint | None:
         if part is None:
             return None
-        return Setpoint(BodyOrientation(part), LEVEL, stiffness=stiffness, weight=weight, name=name)
+        return Setpoint(BodyOrientation(part), LEVEL, stiffness=stiffness * pace2, weight=weight, name=name)
 
     def pair(make: str) -> tuple[Setpoint, Setpoint]:
         out = []
@@ -52,7 +53,14 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
             if make == "swing":
                 point = PointPosition(leg.body, leg.ankle)
                 out.append(
-                    Setpoint(point, origin, stiffness=0.0, damping=0.0, weight=t.swing_weight, name=f"swing {side}")
+                    Setpoint(
+                        point,
+                        origin,
+                        stiffness=0.0,
+                        damping=0.0,
+                        weight=t.swing_weight * per_length,
+                        name=f"swing {side}",
+                    )
                 )
                 continue
             stiffness, weight = (
@@ -71,10 +79,17 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
     )
     still = {"stiffness": 0.0, "damping": 0.0}
     return WalkObjectives(
-        Contact(stiffness=t.contact_stiffness),
-        Setpoint(ComPosition(), origin, **still, axes="xy", weight=t.com_weight, name="com"),
-        Setpoint(PointPosition(body.hips_body, body.hips), origin, **still, axes="z", weight=t.hips_weight, name="hips"),
-        Momentum("angular", gain=t.momentum_gain, weight=t.momentum_weight),
+        Contact(stiffness=t.contact_stiffness * pace2),
+        Setpoint(ComPosition(), origin, **still, axes="xy", weight=t.com_weight * per_length, name="com"),
+        Setpoint(
+            PointPosition(body.hips_body, body.hips),
+            origin,
+            **still,
+            axes="z",
+            weight=t.hips_weight * per_length,
+            name="hips",
+        ),
+        Momentum("angular", gain=t.momentum_gain / body.leg_time, weight=t.momentum_weight),
         hips_turn,
         turn(body.chest, t.chest_turn_stiffness, t.chest_turn_weight, "chest turn"),
         turn(body.head, t.chest_turn_stiffness, t.head_turn_weight, "head turn"),
@@ -83,18 +98,19 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
         pair("roll"),
         (toes[0], toes[1]),
         _track(character, t),
-        JointStops(top_speed=t.top_speed, weight=t.stop_weight),
+        JointStops(top_speed=t.top_speed / body.leg_time, weight=t.stop_weight),
     )
 
 
 def _track(character: Character, t: WalkTuning) -> TrackPose:
     """Returns the posture: weak in the legs, which the feet lead, firm in the trunk."""
-    limbs = walking_body(character).limbs
-    gains, weights = {"": t.trunk_joint_stiffness}, {"": t.trunk_joint_weight}
+    body = walking_body(character)
+    limbs, pace2 = body.limbs, 1.0 / body.leg_time**2
+    gains, weights = {"": t.trunk_joint_stiffness * pace2}, {"": t.trunk_joint_weight}
     for names, k, w in (
         (limbs.arms, t.arm_joint_stiffness, t.arm_joint_weight),
         (limbs.legs, t.leg_joint_stiffness, t.leg_joint_weight),
     ):
-        gains |= dict.fromkeys(names, k)
+        gains |= dict.fromkeys(names, k * pace2)
         weights |= dict.fromkeys(names, w)
     return TrackPose(None, gains, weights=weights, root_weight=1e-4)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Flags
 from counterpoise.control.whole_body import WholeBodyMemory
 
 Phase = Literal["stand", "shift", "double", "single", "fallen"]
@@ -40,7 +40,7 @@ class WalkMemory:
     foothold: Array = field(default_factory=lambda: np.zeros(2))  # where the swinging foot will land, world [m]
     left: float = 0.0  # [s] until it lands
     planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
-    held: Array = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
+    held: Flags = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
     speed: float = 0.0  # [m/s] on its way to the one asked for
     trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for
     last_speed: float | None = None  # [m/s] measured over the last step

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
     hip, knee = rest.position(roles.hip.body, roles.hip.point), rest.position(roles.knee.body, roles.knee.point)
     ankle = rest.position(roles.ankle.body, roles.ankle.point)
     bends = [hip, knee, *([rest.position(roles.hock.body, roles.hock.point)] if roles.hock else []), ankle]
-    straight = sum(float(np.linalg.norm(b - a)) for a, b in zip(bends, bends[1:], strict=False))
+    straight = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(bends))
     standing = float(np.linalg.norm(hip - ankle))
     points = np.array([*roles.heel, *roles.ball, *roles.toes])
     places = rest.contact_position
@@ -129,7 +130,7 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
         roles.foot, foot.body, _place_in(rest, foot.body, ankle), roles.hip.body, roles.hip.point, points,
         np.array(roles.heel), np.array(roles.ball), np.array(roles.toes, np.int64), toe_body,
         float(from_ankle[list(roles.heel), 0].mean()), float(from_ankle[list(roles.ball), 0].mean()),
-        float(from_ankle[list(roles.front), 0].mean()), 
+        float(from_ankle[list(roles.front), 0].mean()),
         0.5 * max(float(np.ptp(places[list(part), 1])) for part in (roles.heel, roles.ball)),
         float(ankle[2] - places[points, 2].min()), min(LONGEST * straight, EXTENDED * standing), hinge.dofs.start,
         hinge.qpos.start, *_knee(character, rest, roles, hinge.dofs.start, hinge.qpos.start),
@@ -140,15 +141,15 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
 
 def _knee(character: Character, rest: Snapshot, roles: LegRoles, row: int, at: int) -> tuple[float, float]:
     """Returns the sign of a bend of the knee in q, and the angle in q at which hip, knee and ankle are in line."""
-    assert roles.knee is not None and roles.ankle is not None
-    end = roles.hock or roles.ankle
+    knee, end = roles.knee, roles.hock or roles.ankle
+    assert knee is not None and end is not None
 
     def bend(angle: float) -> float:
         q = rest.q.copy()
         q[at] = angle
         s = character.snapshot(character.state(q))
         a = s.position(roles.hip.body, roles.hip.point)
-        b = s.position(roles.knee.body, roles.knee.point)
+        b = s.position(knee.body, knee.point)
         c = s.position(end.body, end.point)
         u, v = (b - a) / np.linalg.norm(b - a), (c - b) / np.linalg.norm(c - b)
         return float(np.arccos(np.clip(u @ v, -1.0, 1.0)))

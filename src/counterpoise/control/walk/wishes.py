@@ -8,6 +8,8 @@ from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walking_body import WalkingBody
 
+WIDEST_STANCE = 1.15  # [distances of the hips] a wider neutral pose counts as this
+
 
 class StepShape(NamedTuple):
     """The steady step of a speed."""
@@ -38,4 +40,11 @@ def step_shape(
         duration = style.time * usual_time(speed, body, t)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
-    return StepShape(speed * duration, duration, min(double, 0.5 * duration), style.width * t.width * body.stance_width)
+    return StepShape(
+        speed * duration, duration, min(double, 0.5 * duration), style.width * t.width * _usual_width(body)
+    )
+
+
+def _usual_width(body: WalkingBody) -> float:
+    """Returns the distance of the ankles in the neutral pose, or little more than that of the hips where it is wider."""
+    return min(body.stance_width, WIDEST_STANCE * 2.0 * body.half_width)

@@ -1,0 +1,192 @@
+"""Walk: its pendulum beside an integration, its plan, its styles, its errors, and short walks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.control.walk.stepping import (
+    capture_after,
+    capture_before,
+    choose_step,
+    periodic_across,
+    periodic_along,
+)
+from counterpoise.control.walk.styles import STYLES
+from counterpoise.control.walk.walking_body import walking_body
+from counterpoise.errors import CounterpoiseError
+
+OMEGA = 3.14
+
+
+def integrated(xi: float, p0: float, p1: float, T: float, steps: int = 20000) -> float:
+    """The capture point by Euler's midpoint rule, without the closed form."""
+    h = T / steps
+    for k in range(steps):
+        p = p0 + (p1 - p0) * (k + 0.5) / steps
+        middle = xi + 0.5 * h * OMEGA * (xi - p)
+        xi += h * OMEGA * (middle - p)
+    return xi
+
+
+@pytest.mark.parametrize("case", [(0.1, 0.0, 0.2, 0.5), (-0.3, 0.1, -0.1, 0.9), (0.2, 0.2, 0.2, 0.4)])
+def test_the_capture_point_goes_where_an_integration_says(case):
+    xi, p0, p1, T = case
+    after = capture_after(xi, p0, p1, T, OMEGA)
+    assert after == pytest.approx(integrated(xi, p0, p1, T), abs=1e-6)
+    assert capture_before(after, p0, p1, T, OMEGA) == pytest.approx(xi, abs=1e-12)
+
+
+def test_a_steady_walk_repeats_itself():
+    length, first, last, double, single, width = 0.64, 0.06, 0.15, 0.11, 0.42, 0.15
+    e = periodic_along(length, first, last, double, single, OMEGA)
+    leading = capture_after(e, last, length + first, double, OMEGA)
+    assert capture_after(leading, length + first, length + last, single, OMEGA) - length == pytest.approx(e, abs=1e-12)
+    s = periodic_across(width, double, single, OMEGA)
+    over = capture_after(capture_after(s, 0.0, width, double, OMEGA), width, width, single, OMEGA)
+    assert width - over == pytest.approx(s, abs=1e-12)
+    assert 0.0 < s < width
+
+
+def landing(xi, usual=0.3, wish=(0.6, -0.15, 0.1, 0.06, -1.0, 0.08, -0.5, 0.8, 0.6)):
+    out = np.empty(6)
+    choose_step(
+        np.array(xi), np.zeros((2, 2)), OMEGA, np.array([0.05, usual, 0.8]), np.array(wish),
+        np.array([-0.3, -0.15, 10.0]), np.array([60.0, 0.6, 2.0, 30.0, 30.0, 1e4]), out,
+    )  # fmt: skip
+    return out
+
+
+def test_a_step_is_as_wished_where_the_capture_point_is_right():
+    grow = math.exp(OMEGA * 0.3)
+    out = landing([(0.6 + 0.1) / grow, (-0.15 + 0.06) / grow])
+    assert out[0] == pytest.approx(0.3, abs=1e-4)
+    assert out[1:3] == pytest.approx([0.6, -0.15], abs=1e-4) and out[3] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_push_moves_the_foothold_and_never_crosses_the_legs():
+    grow = math.exp(OMEGA * 0.3)
+    usual = np.array([(0.6 + 0.1) / grow, (-0.15 + 0.06) / grow])
+    ahead, outward = landing(usual + [0.05, 0.0]), landing(usual + [0.0, -0.04])
+    assert ahead[1] > 0.63 or ahead[0] < 0.29  # farther or sooner
+    assert outward[2] < -0.17 or outward[0] < 0.29
+    inward = landing(usual + [0.0, 0.15])
+    assert inward[2] <= -0.08 + 1e-9
+
+
+def test_the_chosen_landing_is_the_best_of_a_fine_grid():
+    for xi in ([0.2, -0.05], [0.35, -0.02], [0.1, 0.06]):
+        out = landing(xi)
+        costs = []
+        for T in np.linspace(0.05, 0.8, 4001):
+            grow = math.exp(OMEGA * T)
+            place = [
+                min(max((0.6 * 0.6 + 30.0 * (xi[0] * grow - 0.1)) / 30.6, -0.5), 0.8),
+                -min(max(-(2.0 * -0.15 + 30.0 * (xi[1] * grow - 0.06)) / 32.0, 0.08), 0.6),
+            ]
+            cost = 60.0 * (T - 0.3) ** 2 + 0.6 * (place[0] - 0.6) ** 2 + 2.0 * (place[1] + 0.15) ** 2
+            cost += 30.0 * ((xi[0] * grow - place[0] - 0.1) ** 2 + (xi[1] * grow - place[1] - 0.06) ** 2)
+            late = math.hypot(place[0] + 0.3, place[1] + 0.15) / 10.0 - T
+            costs.append(cost + (1e4 * late**2 if late > 0.0 else 0.0))
+        assert out[3] <= min(costs) * (1.0 + 1e-3) + 1e-9
+
+
+def test_bodies_are_measured_in_their_own_units(human):
+    tall, small = walking_body(human), walking_body(cp.character("chicken"))
+    assert tall.legs[0].heel_at < 0.0 < tall.legs[0].ball_at < tall.legs[0].front_at
+    assert tall.legs[0].knee_sign == 1.0 and abs(tall.legs[0].knee_straight) < 0.1
+    assert small.leg_speed / tall.leg_speed == pytest.approx(math.sqrt(small.hips_height / tall.hips_height))
+
+
+@pytest.fixture(scope="module")
+def walked(human) -> cp.Recording:
+    return cp.simulate(human, cp.Walk(speed=1.0), 6.0, start=cp.disturbed_start(human, 5))
+
+
+def test_a_human_walks(walked):
+    found = cp.measure.gait(walked, 3.0)
+    assert "fallen" not in {str(p) for p in walked.notes["phase"]}
+    assert found.speed == pytest.approx(1.0, rel=0.15) and found.steps >= 4
+    assert found.flight == 0.0 and found.heel_strike > 5.0 and found.toe_off > 20.0
+    assert found.arm_leg < -0.7 and found.drift < 0.15
+    assert {str(s) for s in walked.notes["status"]} == {"solved"}
+
+
+def test_a_walk_obeys_the_laws_and_replays(walked, human):
+    limit = human.torque_limit
+    assert (np.abs(walked.torques()) <= limit + 1e-9).all()
+    assert cp.replay(walked).worst < 1e-9 if hasattr(cp.replay(walked), "worst") else True
+    assert cp.measure.penetration(walked).max() < 0.02
+
+
+def test_it_stops_and_stands(human):
+    walk = cp.Walk(speed=lambda t: 0.8 if t < 4.0 else 0.0)
+    recording = cp.simulate(human, walk, 7.5)
+    phases = [str(p) for p in recording.notes["phase"]]
+    assert phases[-1] == "stand"
+    steps = recording.notes["steps"]
+    assert steps[-1] - steps[int(len(steps) * 4.0 / 7.5)] <= 4
+    assert float(np.linalg.norm(cp.measure.com(recording)[-1] - cp.measure.com(recording)[-300])) < 0.03
+
+
+def test_sliders_move_while_it_walks(human):
+    session = cp.Session(human, cp.Walk(speed=0.8))
+    session.advance(3.0)
+    session.controller = replace(session.controller, height=0.08)
+    session.advance(1.0)
+    session.character = human.rescaled({"arms": 1.3})
+    session.advance(1.5)
+    assert session._run is not None
+    assert session._run.drivers[0].memory.phase in ("double", "single")
+    assert session._run.drivers[0].memory.steps >= 4
+
+
+def test_a_fall_is_reported_and_goes_limp(human):
+    shove = cp.Push("thorax", (0.0, 2500.0, 0.0), 1.5, 0.2)
+    recording = cp.simulate(human, cp.Walk(), 4.0, disturbances=[shove])
+    assert str(recording.notes["phase"][-1]) == "fallen"
+    causes = [str(c) for c in recording.notes["cause"] if isinstance(c, str) and c]
+    assert "hips" in causes[0] and " s" in causes[0]
+    assert np.isfinite(recording.qpos).all()
+
+
+def test_a_style_is_one_table(human):
+    assert set(STYLES) >= {"normal", "fast", "slow", "sad", "proud", "sneaking", "limping", "marching", "bouncy"}
+    sad, normal = cp.Walk(style="sad"), cp.Walk()
+    assert sad.usual_speed(human) < normal.usual_speed(human)
+    own = cp.WalkStyle("mine", arm_swing=0.0)
+    assert cp.Walk(style=own).begin(human) is not None
+
+
+def test_a_gait_is_read_from_a_walk(walked, human):
+    rows = np.arange(walked.row_at(3.0), len(walked), 8)
+    motion = cp.Motion(human, walked.time[rows] - walked.time[rows[0]], walked.qpos[rows])
+    cycle = cp.gait_from(motion)
+    assert cycle.speed == pytest.approx(cp.measure.gait(walked, 3.0).speed, rel=0.1)
+    left, _ = cycle.at(0.0, 1.0, 1.0)
+    right, _ = cycle.at(0.5, 1.0, 1.0)
+    knee = [human.joint(f"knee_{side}").dofs.start - 6 for side in ("left", "right")]
+    assert left[knee[0]] == pytest.approx(right[knee[1]], abs=1e-6)  # both sides alike, half a stride apart
+    assert cp.Walk(style=cycle).begin(human) is not None
+    with pytest.raises(CounterpoiseError, match="joints differ"):
+        cp.Walk(style=cycle).begin(cp.character("ostrich"))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: cp.Walk(speed=-1.0), "speed"),
+        (lambda: cp.Walk(speed=float("nan")), "speed"),
+        (lambda: cp.Walk(style="sda"), "sad"),
+        (lambda: cp.Walk(speed=1.0, step=0.5, time=0.5), "two of"),
+        (lambda: cp.Walk(speed=9.0).begin(cp.character("human")), "m/s"),
+        (lambda: cp.Walk().begin(cp.character("chain")), "left and a right foot"),
+    ],
+)
+def test_bad_wishes_are_named(make, words):
+    with pytest.raises(CounterpoiseError, match=words):
+        make()
