@@ -17,7 +17,7 @@ poses[:, 1] += 0.002 * np.sin(25.0 * times)  # ... jitters ...
 poses[:, 2] += 0.02  # ... and floats
 bad = replace(squat, times=times, poses=poses, loop=False, travel=False, name="slid squat")
 
-result = fix_motion(bad, progress=lambda stage, share: None)
+result = fix_motion(bad, progress=lambda progress: None)
 print(result.summary)
 for name in ("skate", "float", "force"):
     was, now = result.before.finding(name), result.after.finding(name)

@@ -9,6 +9,7 @@ from counterpoise import motion as motion
 from counterpoise import objectives as objectives
 from counterpoise import pose as pose
 from counterpoise import render as render
+from counterpoise import scene as scene
 from counterpoise import spacetime as spacetime
 from counterpoise import spatial as spatial
 from counterpoise.character import BallLimit as BallLimit
@@ -73,6 +74,7 @@ from counterpoise.motion import reference_motion as reference_motion
 from counterpoise.motion import reference_motions as reference_motions
 from counterpoise.motion.contacts import ContactWindow as ContactWindow
 from counterpoise.motion.contacts import find_contacts as find_contacts
+from counterpoise.motion.files.glb_bytes import character_glb as character_glb
 from counterpoise.motion.files.hub import read_motion as read_motion
 from counterpoise.motion.retarget import RetargetReport as RetargetReport
 from counterpoise.motion.retarget import RetargetTuning as RetargetTuning
@@ -118,10 +120,18 @@ from counterpoise.pose.keys import animate_keys_with_report as animate_keys_with
 from counterpoise.pose.paths import Path as Path
 from counterpoise.pose.planar import PlanarDrag as PlanarDrag
 from counterpoise.pose.planar import solve_planar as solve_planar
+from counterpoise.progress import Progress as Progress
 from counterpoise.render import Camera as Camera
 from counterpoise.render import filmstrip as filmstrip
 from counterpoise.render import still as still
 from counterpoise.render.video import video as video
+from counterpoise.scene import Scene as Scene
+from counterpoise.scene import SceneEdit as SceneEdit
+from counterpoise.scene import SceneHistory as SceneHistory
+from counterpoise.scene import apply_edit as apply_edit
+from counterpoise.scene import new_scene as new_scene
+from counterpoise.scene import read_scene as read_scene
+from counterpoise.scene import write_scene as write_scene
 from counterpoise.simulate import Platform as Platform
 from counterpoise.simulate import Push as Push
 from counterpoise.simulate import Recording as Recording

@@ -34,6 +34,10 @@ class NotFound(CounterpoiseError):
     """The request is right, and nothing was found that meets it."""
 
 
+class Stopped(CounterpoiseError):
+    """Work that was stopped before it had anything to return."""
+
+
 class MissingRole(CounterpoiseError, ValueError):
     """A character lacks what the task needs: feet, hands, a floating root."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from counterpoise.control.basic import Controller
     from counterpoise.motion.motion import Motion
     from counterpoise.pose.paths import Path
-    from counterpoise.render.scene import Scene
+    from counterpoise.render.scene import DrawnScene
     from counterpoise.simulate.disturbances import Push
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import Platform
@@ -184,7 +184,7 @@ def source_from(source: str, character: Character | None = None, **options: Any)
     raise unknown_name("motion file, reference motion or figure", source, [*motions, *library()])
 
 
-def props_from(source: str | None) -> Scene | None:
+def props_from(source: str | None) -> DrawnScene | None:
     """Returns the terrain of a TOML file, or what a stunt (.toml) stands on and holds, as it is drawn."""
     if source is None:
         return None

@@ -95,7 +95,7 @@ def test_ctrl_c_stops_it_and_the_best_motion_is_written_whole(say, tmp_path, mon
     before = signal.getsignal(signal.SIGINT)
     code, out, _ = say("optimize", str(STUNTS / "cycle.toml"), "-o", "c.npz", "--json")
     told = json.loads(out)
-    assert code == 1 and told["status"] == "stopped" and told["iterations"] == 3 and told["violations"]
+    assert code == 130 and told["status"] == "stopped" and told["iterations"] == 3 and told["violations"]
     assert Motion.load(tmp_path / "c.npz").duration == pytest.approx(0.6)
     assert signal.getsignal(signal.SIGINT) is before
     assert [p.name for p in tmp_path.iterdir()] == ["c.npz"]

@@ -57,7 +57,7 @@ def test_mistakes_are_told_with_the_cure(name: str, given: dict, says: str):
 def test_a_run_leaves_its_files(tmp_path: Path):
     stages: dict[str, float] = {}
     report = run_experiment(
-        "chain-passive", tmp_path / "out", {"seconds": 0.3}, lambda stage, share: stages.__setitem__(stage, share)
+        "chain-passive", tmp_path / "out", {"seconds": 0.3}, lambda p: stages.__setitem__(p.stage, p.share)
     )
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["claims.json", "filmstrip.png", "height.png", "recording.npz", "video.mp4"]
@@ -109,8 +109,8 @@ def test_bad_words_are_one_line_and_exit_code_2(say, tmp_path: Path, words: tupl
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path: Path, say, monkeypatch):
-    def press(stage: str, share: float) -> None:
-        if share > 0.0:
+    def press(progress: cp.Progress) -> None:
+        if progress.share > 0.0:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -16,6 +16,7 @@ from counterpoise.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.track import follow
 from counterpoise.control import Action, HoldPose, Passive
+from counterpoise.progress import Progress
 from counterpoise.simulate import Platform, Push, Recording, Sine, World, random_pushes, replay, simulate
 
 SIX_AXES = Platform(
@@ -204,14 +205,13 @@ def test_ctrl_c_at_an_awkward_moment_still_replays(when: str, monkeypatch: pytes
 def test_progress_is_told_and_may_stop_the_run():
     told: list[float] = []
 
-    def progress(seconds: float) -> None:
-        told.append(seconds)
-        if seconds > 0.1:
-            raise KeyboardInterrupt
+    def progress(now: Progress) -> bool:
+        told.append(now.share)
+        return now.share <= 0.1
 
     recording = simulate(character("chain"), None, 1.0, world=World(ground=False), progress=progress)
     assert recording.status == "interrupted" and told == sorted(told)
-    assert recording.duration == pytest.approx(told[-1])
+    assert recording.duration == pytest.approx(told[-1]) and told[-1] < 0.2
     assert replay(recording).worst_error == 0.0
 
 

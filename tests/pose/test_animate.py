@@ -11,13 +11,14 @@ from counterpoise.character import Character
 from counterpoise.character.library import character
 from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue, UnknownName
-from counterpoise.motion import Keyframe, Motion, keyframed, reference_motion
+from counterpoise.motion import Keyframe, Motion, keyframed, pose_from_joints, reference_motion
 from counterpoise.motion.reference_keys import REFERENCES
 from counterpoise.motion.references import support_at
 from counterpoise.pose import Balanced, Lock, Pin, Reach, solve_pose
 from counterpoise.pose.animate import animate, animate_with_report
 from counterpoise.pose.keys import animate_keys, animate_keys_with_report
 from counterpoise.pose.paths import Path
+from counterpoise.progress import Progress
 
 MM = 1e-3
 
@@ -90,10 +91,9 @@ def test_other_goals_and_constraints_hold_all_along():
 
 
 def test_an_interruption_keeps_what_was_done():
-    def stop(done: int, total: int) -> None:
-        assert total == 61
-        if done == 20:
-            raise KeyboardInterrupt
+    def stop(progress: Progress) -> bool:
+        assert progress.message.endswith("of 61")
+        return progress.share < 20 / 61 - 1e-9
 
     who = character("chain")
     path = from_here(who, "link4", [(0, 0, 0), (0.5, 0, -0.2)], duration=1.0)
@@ -263,3 +263,34 @@ def test_the_support_feet_of_reference_motions_are_flat_level_and_still(figure):
                     still = np.linalg.norm(here - here[:, :1], axis=2).max()
                     assert still < 0.1 * MM, f"{reference.name}: {foot.name} slides by {still / MM:.3f} mm"
                     assert np.abs(here[:, :, 2]).max() < 0.1 * MM, f"{reference.name}: {foot.name} is not level"
+
+
+def test_a_moved_key_is_solved_again_only_beside_it():
+    """Keys that hold cut the curve: only frames between the neighbours of the moved key change."""
+    who = human()
+    base = np.array(who.neutral)
+    bend = {"elbow_left": 0.8, "shoulder_right": (0.0, 0.4, 0.0)}
+    poses = [base, pose_from_joints(who, bend), base, pose_from_joints(who, {"elbow_left": 0.4}), base]
+    keys = [Keyframe(0.6 * k, pose, hold=0.1) for k, pose in enumerate(poses)]
+    first = animate_keys_with_report(who, keys, rate=30)
+    assert first.solved == len(first.motion) and first
+    moved = [*keys[:3], Keyframe(1.85, poses[3], hold=0.1), keys[4]]
+    again = animate_keys_with_report(who, moved, rate=30, earlier=first)
+    whole = animate_keys_with_report(who, moved, rate=30)
+    assert 0 < again.solved < 0.5 * len(whole.motion)
+    assert np.abs(again.motion.poses - whole.motion.poses).max() < 1e-6
+    early = first.motion.times < 1.2
+    assert np.array_equal(again.motion.poses[early], first.motion.poses[early])
+    same = animate_keys_with_report(who, keys, rate=30, earlier=first)
+    assert same.solved == 0 and np.array_equal(same.motion.poses, first.motion.poses)
+
+
+def test_after_a_moved_key_of_a_spline_all_frames_are_as_if_solved_anew():
+    who = human()
+    poses = [np.array(who.neutral), pose_from_joints(who, {"elbow_left": 0.8}), np.array(who.neutral)]
+    keys = [Keyframe(0.5 * k, pose) for k, pose in enumerate(poses)]
+    first = animate_keys_with_report(who, keys, rate=30)
+    moved = [keys[0], Keyframe(0.6, poses[1]), keys[2]]
+    again = animate_keys_with_report(who, moved, rate=30, earlier=first)
+    whole = animate_keys_with_report(who, moved, rate=30)
+    assert np.abs(again.motion.poses - whole.motion.poses).max() < 1e-6

@@ -14,9 +14,9 @@ from PIL import Image
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.render import (
     Camera,
+    DrawnScene,
     Look,
     ModelSolids,
-    Scene,
     Take,
     arrow,
     draw,
@@ -36,7 +36,7 @@ FROM_ABOVE = Camera((0.0, -4.0, 4.0), (0.0, 0.0, 0.0))
 SIZE = (120, 90)
 
 
-def brightness(scene: Scene, point: tuple[float, float, float], camera: Camera = FROM_ABOVE) -> float:
+def brightness(scene: DrawnScene, point: tuple[float, float, float], camera: Camera = FROM_ABOVE) -> float:
     picture = draw(replace(scene, look=PLAIN).with_default_ground(), camera, SIZE, samples=0)
     column, row, _ = camera.project(point, SIZE)[0]
     return float(picture[int(row), int(column)].mean())
@@ -50,8 +50,8 @@ def walk_take(**options: object) -> Take:
 
 def test_ground_under_a_sphere_is_dark() -> None:
     ball = solid(SPHERE, 0.3, (0.0, 0.0, 1.5))
-    assert brightness(ball, (0, 0, 0)) < 0.75 * brightness(Scene(), (0, 0, 0))
-    assert brightness(ball, (1.2, 0, 0)) == pytest.approx(brightness(Scene(), (1.2, 0, 0)), abs=2)
+    assert brightness(ball, (0, 0, 0)) < 0.75 * brightness(DrawnScene(), (0, 0, 0))
+    assert brightness(ball, (1.2, 0, 0)) == pytest.approx(brightness(DrawnScene(), (1.2, 0, 0)), abs=2)
 
 
 @pytest.mark.parametrize("size", [(0.4, 0.2, 0.1)])
@@ -60,9 +60,9 @@ def test_ground_under_a_box_is_dark_and_beside_it_in_front_of_the_light_is_not(
 ) -> None:
     slanted = Look(ground_dark=palette.GROUND, light=(1.0, 0.0, 1.0))
     box = replace(solid(BOX, size, (0.0, 0.0, size[2])), look=slanted).with_default_ground()
-    bare = Scene(look=slanted).with_default_ground()
+    bare = DrawnScene(look=slanted).with_default_ground()
 
-    def at(scene: Scene, x: float) -> float:
+    def at(scene: DrawnScene, x: float) -> float:
         column, row, _ = FROM_ABOVE.project((x, 0.0, 0.0), SIZE)[0]
         return float(draw(scene, FROM_ABOVE, SIZE, samples=0)[int(row), int(column)].mean())
 
@@ -81,7 +81,7 @@ def test_a_floor_of_one_large_box_carries_shadows_and_hides_the_plane_flush_with
 
 
 def test_ghosts_markers_and_trails_cast_no_shadow() -> None:
-    bare = brightness(Scene(), (0, 0, 0))
+    bare = brightness(DrawnScene(), (0, 0, 0))
     parts = [
         solid(SPHERE, 0.3, (0.0, 0.0, 1.5)).as_ghost(),
         arrow((0, 0, 1.5), (0, 0, 0.3)),

@@ -23,15 +23,15 @@ def take() -> Take:
 
 
 def test_mp4_round_trip(take: Take, tmp_path: Path) -> None:
-    done: list[tuple[int, int]] = []
-    path = video(take, tmp_path / "walk.mp4", fps=20, size=(97, 65), progress=lambda k, n: done.append((k, n)))
+    done: list[float] = []
+    path = video(take, tmp_path / "walk.mp4", fps=20, size=(97, 65), progress=lambda p: done.append(p.share))
     reader = imageio_ffmpeg.read_frames(str(path))
     facts = next(reader)
     frames = list(reader)
     assert facts["size"] == (98, 66)  # H.264 wants even sides
     assert facts["fps"] == 20
     assert len(frames) == 11
-    assert done == [(k, 11) for k in range(1, 12)]
+    assert done == [k / 11 for k in range(1, 12)]
     assert [p.name for p in tmp_path.iterdir()] == ["walk.mp4"]
 
 

@@ -11,6 +11,7 @@ from PIL import Image
 from counterpoise import measure
 from counterpoise.errors import CounterpoiseError
 from counterpoise.experiments import demo, run_demo
+from counterpoise.progress import Progress
 from counterpoise.simulate import Recording
 
 FILES = ["cast.npz", "demo.mp4", "filmstrip.png", "jump.npz", "recording.npz", "walk.npz"]
@@ -28,7 +29,7 @@ def check_folder(folder: Path, seconds: float) -> None:
 
 def test_a_short_demo_leaves_its_files(tmp_path: Path):
     stages: dict[str, float] = {}
-    result = run_demo(tmp_path / "demo", lambda stage, share: stages.__setitem__(stage, share), seconds=0.2)
+    result = run_demo(tmp_path / "demo", lambda p: stages.__setitem__(p.stage, p.share), seconds=0.2)
     check_folder(tmp_path / "demo", 0.2)
     assert result.replay_error == 0.0 and len(result.facts) == 7
     assert all(len(row) == len(demo.FACTS) for row in result.facts)
@@ -56,9 +57,8 @@ def test_a_length_beyond_the_demo_is_refused(tmp_path: Path):
 
 
 def test_ctrl_c_keeps_what_was_simulated(tmp_path: Path):
-    def stop(stage: str, share: float) -> None:
-        if share >= 0.5:
-            raise KeyboardInterrupt
+    def stop(progress: Progress) -> bool:
+        return progress.share < 0.5
 
     with pytest.raises(KeyboardInterrupt):
         run_demo(tmp_path / "demo", stop, seconds=0.5)

@@ -3,10 +3,10 @@
 # the verbs, in the order they are listed
 from counterpoise.cli import demo, doctoring, characters, simulating, replaying, posing, drawing  # isort: skip
 from counterpoise.cli import converting, checking, fixing, comparing, optimizing, performing, walking  # isort: skip
-from counterpoise.cli import experimenting, sweeping  # isort: skip
+from counterpoise.cli import playing, experimenting, sweeping  # isort: skip
 from counterpoise.cli.app import app, main
 
 __all__ = [
     "app", "characters", "checking", "comparing", "converting", "demo", "doctoring", "drawing", "experimenting",
-    "fixing", "main", "optimizing", "performing", "posing", "replaying", "simulating", "sweeping", "walking",
+    "fixing", "main", "optimizing", "performing", "playing", "posing", "replaying", "simulating", "sweeping", "walking",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from counterpoise.errors import CounterpoiseError, NotFound, nearest_name
+from counterpoise.errors import CounterpoiseError, NotFound, Stopped, nearest_name
 from counterpoise.files import one_line
 
 FAULT = 3  # exit code of a fault of the program
@@ -37,6 +37,8 @@ def main() -> NoReturn:
         sys.exit(code if isinstance(code, int) else 0)
     except NotFound as error:
         _fail(in_flags(str(error)), 1)
+    except Stopped:
+        _fail("stopped", 130)
     except CounterpoiseError as error:
         _fail(in_flags(str(error)), 2)
     except MemoryError:

@@ -12,6 +12,7 @@ from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
+from counterpoise.progress import Progress
 
 if TYPE_CHECKING:
     from counterpoise.spacetime.check import CheckReport
@@ -74,9 +75,9 @@ def check(
     with bar(as_json) as show:
         began = time.monotonic()
 
-        def progress(share: float) -> None:
-            if time.monotonic() - began > _PROGRESS_DELAY:
-                show("checking", share)
+        def progress(now: Progress) -> bool:
+            late = time.monotonic() - began > _PROGRESS_DELAY
+            return show(now) if late else not show.stopped
 
         motion = clips.motion_of_source(source, figure_name, set_, figure, options)
         report = check_motion(motion, holds=holds, tuning=tuning, progress=progress)

@@ -13,10 +13,10 @@ from counterpoise.cli.output import bar, say, say_json, written
 from counterpoise.phrases import check_targets, props_from, size_from
 
 if TYPE_CHECKING:
-    from counterpoise.cli.output import Progress
     from counterpoise.measure.difference import MotionDifference
     from counterpoise.motion.motion import Motion
-    from counterpoise.render.scene import Scene
+    from counterpoise.progress import Reporter
+    from counterpoise.render.scene import DrawnScene
 
 Second = Annotated[str, typer.Argument(metavar="CLIP", help="The other motion, as the first.")]
 _PICTURES, _VIDEOS = (".png", ".jpg"), (".mp4", ".gif", ".webp")
@@ -77,8 +77,9 @@ def compare(
 
 
 def draw_pair(
-    first: Motion, second: Motion, out: Path, report: Progress, *, names: tuple[str, str], way: str = "beside",
-    props: Scene | None = None, count: int = 8, fps: float = 30.0, speed: float = 1.0, size: str = "", **angles: Any,
+    first: Motion, second: Motion, out: Path, report: Reporter, *, names: tuple[str, str], way: str = "beside",
+    props: DrawnScene | None = None, count: int = 8, fps: float = 30.0, speed: float = 1.0, size: str = "",
+    **angles: Any,
 ) -> None:  # fmt: skip
     """Draws two motions into a filmstrip or a video, by the suffix."""
     from counterpoise.render.comparison import HALF, PANEL, Comparison, comparison_picture, comparison_video
@@ -88,7 +89,7 @@ def draw_pair(
     if out.suffix.lower() in _VIDEOS:
         comparison_video(
             comparison, out, fps=fps, speed=speed, size=size_from(size, HALF),
-            progress=lambda done, all_: report("drawing", done / all_), **angles,
+            progress=report, **angles,
         )  # fmt: skip
     else:
         comparison_picture(comparison, out, count=count, size=size_from(size, PANEL), **angles)

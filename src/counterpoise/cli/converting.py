@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterpoise.cli.app import Json, Set, app, in_flags
-from counterpoise.cli.output import bar, say, say_json
+from counterpoise.cli.output import bar, ended, say, say_json
 from counterpoise.errors import BadValue
 from counterpoise.phrases import figure_from
 
@@ -67,16 +67,13 @@ def convert(
             rate=rate, frames=_frames(frames), bodies=_names(bodies), units=_units(units), up=up,
             source_rate=source_rate, out_units=_units(out_units), out_up=out_up, figure=figure,
             jobs=jobs, force=force, engine=engine,
-            progress=lambda count, all_: report("converting", count / all_),
+            progress=report,
         )  # fmt: skip
     if as_json:
         _show_json(done)
     else:
         _show(done)
-    if done.interrupted:
-        raise typer.Exit(130)
-    if done.of("failed"):
-        raise typer.Exit(1)
+    ended(report, 1 if done.of("failed") else 0)
 
 
 def _frames(text: str | None) -> tuple[int | None, int | None] | None:

@@ -41,7 +41,7 @@ def warmup(as_json: Json = False) -> None:
     from counterpoise.experiments.warming import warm_up
 
     with bar(as_json) as report:
-        done = warm_up(lambda part, share: report("compiling", share))
+        done = warm_up(lambda part, share: report.report("compiling", share))
     if as_json:
         say_json({"compiled": list(done.kernels)})
     else:

@@ -81,7 +81,7 @@ def render(
         if out.suffix.lower() in (".mp4", ".gif", ".webp"):
             film(
                 take, out, fps=fps, speed=speed, size=size_from(size, (960, 540)), camera=camera.value,
-                progress=lambda done, all_: report("drawing", done / all_), **angles,
+                progress=report, **angles,
             )  # fmt: skip
         elif time is not None or isinstance(subject, _character_type()):
             still(take, time=time, path=out, size=size_from(size, (960, 720)), **angles)

@@ -12,7 +12,8 @@ import typer
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.comparing import draw_pair
-from counterpoise.cli.output import bar, say, say_json
+from counterpoise.cli.output import bar, ended, say, say_json
+from counterpoise.errors import Stopped
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def fix(
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
     with bar(as_json) as show:
         result = fix_motion(motion, holds=holds, tuning=tuning, progress=show)
+        if result.stopped and not result.windows:
+            raise Stopped("stopped before anything was fixed; no file was written")
     whole = _with_rest_frame(result.motion, source, figure_name, options)
     whole.write(out)
     results = {"input": source, "output": str(out), **result.to_json()}
@@ -103,8 +106,7 @@ def fix(
         for path in (out, report, plot, video):
             if path is not None:
                 say(f"wrote {path}")
-    if not result.after.possible:
-        raise typer.Exit(1)
+    ended(show, 0 if result.after.possible else 1)
 
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.output import bar, draw, say, say_json
+from counterpoise.cli.output import bar, draw, ended, say, say_json
 from counterpoise.phrases import check_targets
+from counterpoise.progress import Progress, watching
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
-    from counterpoise.render.scene import Scene
-    from counterpoise.spacetime.optimize import Progress, Result
+    from counterpoise.render.scene import DrawnScene
+    from counterpoise.spacetime.optimize import OptimizeProgress, Result
     from counterpoise.spacetime.stunt.stunt import Stunt
 
 _PROGRESS_INTERVAL = 2.0  # [s] between lines of progress without a terminal
@@ -47,9 +47,10 @@ def optimize(
     """Optimise a physically possible motion for a stunt. Ctrl-C stops it and keeps the best motion so far.
 
     Exit code 0: solved; 1: not solved (the motion with the least violation is written, and conflicts are named); 2: the
-    stunt cannot be read.
+    stunt cannot be read; 130: stopped by Ctrl-C.
     """
     from counterpoise.motion.files.hub import FORMATS
+    from counterpoise.spacetime.optimize import OptimizeProgress
     from counterpoise.spacetime.stunt.stunt import read_stunt
 
     writable = tuple(suffix for suffix, entry in FORMATS.items() if entry.writer)
@@ -58,31 +59,34 @@ def optimize(
     problem = stunt.problem()
     if describe and not as_json:
         say(problem.describe())
-    with _stoppable() as stop_asked, _progress(quiet or as_json) as show:
+    with _progress(quiet or as_json) as show:
         began = time.monotonic()
 
         def watch(progress: Progress) -> bool:
-            show(progress)
-            return not (stop_asked() or (limit is not None and time.monotonic() - began > limit))
+            if isinstance(progress, OptimizeProgress):
+                show(progress)
+            return limit is None or time.monotonic() - began < limit
 
-        result = stunt.optimize(callback=watch, problem=problem)
+        with watching(watch) as reporter:
+            result = stunt.optimize(callback=reporter, problem=problem)
     motion = result.motion.named(stunt.name)
     if out is not None:
         _write(motion, out, fps)
-    with bar(quiet or as_json) as show_drawing:
-        draw(motion, video, png, show_drawing, _props(stunt, video or png))
-    files = {k: str(v) for k, v in {"motion": out, "video": video, "filmstrip": png}.items() if v is not None}
+    if not reporter.interrupted:
+        with bar(quiet or as_json) as show_drawing:
+            draw(motion, video, png, show_drawing, _props(stunt, video or png))
+    asked = {"motion": out} if reporter.interrupted else {"motion": out, "video": video, "filmstrip": png}
+    files = {k: str(v) for k, v in asked.items() if v is not None}
     if as_json:
         say_json(_as_json(stunt, result, files))
     else:
         _print(stunt, result)
         for path in files.values():
             say(f"wrote {path}")
-    if not result.ok:
-        raise typer.Exit(1)
+    ended(reporter, 0 if result.ok else 1)
 
 
-def _props(stunt: Stunt, drawn: Path | None) -> Scene | None:
+def _props(stunt: Stunt, drawn: Path | None) -> DrawnScene | None:
     """What the stunt stands on and holds, where it is drawn."""
     if drawn is None:
         return None
@@ -99,27 +103,7 @@ def _write(motion: Motion, out: Path, fps: float | None) -> None:
 
 
 @contextmanager
-def _stoppable() -> Iterator[Callable[[], bool]]:
-    """Inside, the first Ctrl-C only asks to stop; a second one interrupts at once."""
-    asked = [False]
-
-    def stop(number: int, frame: Any) -> None:
-        asked[0] = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    try:
-        before = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not in the main thread, which alone receives Ctrl-C
-        yield lambda: False
-        return
-    try:
-        yield lambda: asked[0]
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+def _progress(quiet: bool) -> Iterator[Callable[[OptimizeProgress], None]]:
     """One line that is rewritten at every iteration; without a terminal, a line every few seconds."""
     if quiet:
         yield lambda progress: None
@@ -135,7 +119,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
         return
     last = [time.monotonic()]
 
-    def show(progress: Progress) -> None:
+    def show(progress: OptimizeProgress) -> None:
         if time.monotonic() - last[0] > _PROGRESS_INTERVAL:
             last[0] = time.monotonic()
             console.print(_line(progress), soft_wrap=True)
@@ -143,7 +127,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Progress], None]]:
     yield show
 
 
-def _line(p: Progress) -> str:
+def _line(p: OptimizeProgress) -> str:
     stage = "exact" if p.exact else "searching"
     head = f"iteration {p.iteration:3d}  {p.seconds:.1f} s  {stage:9}  objective {p.objective:.4g}"
     return f"{head}  worst violation {p.violation:.0e} {p.worst}"

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from counterpoise.progress import Progress, Reporter, Watch, watching
+
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
-    from counterpoise.render.scene import Scene
+    from counterpoise.render.scene import DrawnScene
     from counterpoise.simulate.recording import Recording
-
-Progress = Callable[[str, float], None]  # called with the stage and the share of it that is done
 
 
 def draw(
-    recording: Recording | Motion, video: Path | None, png: Path | None, report: Progress, props: Scene | None = None
+    recording: Recording | Motion,
+    video: Path | None,
+    png: Path | None,
+    report: Reporter,
+    props: DrawnScene | None = None,
 ) -> None:
-    """Draws the filmstrip and the video, where a path is given; `props` are terrain and bars of a motion."""
-    if video is None and png is None:
+    """Draws the filmstrip and the video, where a path is given and the verb was not stopped, with `props`."""
+    if (video is None and png is None) or report.stopped:
         return
     from counterpoise.render import filmstrip
     from counterpoise.render import video as film
@@ -30,14 +37,32 @@ def draw(
     if png is not None:
         filmstrip(take, path=png)
     if video is not None:
-        film(take, video, progress=lambda done, all_: report("drawing", done / all_))
+        film(take, video, progress=report)
 
 
 @contextmanager
-def bar(quiet: bool) -> Iterator[Progress]:
-    """Yields a function that moves a progress bar, one line a stage. It is on standard error; answers can be piped."""
+def bar(quiet: bool) -> Iterator[Reporter]:
+    """Yields who watches: a bar for each stage, on standard error, so that answers can be piped.
+
+    Ctrl-C inside asks the work to stop; `ended` then ends the verb with exit code 130.
+    """
+    with _bars(quiet) as watch, watching(watch) as reporter:
+        yield reporter
+
+
+def ended(reporter: Reporter, code: int = 0) -> None:
+    """Ends a verb: with exit code 130 after Ctrl-C, otherwise with `code`."""
+    if reporter.interrupted:
+        print("counterpoise: stopped", file=sys.stderr)
+        raise typer.Exit(130)
+    if code:
+        raise typer.Exit(code)
+
+
+@contextmanager
+def _bars(quiet: bool) -> Iterator[Watch | None]:
     if quiet:
-        yield lambda stage, share: None
+        yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -52,15 +77,15 @@ def bar(quiet: bool) -> Iterator[Progress]:
     progress = Bars(*columns, console=Console(stderr=True))
     tasks: dict[str, TaskID] = {}
 
-    def report(stage: str, share: float) -> None:
+    def show(now: Progress) -> None:
         if not tasks:
             progress.start()  # not before: an error before the work begins stays one line
-        if stage not in tasks:
-            tasks[stage] = progress.add_task(stage, total=1.0)
-        progress.update(tasks[stage], completed=min(share, 1.0))
+        if now.stage not in tasks:
+            tasks[now.stage] = progress.add_task(now.stage, total=1.0)
+        progress.update(tasks[now.stage], completed=min(now.share, 1.0))
 
     try:
-        yield report
+        yield show
     finally:
         if tasks:
             progress.stop()

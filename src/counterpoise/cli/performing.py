@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import Progress, bar, draw, say, say_json, written
+from counterpoise.cli.output import bar, draw, ended, say, say_json, written
 from counterpoise.cli.simulating import Figure, Pushes, TerrainFile
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, push_from
+from counterpoise.progress import Reporter
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from counterpoise.measure import JumpFlight
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import World
-    from counterpoise.spacetime.optimize.run import Progress as PlanProgress
 
 _AFTER = 2.5  # [s] simulated after the planned end of a motion
-_ITERATIONS = 120.0  # of the optimiser after which half of the bar is filled
 
 Seed = Annotated[int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)]
 Seconds = Annotated[float | None, typer.Option("--seconds", "-t", help="How long [s]; else until it can stand again.")]
@@ -70,7 +68,7 @@ def jump(
     world = World(terrain=jump_terrain(character, controller.wish, times))
     pushes = _pushes(push)
     with bar(as_json) as report:
-        plan = plan_jump(character, controller.wish, controller.planning, _watch(report))
+        plan = plan_jump(character, controller.wish, controller.planning, report)
         length = times * (controller.wait + plan.motion.duration + 1.0) + _AFTER - 1.0
         run = _Run(character, controller, world, length if seconds is None else seconds, pushes, seed)
         recording = run.simulate(report)
@@ -110,8 +108,9 @@ def perform(
     world = World(terrain=stunt.terrain if terrain is None else read_terrain(terrain))
     pushes = _pushes(push)
     with bar(as_json) as report:
-        result = stunt.optimize(callback=_watch(report))
-        report("planning", 1.0)
+        result = stunt.optimize(callback=report)
+        if report.interrupted:
+            ended(report)
         if not result.ok:
             _not_planned(stunt.name, result.report(), as_json)
         plan = plan_of_result(result)
@@ -138,7 +137,7 @@ class _Run:
     seed: int | None
     start: State | None = None
 
-    def simulate(self, report: Progress) -> Recording:
+    def simulate(self, report: Reporter) -> Recording:
         from counterpoise.simulate.loop import simulate
         from counterpoise.simulate.start import disturbed_start
 
@@ -147,7 +146,7 @@ class _Run:
             start = disturbed_start(self.character, self.seed, self.world, self.start)
         return simulate(
             self.character, self.controller, self.seconds, world=self.world, disturbances=self.pushes, start=start,
-            seed=self.seed or 0, progress=lambda t: report("simulating", t / self.seconds),
+            seed=self.seed or 0, progress=report,
         )  # fmt: skip
 
 
@@ -159,12 +158,7 @@ def _pushes(texts: list[str] | None) -> list[Any]:
     return [push_from(text) for text in texts or ()]
 
 
-def _watch(report: Progress) -> Callable[[PlanProgress], None]:
-    """Returns a callback for the optimiser. How many iterations it needs is not known; the bar slows down."""
-    return lambda p: report("planning", p.iteration / (p.iteration + _ITERATIONS))
-
-
-def _save(recording: Recording, out: Path | None, video: Path | None, png: Path | None, report: Progress) -> None:
+def _save(recording: Recording, out: Path | None, video: Path | None, png: Path | None, report: Reporter) -> None:
     if out is not None:
         recording.save(out)
     draw(recording, video, png, report)

@@ -122,7 +122,7 @@ def animate(
     with bar(as_json) as report:
         made = animate_with_report(
             character, ways, holds, start=pose_start(start, character), rate=rate,
-            progress=lambda done, all_: report("posing", done / all_),
+            progress=report,
         )  # fmt: skip
         if out is not None:
             made.motion.save(out)

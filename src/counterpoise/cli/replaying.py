@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.output import bar, say, say_json
+from counterpoise.cli.output import bar, ended, say, say_json
 
 
 @app.command()
@@ -23,8 +23,8 @@ def replay(
 
     rec = Recording.load(recording)
     with bar(as_json) as report:
-        found = run(rec, progress=lambda t: report("replaying", t / max(rec.duration, 1e-9)))
-        report("replaying", 1.0)
+        found = run(rec, progress=report)
+        report.report("replaying", 1.0)
     if as_json:
         say_json({"steps": found.steps, "final_error": found.final_error, "worst_error": found.worst_error,
                      "worst_time": found.worst_time, "exact": found.exact, "tolerance": TOLERANCE})  # fmt: skip
@@ -33,5 +33,4 @@ def replay(
         say(f"{found.steps} steps of {rec.character.name}: {verdict}")
         say(f"  final difference {found.final_error:.3g} (tolerance {TOLERANCE:g})")
         say(f"  largest difference {found.worst_error:.3g} at {found.worst_time:.3f} s")
-    if not found.exact:
-        raise typer.Exit(1)
+    ended(report, 0 if found.exact else 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, say, say_json, written
+from counterpoise.cli.output import bar, draw, ended, say, say_json, written
 from counterpoise.defaults import GROUND_FRICTION, PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.phrases import (
@@ -139,17 +139,14 @@ def simulate(
         recording = run(
             character, controller, length, world=world, disturbances=pushes, seed=seed,
             start=lifted(character, start, lift) if lift else start,
-            progress=lambda t: report("simulating", t / length),
+            progress=report,
         )  # fmt: skip
         if out is not None:
             recording.save(out, timings=timings)
         draw(recording, video, png, report)
     found = summary(recording)
     _show(recording, found, written({"recording": out, "video": video, "filmstrip": png}), as_json)
-    if recording.status == "interrupted":
-        raise typer.Exit(130)
-    if recording.status == "diverged" or (behaviour == "stand" and found.fall):
-        raise typer.Exit(1)
+    ended(report, 1 if recording.status == "diverged" or (behaviour == "stand" and found.fall) else 0)
 
 
 def _controlled(

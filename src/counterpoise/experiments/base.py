@@ -17,6 +17,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.errors import BadValue, unknown_name
+from counterpoise.progress import Reporter
 from counterpoise.simulate.loop import simulate
 from counterpoise.simulate.recording import Recording
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from counterpoise.character.character import Character
     from counterpoise.control.basic import Controller
-
-Progress = Callable[[str, float], None]  # called with the stage and the share of it that is done
 
 
 @dataclass(frozen=True)
@@ -76,14 +75,14 @@ class Outcome:
 class Lab:
     """Simulates for an experiment, keeps the recordings by name, and reports the progress."""
 
-    def __init__(self, progress: Progress | None = None) -> None:
+    def __init__(self, reporter: Reporter | None = None) -> None:
         self.recordings: dict[str, Recording] = {}
-        self._progress = progress
+        self._reporter = Reporter() if reporter is None else reporter
 
     def report(self, stage: str, share: float) -> None:
-        """Reports the share of a stage that is done."""
-        if self._progress is not None:
-            self._progress(stage, share)
+        """Reports the share of a stage that is done. Where the experiment should stop, it ends here."""
+        if not self._reporter.report(stage, share):
+            raise KeyboardInterrupt
 
     def simulate(
         self, name: str, character: Character, controller: Controller, seconds: float, **more: Any
@@ -91,7 +90,8 @@ class Lab:
         """Simulates, and keeps the recording under `name`. Ctrl-C keeps what was done and ends the experiment."""
         stage = f"simulating {name}"
         recording = simulate(
-            character, controller, seconds, progress=lambda t: self.report(stage, t / seconds), **more
+            character, controller, seconds,
+            progress=lambda p: self._reporter.report(stage, p.share, p.message), **more,
         )  # fmt: skip
         self.recordings[name] = recording
         if recording.status == "interrupted":

@@ -23,11 +23,11 @@ from counterpoise.control.perform import Jump
 from counterpoise.control.stand import Stand
 from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue
-from counterpoise.experiments.base import Progress
 from counterpoise.experiments.runner import make_folder
 from counterpoise.experiments.upright import scaled_blow, trunk_of
 from counterpoise.experiments.warming import warm_up
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import Progress, Reporter, Watch, watching
 from counterpoise.render import palette
 from counterpoise.render.camera import Camera, frame_points
 from counterpoise.render.draw import Picture, draw
@@ -91,14 +91,14 @@ class Shot:
     close: Camera  # of the filmstrip
 
 
-def push_the_human(seconds: float = HUMAN_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+def push_the_human(seconds: float = HUMAN_SECONDS, progress: Watch | None = None) -> Recording:
     """Simulates a human pushed at the thorax from all sides, harder each time."""
     human = character("human")
     pushes = [scaled_push(human, direction, rho, when) for when, direction, rho in BLOWS]
     return simulate(human, Stand(), seconds, disturbances=pushes, progress=progress)
 
 
-def push_the_cast(seconds: float = CAST_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+def push_the_cast(seconds: float = CAST_SECONDS, progress: Watch | None = None) -> Recording:
     """Simulates six bodies in one world, each pushed forward with the same rho."""
     figures = [character(name) for name in CAST]
     starts = [standing_at(figure, *CAST[figure.name]) for figure in figures]
@@ -107,7 +107,7 @@ def push_the_cast(seconds: float = CAST_SECONDS, progress: Callable[[float], Non
     return simulate(figures, stands, seconds, world=World(), start=starts, disturbances=pushes, progress=progress)
 
 
-def start_and_walk(seconds: float = WALK_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+def start_and_walk(seconds: float = WALK_SECONDS, progress: Watch | None = None) -> Recording:
     """Simulates a human that starts from standing and walks."""
     return simulate(character("human"), Walk(speed=WALK_SPEED), seconds, progress=progress)
 
@@ -121,7 +121,7 @@ def walk_words(recording: Recording) -> str:
     return f"{steps} steps, {way:.1f} m, walks"
 
 
-def jump_and_turn(seconds: float = JUMP_SECONDS, progress: Callable[[float], None] | None = None) -> Recording:
+def jump_and_turn(seconds: float = JUMP_SECONDS, progress: Watch | None = None) -> Recording:
     """Simulates a human that jumps with half a turn. The plan is made the first time (some ten seconds), then kept."""
     jump = Jump(JUMP_HEIGHT, twist=JUMP_TWIST)
     return simulate(character("human"), jump, seconds, progress=progress)
@@ -149,15 +149,18 @@ def standing_at(character: Character, x: float, y: float) -> State:
     return character.state(q)
 
 
-def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, seconds: float = SECONDS) -> DemoResult:
+def run_demo(folder: str | os.PathLike[str], progress: Watch | None = None, seconds: float = SECONDS) -> DemoResult:
     """Simulates, checks by replay and draws; all files are written to `folder`. Fewer `seconds` shorten all parts."""
     if not 0.0 < seconds <= SECONDS:
         raise BadValue(f"the demo lasts up to {SECONDS:g} s; got {seconds!r}")
-    home = make_folder(folder)
+    with watching(progress) as reporter:
+        return _run(make_folder(folder), reporter, seconds)
 
+
+def _run(home: Path, reporter: Reporter, seconds: float) -> DemoResult:
     def report(stage: str, share: float) -> None:
-        if progress is not None:
-            progress(stage, min(share, 1.0))
+        if not reporter.report(stage, share):
+            raise KeyboardInterrupt  # what was simulated is saved
 
     warm_up(lambda part, share: report("compiling, once", share), NEEDED)
     files = {
@@ -171,13 +174,13 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
         ("jump", "a jump", jump_and_turn, JUMP_SECONDS),
     ):
         length = whole * seconds / SECONDS
-        parts[name] = run(length, partial(_share, report, f"simulating {stage}", length))
+        parts[name] = run(length, partial(_share, reporter, f"simulating {stage}"))
         parts[name].save(files[f"{name}.npz"])
         if parts[name].status == "interrupted":
             raise KeyboardInterrupt  # what was simulated is saved
         report(f"simulating {stage}", 1.0)
     human, walk, cast, jump = parts["recording"], parts["walk"], parts["cast"], parts["jump"]
-    replayed = replay(human, progress=lambda t: report("replaying in plain MuJoCo", t / human.duration))
+    replayed = replay(human, progress=partial(_share, reporter, "replaying in plain MuJoCo"))
     report("replaying in plain MuJoCo", 1.0)
     shots = [_human_shot(human), _walk_shot(walk), _cast_shot(cast), _jump_shot(jump)]
     write_picture(_sheet(shots), files["filmstrip.png"])
@@ -188,8 +191,9 @@ def run_demo(folder: str | os.PathLike[str], progress: Progress | None = None, s
     return DemoResult(human, walk, cast, jump, files, facts, replayed.final_error)
 
 
-def _share(report: Progress, stage: str, length: float, time: float) -> None:
-    report(stage, time / length)
+def _share(reporter: Reporter, stage: str, progress: Progress) -> bool:
+    """Reports the progress of a part under another name."""
+    return reporter.report(stage, progress.share, progress.message)
 
 
 # ------------------------------------------------------------------------------------------------------------- drawing

@@ -142,8 +142,9 @@ def measured(character: Character, settings: EnduranceSettings, lab: Lab) -> Rho
     found = push_map(
         character, NamedController("stand"), bodies, workers=settings.workers, tolerance=settings.tolerance,
         duration=settings.duration,
-        progress=lambda done, of: lab.report("measuring what is survived", done / of),
+        progress=lambda p: lab.report("measuring what is survived", p.share),
     )  # fmt: skip
+    lab.report("measuring what is survived", 1.0)  # ends here where it was stopped
     return {body: {way: found[body, way].rho for way in DIRECTIONS} for body in bodies}
 
 

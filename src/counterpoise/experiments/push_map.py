@@ -25,6 +25,7 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.upright import blow, trunk_of
 from counterpoise.measure.push_survival import Bar
 from counterpoise.measure.pushes import DIRECTIONS, PushLimit, push_map
+from counterpoise.progress import Watch
 from counterpoise.render import palette
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def run(settings: PushMapSettings, lab: Lab) -> Outcome:
             highest=settings.highest, duration=settings.duration,
             progress=_reporter(lab, f"pushing {name} ({control})", number, len(jobs)),
         )  # fmt: skip
+        lab.report(f"pushing {name} ({control})", (number + 1) / len(jobs))  # ends here where it was stopped
         for body in bodies:
             maps[control, name, body] = {key: limit for key, limit in found.items() if key[0] == body}
     claims = tuple(_claim(key, limits, settings.wanted) for key, limits in maps.items())
@@ -91,8 +93,8 @@ def run(settings: PushMapSettings, lab: Lab) -> Outcome:
     return Outcome(claims, {"push_map": polar(maps)}, film, facts)
 
 
-def _reporter(lab: Lab, stage: str, number: int, jobs: int) -> Callable[[int, int], None]:
-    return lambda done, of: lab.report(stage, (number + done / of) / jobs)
+def _reporter(lab: Lab, stage: str, number: int, jobs: int) -> Watch:
+    return lambda p: lab.report(stage, (number + p.share) / jobs)
 
 
 def _claim(key: Key, limits: Limits, wanted: float) -> Claim:

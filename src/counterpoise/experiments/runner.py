@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from counterpoise.errors import BadFile
-from counterpoise.experiments.base import Experiment, Film, Lab, Outcome, Progress, find_experiment
+from counterpoise.errors import BadFile, Stopped
+from counterpoise.experiments.base import Experiment, Film, Lab, Outcome, find_experiment
 from counterpoise.files import check_writable, whole_file
+from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.simulate.recording import Recording
 
 
@@ -44,23 +45,34 @@ def run_experiment(
     name: str,
     folder: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
     video: bool = True,
 ) -> Report:
     """Runs one experiment. With a folder, it writes plots, filmstrip, video, recordings and `claims.json` there.
 
-    Ctrl-C saves the recordings made so far, then raises KeyboardInterrupt.
+    Ctrl-C, or a falsy answer of `progress`, saves the recordings made so far, then raises KeyboardInterrupt.
     """
+    with watching(progress) as reporter:
+        return _run(name, folder, settings, reporter, video)
+
+
+def _run(
+    name: str,
+    folder: str | os.PathLike[str] | None,
+    settings: Mapping[str, Any] | None,
+    reporter: Reporter,
+    video: bool,
+) -> Report:
     experiment = find_experiment(name)
     chosen = experiment.with_settings(settings or {})
     home = make_folder(folder) if folder is not None else None
-    lab = Lab(progress)
+    lab = Lab(reporter)
     try:
         outcome = experiment.run(chosen, lab)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Stopped):
         if home is not None:
             _save_recordings(lab, home)
-        raise
+        raise KeyboardInterrupt from None
     if home is None:
         return Report(experiment, chosen, outcome, lab.recordings, {})
     files = _save_recordings(lab, home)
@@ -133,6 +145,6 @@ def _draw_film(name: str, film: Film, lab: Lab, home: Path, video: bool) -> dict
         files[clip] = home / f"{clip}.mp4"
         write_video(
             take, files[clip], speed=film.speed, samples=4,
-            progress=lambda done, all_: lab.report("drawing", done / all_), **view,
+            progress=lambda p: lab.report("drawing", p.share), **view,
         )  # fmt: skip
     return files

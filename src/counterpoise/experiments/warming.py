@@ -52,7 +52,7 @@ class WarmUp:
     kernels: tuple[str, ...]
 
 
-def warm_up(progress: Callable[[str, float], None] | None = None, parts: Sequence[str] | None = None) -> WarmUp:
+def warm_up(progress: Callable[[str, float], object] | None = None, parts: Sequence[str] | None = None) -> WarmUp:
     """Runs each part of the system for an instant, so that its kernels are compiled and kept.
 
     `progress(part, share)` is called before each part, and once at the end with a share of 1. It can be stopped and
@@ -150,7 +150,8 @@ def _optimize() -> None:
     import counterpoise as cp
 
     stunt = cp.read_stunt(JUMP)
-    stunt.optimize(callback=lambda progress: progress.iteration < 2)
+    left = iter((True, True))
+    stunt.optimize(callback=lambda progress: next(left, False))
 
 
 def _perform() -> None:

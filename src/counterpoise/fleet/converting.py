@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,6 +21,7 @@ from counterpoise.motion.clips import chosen_frames, frames_of_motion
 from counterpoise.motion.files.axes import axis, metres
 from counterpoise.motion.files.hub import FORMATS, read_motion, same_body
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import Watch, watching
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def convert_files(
     jobs: int | None = None,
     force: bool = False,
     engine: str = "processes",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Watch | None = None,
 ) -> Conversion:
     """Converts motion files and recordings in `jobs` processes (by default as many as cores).
 
@@ -80,8 +81,8 @@ def convert_files(
     either None, are frames of the input, `bodies` the segments to keep. `units`, `up` and `source_rate` are those of
     the inputs, if these do not have them or have them wrong; `out_units` and `out_up` are those of a BVH that is
     written. `engine` is "processes", or "ray" and "ray://address" for a cluster that sees the same files. `figure` is
-    the figure of a recording, counted from 0, or the root's name in a BVH with several. Ctrl-C stops; files that are
-    done stay.
+    the figure of a recording, counted from 0, or the root's name in a BVH with several. Ctrl-C, or a
+    falsy answer of `progress`, stops; files that are done stay.
     """
     check_engine(engine)
     steps = plan_conversion(inputs, out, to=to, force=force)
@@ -105,17 +106,22 @@ def convert_files(
     results = [Converted(step.input, step.output, "skipped" if step.skip else "stopped", step.skip) for step in steps]
     todo = [k for k, step in enumerate(steps) if not step.skip]
     tasks = [{"input": str(steps[k].input), "output": str(steps[k].output), **options} for k in todo]
-    report = progress if progress is not None else lambda done, count: None
     interrupted = False
     try:
-        if tasks:
-            report(0, len(tasks))
-        with closing(engine_answers(engine, f"{__name__}:convert_one", tasks, jobs)) as coming:
-            for count, answer in enumerate(coming, start=1):
-                k = todo[answer.task]
-                results[k] = _result(steps[k], answer.value, answer.error)
-                report(count, len(tasks))
+        with watching(progress) as reporter:
+            coming = engine_answers(engine, f"{__name__}:convert_one", tasks, jobs, lambda: reporter.stopped)
+            with closing(coming):
+                count = 0
+                while reporter.report("converting", count / max(len(tasks), 1), f"{count} of {len(tasks)} files"):
+                    answer = next(coming, None)
+                    if answer is None:
+                        break
+                    count += 1
+                    k = todo[answer.task]
+                    results[k] = _result(steps[k], answer.value, answer.error)
+            interrupted = count < len(tasks)
     except KeyboardInterrupt:
+        reporter.interrupt()
         interrupted = True
     for one in results:
         if one.status in ("failed", "stopped"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,14 +26,18 @@ def check_engine(engine: str) -> None:
 
 
 def engine_answers(
-    engine: str, function: str, tasks: Sequence[Mapping[str, Any]], jobs: int | None = None
+    engine: str,
+    function: str,
+    tasks: Sequence[Mapping[str, Any]],
+    jobs: int | None = None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[TaskAnswer]:
     """Calls a function with every task's arguments on an engine; answers come as they are ready, as from `answers`."""
     check_engine(engine)
     if engine == "serial":
         return (attempt(function, k, task) for k, task in enumerate(tasks))
     if engine == "processes":
-        return answers(function, tasks, jobs)
+        return answers(function, tasks, jobs, stopped)
     return ray_answers(function, tasks, "" if engine == "ray" else engine, jobs)
 
 

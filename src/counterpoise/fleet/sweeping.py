@@ -30,12 +30,13 @@ from counterpoise.fleet.clip_tasks import TASKS
 from counterpoise.fleet.engines import check_engine, engine_answers
 from counterpoise.fleet.tables import Cell, SweepTable, table_path
 from counterpoise.fleet.workers import TaskAnswer, attempt, load_function
+from counterpoise.progress import watching
 
 MOST_ROWS = 1_000_000
 TRIES = 3  # of a row whose process dies
 ROWS_SUFFIX = ".rows"  # of the file with finished rows, beside the table
 RESERVED = ("row", "repeat", "seed", "error")  # columns of every table
-Progress = Callable[[int, int], None]
+SweepWatch = Callable[[int, int], object]  # called with the rows that are finished and all of them
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def sweep(
     jobs: int | None = None,
     engine: str = "processes",
     out: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: SweepWatch | None = None,
 ) -> SweepTable:
     """Runs a function for every combination of the values in `over`, `repeats` times each. Returns a table.
 
@@ -90,11 +91,16 @@ def sweep(
     report(len(results), len(plan.rows))
     complete = True
     try:
-        for row, result in _run_rows(plan, run, [r for r in range(len(plan.rows)) if r not in results], jobs, engine):
-            results[row] = result
-            if kept is not None:
-                kept.add(row, result)
-            report(len(results), len(plan.rows))
+        left = [r for r in range(len(plan.rows)) if r not in results]
+        with watching() as reporter:  # Ctrl-C asks it to stop
+            for row, result in _run_rows(plan, run, left, jobs, engine, lambda: reporter.stopped):
+                results[row] = result
+                if kept is not None:
+                    kept.add(row, result)
+                report(len(results), len(plan.rows))
+                if reporter.stopped:
+                    break
+        complete = len(results) == len(plan.rows)
     except KeyboardInterrupt:
         complete = False
     finally:
@@ -144,7 +150,12 @@ def plan_sweep(
 
 
 def _run_rows(
-    plan: SweepPlan, run: Callable[..., Any] | str, rows: list[int], jobs: int | None, engine: str
+    plan: SweepPlan,
+    run: Callable[..., Any] | str,
+    rows: list[int],
+    jobs: int | None,
+    engine: str,
+    stopped: Callable[[], bool],
 ) -> Generator[tuple[int, dict[str, Any]]]:
     """Yields the results of rows as they are ready; rows whose process died are tried again."""
     if not plan.function or engine == "serial":
@@ -155,13 +166,13 @@ def _run_rows(
     left, tries = rows, 1
     while left:
         crashed = []
-        with closing(engine_answers(engine, plan.function, [plan.arguments(r) for r in left], jobs)) as coming:
+        with closing(engine_answers(engine, plan.function, [plan.arguments(r) for r in left], jobs, stopped)) as coming:
             for answer in coming:
                 if answer.crashed and tries < TRIES:
                     crashed.append(left[answer.task])
                 else:
                     yield left[answer.task], _result(answer)
-        left, tries = crashed, tries + 1
+        left, tries = ([] if stopped() else crashed), tries + 1
 
 
 def _call(run: Callable[..., Any] | str, plan: SweepPlan, row: int) -> TaskAnswer:

@@ -48,11 +48,16 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def answers(function: str, tasks: Sequence[Mapping[str, Any]], jobs: int | None = None) -> Generator[TaskAnswer]:
+def answers(
+    function: str,
+    tasks: Sequence[Mapping[str, Any]],
+    jobs: int | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Generator[TaskAnswer]:
     """Calls `function` ("module:name", of this package) with every task's arguments, in `jobs` processes.
 
     Arguments and values are JSON values. Answers are yielded as they are ready. A single task is done in this process.
-    Closing the iterator, or Ctrl-C, stops the workers; each cleans up what it had begun.
+    Closing the iterator, Ctrl-C, or `stopped` answering True stops the workers; each cleans up what it had begun.
     """
     if jobs is not None and jobs < 1:
         raise BadValue(f"jobs is a number of processes, at least 1; got {jobs}", jobs=jobs)
@@ -62,7 +67,10 @@ def answers(function: str, tasks: Sequence[Mapping[str, Any]], jobs: int | None 
     crew = _Crew(function, tasks, min(jobs or cores(), len(tasks)))
     try:
         for _ in tasks:
-            yield crew.next()
+            answer = crew.next(stopped)
+            if answer is None:
+                return
+            yield answer
     finally:
         crew.stop()
 
@@ -124,13 +132,15 @@ class _Crew:
         for thread in self._threads:
             thread.start()
 
-    def next(self) -> TaskAnswer:
-        while True:
+    def next(self, stopped: Callable[[], bool]) -> TaskAnswer | None:
+        """Returns the next answer, or None where the work is stopped."""
+        while not stopped():
             try:
                 return self._done.get(timeout=_POLL_TIME)
             except queue.Empty:
                 if self._done.empty() and not any(thread.is_alive() for thread in self._threads):
                     raise RuntimeError("all workers have ended before their work was done") from None
+        return None
 
     def stop(self) -> None:
         with self._lock:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
 from counterpoise.character.character import Character
 from counterpoise.control.basic import Controller
-from counterpoise.errors import BadValue
+from counterpoise.errors import BadValue, Stopped
 from counterpoise.measure.push_survival import Bar, ankle_limit, survival, unit_vector
+from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.simulate.disturbances import Push
 from counterpoise.simulate.loop import simulate
 from counterpoise.simulate.world import World
 
 ControllerFactory = Callable[[Character], Controller]
-Progress = Callable[[int, int], None]  # limits found so far, and of how many
+POLL_TIME = 0.2  # [s] between two looks at the workers
 DIRECTIONS = (0.0, 45.0, 90.0, 135.0, 180.0, 225.0, 270.0, 315.0)  # [deg] from forward, counter-clockwise
 
 
@@ -74,7 +75,7 @@ def push_limit(
         seconds = settle + duration + bar.seconds
         recording = simulate(character, controller(character), seconds, disturbances=[push], world=world)
         if recording.status == "interrupted":
-            raise KeyboardInterrupt
+            raise Stopped(f"the search for the largest push at {body!r} was stopped after {trials} trials")
         verdict = survival(recording, settle + duration, bar)
         why = why if verdict.survived else verdict.why
         return verdict.survived
@@ -94,38 +95,64 @@ def push_map(
     directions: Sequence[float] = DIRECTIONS,
     *,
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
     **search: Any,
 ) -> dict[tuple[str, float], PushLimit]:
     """Returns the `push_limit` at every body in every direction; `search` are its further arguments.
 
     With several `workers` the searches run in other processes, and `controller` must be something that pickle can send
-    there: a function of a module or a callable frozen dataclass. Ctrl-C ends all of them.
+    there: a function of a module or a callable frozen dataclass. Ctrl-C, or a falsy answer of `progress`, ends all of
+    them; the limits found so far are returned.
     """
     for body in bodies:
         character.body_id(body)
     if workers < 1:
         raise BadValue(f"workers is at least 1; got {workers!r}")
     asked = [(body, float(direction)) for body in bodies for direction in directions]
+    with watching(progress) as reporter:
+        if workers == 1 or len(asked) < 2:
+            return _one_by_one(character, controller, asked, search, reporter)
+        return _in_workers(character, controller, asked, search, workers, reporter)
+
+
+def _report_limits(reporter: Reporter, found: int, asked: int) -> bool:
+    return reporter.report("searching push limits", found / max(asked, 1), f"{found} of {asked} limits")
+
+
+def _one_by_one(
+    character: Character, controller: ControllerFactory, asked: list[tuple[str, float]], search: Mapping[str, Any],
+    reporter: Reporter,
+) -> dict[tuple[str, float], PushLimit]:  # fmt: skip
     found: dict[tuple[str, float], PushLimit] = {}
-    if workers == 1 or len(asked) < 2:
-        for body, direction in asked:
+    for body, direction in asked:
+        try:
             found[body, direction] = push_limit(character, controller, body, direction, **search)
-            if progress is not None:
-                progress(len(found), len(asked))
-        return found
+        except Stopped:
+            break
+        if not _report_limits(reporter, len(found), len(asked)):
+            break
+    return found
+
+
+def _in_workers(
+    character: Character, controller: ControllerFactory, asked: list[tuple[str, float]], search: Mapping[str, Any],
+    workers: int, reporter: Reporter,
+) -> dict[tuple[str, float], PushLimit]:  # fmt: skip
+    found: dict[tuple[str, float], PushLimit] = {}
     pool = ProcessPoolExecutor(min(workers, len(asked)), multiprocessing.get_context("spawn"), _leave_ctrl_c)
     try:
-        waiting = [pool.submit(_one_limit, character, controller, *pair, search) for pair in asked]
-        for future in as_completed(waiting):
-            one = future.result()
-            found[one.body, one.direction] = one
-            if progress is not None:
-                progress(len(found), len(asked))
+        waiting = {pool.submit(_one_limit, character, controller, *pair, search) for pair in asked}
+        while waiting and _report_limits(reporter, len(found), len(asked)):
+            done, waiting = wait(waiting, POLL_TIME, FIRST_COMPLETED)
+            for future in done:
+                one = future.result()
+                found[one.body, one.direction] = one
+        if waiting:
+            _end(pool)
+            return {key: found[key] for key in asked if key in found}
+        _report_limits(reporter, len(found), len(asked))
     except BaseException as error:
-        for process in list(pool._processes.values()):  # do not wait for searches that take seconds
-            process.terminate()
-        pool.shutdown(wait=False, cancel_futures=True)
+        _end(pool)
         if isinstance(error, BrokenProcessPool):
             raise BadValue(
                 "a worker process ended before its search did: killed from outside, or a script that does not call "
@@ -134,6 +161,13 @@ def push_map(
         raise
     pool.shutdown()
     return {key: found[key] for key in asked}
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """Ends workers without waiting for their searches, which take seconds."""
+    for process in list(pool._processes.values()):
+        process.terminate()
+    pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _one_limit(

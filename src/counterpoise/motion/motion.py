@@ -353,6 +353,12 @@ class Motion(Timed):
 
         write_motion(self, path, **options)
 
+    def to_glb(self, rate: float | None = None) -> bytes:
+        """Returns the motion as GLB bytes, the same that `write` puts into a `.glb` file."""
+        from counterpoise.motion.files.glb_bytes import motion_glb
+
+        return motion_glb(self, rate)
+
     @staticmethod
     def load(path: str | os.PathLike[str], character: Character | None = None) -> Motion:
         """Reads what `save` wrote; the character is the file's own unless one is given."""

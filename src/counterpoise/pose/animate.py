@@ -15,7 +15,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
-from counterpoise.pose.animation import GOAL_TOLERANCE, Animation, Frame, Progress, frame_times, make_frames
+from counterpoise.pose.animation import GOAL_TOLERANCE, Animation, Frame, Watching, frame_times, make_frames
 from counterpoise.pose.build import anchor_constraints, build_pose_problem
 from counterpoise.pose.constraints import PoseConstraint
 from counterpoise.pose.goals import PoseGoal, Posture
@@ -36,14 +36,14 @@ def animate(
     start: ArrayLike | None = None,
     rate: float = 60.0,
     duration: float | None = None,
-    progress: Progress = None,
+    progress: Watching = None,
     name: str = "",
 ) -> Motion:
     """Returns the motion in which points of the body follow their paths, and the constraints hold in every frame.
 
     Frames come at `rate` a second from the first path's start to the last one's end, or for `duration` seconds. `goals`
     count in every frame. Of all poses that meet them each frame takes the one nearest to the `start` pose (neutral when
-    None), or to a `Posture` among the goals. `progress(done, total)` is called after every frame (True: a bar); Ctrl-C
+    None), or to a `Posture` among the goals. `progress` gets a report after every frame (True: a bar); Ctrl-C
     keeps the frames that are done. See also `animate_with_report`.
     """
     return animate_with_report(character, paths, constraints, goals, start, rate, duration, progress, name).motion
@@ -57,7 +57,7 @@ def animate_with_report(
     start: ArrayLike | None = None,
     rate: float = 60.0,
     duration: float | None = None,
-    progress: Progress = None,
+    progress: Watching = None,
     name: str = "",
 ) -> Animation:
     """As `animate`, with the report on every frame: its status, its worst goal and constraint."""

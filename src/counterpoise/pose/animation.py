@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,9 +15,10 @@ from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.result import Status
+from counterpoise.progress import Watch, watching
 
-Progress: TypeAlias = Callable[[int, int], None] | bool | None
-"""Called as progress(done, total) after every frame; True draws a bar on standard error."""
+Watching: TypeAlias = Watch | bool | None
+"""Gets a report after every frame; True draws a bar on standard error."""
 
 GOAL_TOLERANCE = 1e-4  # [m, rad]: a goal nearer than this is reached
 MAX_DURATION = 3600.0  # [s]
@@ -35,6 +36,8 @@ class Animation:
     worst_goals: tuple[str, ...]  # the name of each frame's worst goal
     wanted: int  # number of frames asked for
     seconds: float  # [s] of computation
+    solved: int = 0  # frames that were solved; others were taken from an earlier animation
+    memory: Mapping[int, KeptFrame] = field(default_factory=dict, repr=False)  # of keys: for the next animation
 
     @property
     def complete(self) -> bool:
@@ -69,19 +72,28 @@ class Frame(NamedTuple):
     violations: dict[str, float]  # [m, rad]
 
 
+class KeptFrame(NamedTuple):
+    """A frame of an animation from keys, and what it was made from."""
+
+    reference: Array  # (nq,) the interpolated pose
+    stamp: bytes  # what goals and constraints said
+    frame: Frame
+
+
 def make_frames(
-    character: Character, times: Array, make: Callable[[int, float], Frame], progress: Progress, name: str
+    character: Character, times: Array, make: Callable[[int, float], Frame], progress: Watching, name: str
 ) -> Animation:
     """Calls `make(k, time)` for one frame after the other and returns the animation.
 
-    An interruption (Ctrl-C) keeps the frames that are done, if there are any.
+    Stopped, by a falsy answer or by Ctrl-C, it keeps the frames that are done, at least one.
     """
     began, frames = time.perf_counter(), []
     try:
-        with _reporting(progress) as report:
+        with _drawn(progress) as watch, watching(watch) as reporter:
             for k, t in enumerate(times.tolist()):
                 frames.append(make(k, t))
-                report(k + 1, len(times))
+                if not reporter.report("posing", (k + 1) / len(times), f"frame {k + 1} of {len(times)}"):
+                    break
     except KeyboardInterrupt:
         if not frames:
             raise
@@ -94,6 +106,7 @@ def make_frames(
         tuple(goal for goal, _ in worst),
         len(times),
         time.perf_counter() - began,
+        len(frames),
     )
 
 
@@ -114,16 +127,16 @@ def _status(held: bool, residual: float) -> Status:
 
 
 @contextmanager
-def _reporting(progress: Progress) -> Iterator[Callable[[int, int], None]]:
-    """Yields the function to call after every frame."""
-    if callable(progress):
+def _drawn(progress: Watching) -> Iterator[Watch | None]:
+    """Yields who watches: whoever was given, or a bar."""
+    if not isinstance(progress, bool):
         yield progress
     elif not progress:
-        yield lambda done, total: None
+        yield None
     else:
         from rich.console import Console
         from rich.progress import Progress as Bar
 
         with Bar(console=Console(stderr=True)) as bar:
-            task = bar.add_task("animating", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            task = bar.add_task("animating", total=1.0)
+            yield lambda progress: bar.update(task, completed=progress.share)

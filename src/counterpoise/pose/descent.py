@@ -7,6 +7,7 @@ by the goals alone. So every accepted pose holds its pins and limits, and no mer
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,9 @@ SMALL_GAIN = 0.5  # relative gain below which the next step uses the exact curva
 SLOW_STEPS = 2  # successive steps without a gain that end the search
 SETTLE_SHARES = (1.0, 0.4, 0.16)  # of a step towards the posture, tried in turn
 WORTHWHILE_SETTLING = 0.01  # relative decrease of the posture's cost below which settling ends
+TRIAL_LEARNING = 0.3  # share of a trial's time that goes into what is expected of the next one
+LONG_TRIAL = 3.0  # times what is expected: a longer trial counts as this
+MAX_KEPT_DAMPING = 1e3  # with which a frame begins after one that ran out of time
 WORTHWHILE_GAIN = 1e-5  # relative gain of the last step above which the general descent goes on from the compiled one
 
 
@@ -48,6 +52,7 @@ class Descent:
     iterations: int
     multipliers: dict[str, float]  # of limits that keep the constraints from being met, by name
     gain: float = 0.0  # relative decrease of the last step
+    late: bool = False  # ended by the clock
 
 
 def descend(
@@ -73,6 +78,8 @@ def descend(
         q = found.q if found.held else q
         most = max(most - found.iterations, 6)
     q, e, held = restore(problem, q, cap)
+    if not held and rules.seconds is not None:
+        return Descent(q, problem.objective(q, e), False, False, most, {}, late=rules.out_of_time(began))
     if not held:
         q, e = least_broken(problem, q, cap)
         return Descent(q, problem.objective(q, e), False, False, most, pressing_limits(problem, q, e))
@@ -80,12 +87,15 @@ def descend(
     mu, done = rules.damping, 0
     weight2, weights = problem.posture**2, problem.joint_weights
     memory = warm if warm is not None else {}
-    slow = 0
+    slow, late = 0, False
+    pace = _Pace(rules, began, memory)
+    mu = pace.damping(mu)
     while done < most:
         if _reached(problem, e, rules.tolerance):
             q, e, spent = settle_posture(problem, q, rules.settle, cap)
             return Descent(q, problem.objective(q, e), True, True, done + spent, {})
-        if rules.out_of_time(began):
+        if pace.is_late():
+            late = True
             break
         done += 1
         gradient = e.J.T @ e.r + weight2 * weights * problem.offset(q)
@@ -93,6 +103,9 @@ def descend(
         base = 2.0 * f
         stuck = True
         for _ in range(DAMPING_TRIALS):
+            if pace.is_late():
+                late = True
+                break
             model = H.copy()
             diagonal = weights * weight2 + mu * base + LEAST_CURVATURE
             if e.S is not None and _convex(model, e.S, diagonal):
@@ -104,8 +117,9 @@ def descend(
                 continue
             if np.abs(step).max(initial=0.0) < NEGLIGIBLE_STEP:
                 break
-            trial, te, ok = restore(problem, problem.moved(q, step), cap)
+            trial, te, ok = restore(problem, problem.moved(q, step), cap, late=pace.is_over)
             tf = problem.objective(trial, te)
+            pace.tried()
             if ok and tf < f:
                 gain = (f - tf) / max(f, 1e-300)
                 q, e, f = trial, te, tf
@@ -121,7 +135,49 @@ def descend(
         slow = slow + 1 if gain < rules.flat else 0
         if slow >= SLOW_STEPS:
             break
-    return Descent(q, f, True, _reached(problem, e, rules.tolerance), done, {})
+    pace.keep(mu, late)
+    return Descent(q, f, True, _reached(problem, e, rules.tolerance), done, {}, late=late)
+
+
+class _Pace:
+    """Keeps a descent within its time, where it has a limit: it learns how long a trial takes from frame to frame.
+
+    Every frame makes one trial at least, so that a drag goes on whatever the machine does besides. Without a limit by
+    the clock it does nothing, and the same problem has the same answer on every machine.
+    """
+
+    def __init__(self, rules: PoseTuning, began: float, memory: dict[str, Any]) -> None:
+        self.limited = rules.seconds is not None
+        self._rules, self._began, self._memory = rules, began, memory
+        self._trial = float(memory.get("trial seconds", 0.0))
+        self._since, self._trials = (time.perf_counter() if self.limited else 0.0), 0
+
+    def is_late(self) -> bool:
+        """Whether another trial would end after the limit."""
+        return self.limited and self._trials > 0 and self._rules.out_of_time(self._began, self._trial)
+
+    def is_over(self) -> bool:
+        """Whether the time is over."""
+        return self.limited and self._rules.out_of_time(self._began)
+
+    def damping(self, usual: float) -> float:
+        """Returns the damping to begin with: where the last frame ran out of time, the one it had come to."""
+        return float(self._memory.get("damping", usual)) if self.limited else usual
+
+    def tried(self) -> None:
+        """Learns from a trial how long the next one takes; one that was interrupted by the machine counts little."""
+        if not self.limited:
+            return
+        now = time.perf_counter()
+        took, self._since, self._trials = now - self._since, now, self._trials + 1
+        known = self._trial if self._trial > 0.0 else took
+        self._trial += TRIAL_LEARNING * (min(took, LONG_TRIAL * known) - self._trial)
+
+    def keep(self, damping: float, late: bool) -> None:
+        """Keeps what the next frame begins with."""
+        if self.limited:
+            self._memory["trial seconds"] = self._trial
+            self._memory["damping"] = min(damping, MAX_KEPT_DAMPING) if late else self._rules.damping
 
 
 def _descend_compiled(

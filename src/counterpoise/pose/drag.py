@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.errors import BadValue
 from counterpoise.features.goal import Goal, Start
 from counterpoise.pose.build import build_pose_problem, distinct, partition
 from counterpoise.pose.checks import MAX_DISTANCE
@@ -26,6 +27,9 @@ from counterpoise.pose.tuning import PoseTuning
 
 MAX_TURN = float(np.radians(4.8))  # [rad] of a joint in one frame, while targets move by no more than ...
 TARGET_STEP = 0.005  # [m] ... this; further in proportion when they move further
+ALONE_SHARE = 0.95  # of MAX_TURN in a frame with a limit by the clock: with what restoring adds, below 5 degrees
+WORK_SHARE = 0.88  # of `within` that is worked: the step that is under way then ends in the rest
+NEARLY = 0.99  # share of a cap at which a joint has used it up
 MAX_SHIFT = 10.0  # [m]: targets that move further count as moved by this
 NO_TURNS = np.empty((0, 4))
 
@@ -63,30 +67,41 @@ class PoseDrag:
         self._shape: tuple[object, ...] | None = None
         self._targets: dict[str, Array] = {}
         self._cap = _joint_caps(character)
+        self.unfinished = False  # whether the last frame, with a limit by the clock, would come nearer in another one
 
     @property
     def pose(self) -> Array:
         """The pose now, (nq,)."""
         return self.q.copy()
 
-    def to(self, goals: Sequence[PoseGoal]) -> Pose:
-        """Moves towards the goals and returns the pose reached in this frame."""
+    def to(self, goals: Sequence[PoseGoal], within: float | None = None) -> Pose:
+        """Moves towards the goals and returns the pose reached in this frame.
+
+        `within` [s] is a limit by the clock for somebody who waits: the best pose found in time, constraints and limits
+        held as exactly as ever; the next frame goes on from there (`unfinished`). No joint then turns further than 4.8
+        degrees in a frame, however far the targets move. What is found depends on the speed of the machine; without
+        `within` it does not.
+        """
         began = time.perf_counter()
         shift = self._aim_quickly(goals)
         if shift is None:
             shift = self._largest_shift(self._aim_at(goals))
-        cap = self._cap * max(1.0, shift / TARGET_STEP)
+        rules = self.tuning if within is None else replace(self.tuning, seconds=WORK_SHARE * checked_seconds(within))
+        cap = self._cap * (ALONE_SHARE if within is not None else max(1.0, shift / TARGET_STEP))
         frame, q, held, reached, iterations, objective = self.q, self.q, True, True, 0, 0.0
+        late = False
         pressing: dict[str, float] = {}
         for piece, memory, _ in self._pieces:
-            found = descend(piece, q, self.tuning, self.tuning.iterations, began, (frame, cap[piece.variables]), memory)
+            found = descend(piece, q, rules, rules.iterations, began, (frame, cap[piece.variables]), memory)
             if found.held:
                 q = found.q
-            held, reached = held and found.held, reached and found.reached
+            held, reached, late = held and found.held, reached and found.reached, late or found.late
             iterations, objective = iterations + found.iterations, objective + found.objective
             pressing |= found.multipliers
         self.q = q
-        return report_pose(self._whole, q, held, reached, False, iterations, 0, began, pressing, objective)
+        turned = np.abs(self.character.difference(frame, q)) >= NEARLY * cap
+        self.unfinished = within is not None and not reached and (late or bool(turned.any()))
+        return report_pose(self._whole, q, held, reached, late, iterations, 0, began, pressing, objective)
 
     def _aim_quickly(self, goals: Sequence[PoseGoal]) -> float | None:
         """Sets new targets where all goals are places of the same bodies as in the last frame.
@@ -168,12 +183,21 @@ class PoseDrag:
         return min(shift, MAX_SHIFT)
 
 
+def checked_seconds(within: float) -> float:
+    """Returns a limit by the clock [s] that is positive."""
+    if not (np.isfinite(within) and within > 0.0):
+        raise BadValue(f"within is a positive number of seconds, such as 0.008; got {within!r}")
+    return float(within)
+
+
 def _joint_caps(character: Character) -> Array:
-    """Returns how far each dof may move in a frame (nv,): a ball's three share the angle, positions are not limited."""
+    """Returns how far each dof may move in a frame (nv,): dofs of a joint share the angle, places are not limited."""
     cap = np.full(character.nv, MAX_TURN)
     for joint in character.joints:
         if joint.kind == "ball":
             cap[joint.dofs] /= np.sqrt(3.0)
+        elif joint.kind == "universal":
+            cap[joint.dofs] /= np.sqrt(2.0)
         elif joint.kind == "free":
             cap[joint.dofs.start : joint.dofs.start + 3] = np.inf
             cap[joint.dofs.start + 3 : joint.dofs.stop] /= np.sqrt(3.0)
@@ -183,8 +207,7 @@ def _joint_caps(character: Character) -> Array:
 
 
 def _kind(goal: Goal) -> tuple[object, ...]:
-    """Returns what two goals have in common that differ only in their targets."""
+    """Returns what two goals have in common that differ only in their targets, or in the place an axis aims at."""
     feature = goal.feature
     parts = (getattr(feature, name, None) for name in ("body", "point", "frame", "axis"))
-    aim = getattr(feature, "at", None)  # the place an axis aims at is part of the feature itself
-    return (type(feature), aim, *parts)
+    return (type(feature), *parts)

@@ -36,6 +36,7 @@ from counterpoise.pose.goal_rows import (
 from counterpoise.pose.relation import Relation
 from counterpoise.pose.variables import VariableLimits, limits_of_variables
 
+NEAR_LIMIT = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
 LIMIT_MARGIN = 1e-8  # limits are kept this far inside [rad, m], so that rounding never violates them
 
 
@@ -174,6 +175,7 @@ class PoseProblem:
     def _copied(self, rows: CompiledGoals, goals: tuple[Goal, ...], start: Array, rest: Array) -> PoseProblem:
         """Returns a copy that keeps what was computed already: only targets, start and rest differ."""
         self.goal_starts, self._goal_names, self.row_weights, self.joint_weights, self.limits, self._needs_kinematics  # noqa: B018
+        self._known_ends  # noqa: B018
         copy = object.__new__(PoseProblem)
         copy.__dict__.update(self.__dict__)
         copy.__dict__.update(goals=goals, start=start, rest=rest, compiled_goals=rows)
@@ -243,15 +245,30 @@ class PoseProblem:
             return g, G
         assert kinematics is not None
         parts, jacs = [g], [G]
-        for goal in self.inequalities:
-            value, jac = goal.feature.value(kinematics), goal.feature.jacobian(kinematics)[:, self.variables]
-            low, high = goal.bounds(len(value))
-            for end, sign in ((high, 1.0), (low, -1.0)):
-                real = np.isfinite(end)
-                if real.any():
-                    parts.append(sign * (value - end)[real] + LIMIT_MARGIN)
-                    jacs.append(sign * jac[real])
+        for k, goal in enumerate(self.inequalities):
+            value = goal.feature.value(kinematics)
+            ends = self._ends_of(k, len(value))
+            rows_of = [sign * (value[real] - end) + LIMIT_MARGIN for sign, real, end in ends]
+            parts += rows_of
+            if all(row.max(initial=-np.inf) < -NEAR_LIMIT for row in rows_of):  # too far away to matter in a step
+                jacs += [np.zeros((len(row), len(self.variables))) for row in rows_of]
+                continue
+            jac = goal.feature.jacobian(kinematics)[:, self.variables]
+            jacs += [sign * jac[real] for sign, real, _ in ends]
         return np.concatenate(parts), np.concatenate(jacs)
+
+    def _ends_of(self, k: int, rows: int) -> list[tuple[float, Ints, Array]]:
+        """Returns (sign, rows, bounds) of the finite ends of an inequality, high ones first; found once."""
+        found = self._known_ends.get(k)
+        if found is None:
+            low, high = self.inequalities[k].bounds(rows)
+            sides = [(sign, np.flatnonzero(np.isfinite(end)), end) for sign, end in ((1.0, high), (-1.0, low))]
+            found = self._known_ends[k] = [(sign, real, end[real]) for sign, real, end in sides if len(real)]
+        return found
+
+    @cached_property
+    def _known_ends(self) -> dict[int, list[tuple[float, Ints, Array]]]:
+        return {}
 
     def _relations(self, q: Array, c: Array, C: Array, g: Array, G: Array) -> tuple[Array, Array, Array, Array]:
         for relation in self.relations:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.pose.problem import LIMIT_MARGIN, PoseEvaluation, PoseProblem
+from counterpoise.pose.problem import LIMIT_MARGIN, NEAR_LIMIT, PoseEvaluation, PoseProblem
 from counterpoise.solve.quadratic import solve_quadratic
 
 CONSTRAINT_TOLERANCE = 1e-8  # [m, rad]: constraints are restored to this
-NEAR_LIMIT = 0.6  # [rad, m]: inequalities further away than this cannot matter in one step
 LONGEST_STEP = 1.0  # [rad]: no joint moves further in one step
 UNBOUNDED = 1e30  # stands for infinity in the quadratic programs
 MAX_DAMPING = 1e8
@@ -24,11 +24,17 @@ EQUALITY_WEIGHT = 1e4  # of equalities that cannot be met in one step, beside th
 
 
 def restore(
-    problem: PoseProblem, q: Array, cap: tuple[Array, Array] | None = None, most: int = 12, goals: bool = False
+    problem: PoseProblem,
+    q: Array,
+    cap: tuple[Array, Array] | None = None,
+    most: int = 12,
+    goals: bool = False,
+    late: Callable[[], bool] = lambda: False,
 ) -> tuple[Array, PoseEvaluation, bool]:
     """Brings q back onto the constraints by the shortest steps: c(q) = 0 to 1e-8, g(q) <= 0, ranges exactly.
 
-    With `goals` they are held too. Returns the pose, its evaluation and whether the constraints hold.
+    With `goals` they are held too. It is given up once `late` says so. Returns the pose, its evaluation and whether
+    the constraints hold.
     """
 
     def evaluate(pose: Array) -> PoseEvaluation:
@@ -41,6 +47,8 @@ def restore(
         size = max(float(np.abs(e.c).max(initial=0.0)), float(e.g[broken].max(initial=0.0)))
         if size <= CONSTRAINT_TOLERANCE and not len(broken):
             return q, e, True
+        if late():
+            return q, e, False
         C, c = e.C, e.c
         if len(broken):
             C, c = np.vstack([C, e.G[broken]]), np.concatenate([c, e.g[broken] + 0.5 * LIMIT_MARGIN])

@@ -21,9 +21,12 @@ class PoseTuning:
     settle: int = 6  # iterations spent on the posture once the goals are reached
     flat: float = 1e-7  # relative decrease of the objective below which a descent ends
 
-    def out_of_time(self, began: float) -> bool:
-        """Whether the limit by the clock, if there is one, has passed since `began` (time.perf_counter)."""
-        return self.seconds is not None and time.perf_counter() - began > self.seconds
+    def out_of_time(self, began: float, next_takes: float = 0.0) -> bool:
+        """Whether the limit by the clock, if there is one, has passed since `began` (time.perf_counter).
+
+        Also where it would pass during what comes next, which takes about `next_takes` [s].
+        """
+        return self.seconds is not None and time.perf_counter() - began + next_takes > self.seconds
 
 
 def check_tuning(rules: PoseTuning) -> PoseTuning:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from counterpoise.arrays import Ints
 from counterpoise.errors import BadValue
+from counterpoise.progress import Watch, watching
 from counterpoise.render import palette
 from counterpoise.render.camera import AZIMUTH, ELEVATION
 from counterpoise.render.draw import Picture, checked_size, draw
 from counterpoise.render.overlays import trail
 from counterpoise.render.pictures import GAP, MAX_MOMENTS, PICTURES, checked_path, labelled, write_picture
 from counterpoise.render.raycast import EMISSIVE, ON_TOP
-from counterpoise.render.scene import Scene, joined
+from counterpoise.render.scene import DrawnScene, joined
 from counterpoise.render.stage import CameraPath, DrawnStage
 from counterpoise.render.take import Take
 from counterpoise.render.video import VIDEOS, frame_times, write_video
@@ -67,7 +68,7 @@ class Comparison:
         label = f"{self.names[0]}, lines: {self.names[1]}   {time:.2f} s"
         return [labelled(draw(scene, view, size, dither=dither), label)]
 
-    def line_figure(self, time: float) -> Scene:
+    def line_figure(self, time: float) -> DrawnScene:
         """Returns the bones of the second figure as lines that are seen through everything."""
         stage = self.stages[1]
         data = stage.posed(time)
@@ -111,7 +112,7 @@ def comparison_video(
     size: tuple[int, int] = HALF,
     azimuth: float = AZIMUTH,
     elevation: float = ELEVATION,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Watch | None = None,
 ) -> Path:
     """Writes a video with both motions; `size` is that of one figure's picture. Returns the path."""
     target = checked_path(path, VIDEOS)
@@ -125,10 +126,11 @@ def comparison_video(
     def frames() -> Iterator[Picture]:
         for k, time in enumerate(times):
             yield np.concatenate(comparison.moment(float(time), camera, (width, height), mp4), axis=1)
-            if progress is not None:
-                progress(k + 1, len(times))
+            if not reporter.report("drawing", (k + 1) / len(times)):
+                return  # what is drawn is kept
 
-    write_video(frames(), target, fps, (comparison.panels * width, height))
+    with watching(progress) as reporter:
+        write_video(frames(), target, fps, (comparison.panels * width, height))
     return target
 
 

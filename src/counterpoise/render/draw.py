@@ -9,7 +9,7 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.render.camera import Camera, view_axes
 from counterpoise.render.raycast import cast_picture, tables
-from counterpoise.render.scene import Look, Scene
+from counterpoise.render.scene import DrawnScene, Look
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
 
@@ -22,7 +22,7 @@ FIELD_CONTRAST = 0.16  # how much darker the dark squares of a height field are
 
 
 def draw(
-    scene: Scene, camera: Camera, size: tuple[int, int] = (960, 720), samples: int = 8, dither: bool = True
+    scene: DrawnScene, camera: Camera, size: tuple[int, int] = (960, 720), samples: int = 8, dither: bool = True
 ) -> Picture:
     """Returns bytes (height, width, 3) of a scene; pixels on edges are means of `samples` rays (0: no smoothing)."""
     width, height = checked_size(size)

@@ -25,7 +25,7 @@ from counterpoise.render.raycast import (
     SPHERE,
     Meshes,
 )
-from counterpoise.render.scene import Look, Scene
+from counterpoise.render.scene import DrawnScene, Look
 
 _KINDS = {
     int(mujoco.mjtGeom.mjGEOM_SPHERE): SPHERE,
@@ -48,7 +48,7 @@ class ModelSolids:
     geoms: Ints  # (n,) geom ids of the solids
     planes: Ints  # geom ids of the ground planes
     moving: Flags  # (n,) not fixed to the world
-    scene: Scene  # the solids, without poses
+    scene: DrawnScene  # the solids, without poses
 
     @classmethod
     def of(
@@ -90,7 +90,7 @@ class ModelSolids:
                 size[k] = np.abs(banks[mesh[k]].corners).max(axis=(0, 1)) + 1e-6
         kind = np.array([_KINDS[int(t)] for t in types[geoms]], dtype=np.int64)
         nowhere = {"position": np.zeros((len(geoms), 3)), "rotation": np.zeros((len(geoms), 3, 3))}
-        scene = Scene(
+        scene = DrawnScene(
             kind=kind,
             size=size,
             rgba=rgba,
@@ -102,7 +102,7 @@ class ModelSolids:
         )
         return cls(geoms, planes, moving[geoms], scene)
 
-    def placed(self, geom_xpos: ArrayLike, geom_xmat: ArrayLike, part: str = "all") -> Scene:
+    def placed(self, geom_xpos: ArrayLike, geom_xmat: ArrayLike, part: str = "all") -> DrawnScene:
         """Returns the scene with geoms at world positions (ngeom, 3) and rotations (ngeom, 3, 3) or (ngeom, 9).
 
         `part` is 'all', 'moving' (no planes, nothing fixed to the world) or 'scenery' (the rest).
@@ -121,7 +121,7 @@ class ModelSolids:
 
 def scene_from_model(
     model: mujoco.MjModel, geom_xpos: ArrayLike, geom_xmat: ArrayLike, look: Look | None = None
-) -> Scene:
+) -> DrawnScene:
     """Returns the scene of one model from its geoms' world poses, as in MjData; for many frames use `ModelSolids`."""
     return ModelSolids.of(model, look=look).placed(geom_xpos, geom_xmat)
 

@@ -9,7 +9,7 @@ from counterpoise.arrays import Array
 from counterpoise.render import palette
 from counterpoise.render.palette import RGBA
 from counterpoise.render.raycast import CAPSULE, CASTS_SHADOW, CONE, CYLINDER, EMISSIVE, ON_TOP, SPHERE
-from counterpoise.render.scene import Scene, joined
+from counterpoise.render.scene import DrawnScene, joined
 
 
 def frame_along(direction: ArrayLike) -> Array:
@@ -28,13 +28,13 @@ def solid(
     rotation: ArrayLike | None = None,
     rgba: RGBA = palette.MIDDLE,
     flags: int = CASTS_SHADOW,
-) -> Scene:
+) -> DrawnScene:
     """Returns a scene of one solid; `size` as in MuJoCo: (radius,), (radius, half length) or three half sizes."""
     padded = np.zeros(3)
     given = np.atleast_1d(np.asarray(size, dtype=float))
     padded[: len(given)] = given
     turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
-    return Scene(
+    return DrawnScene(
         kind=np.array([kind]),
         size=padded[None],
         position=np.asarray(position, dtype=float)[None],
@@ -45,10 +45,10 @@ def solid(
     )
 
 
-def marker(position: ArrayLike, radius: float = 0.03, rgba: RGBA = palette.COM, on_top: bool = True) -> Scene:
+def marker(position: ArrayLike, radius: float = 0.03, rgba: RGBA = palette.COM, on_top: bool = True) -> DrawnScene:
     """Returns a ball at a point, visible through what hides it; an empty scene where the point is nan."""
     if not np.isfinite(np.asarray(position, dtype=float)).all():
-        return Scene()
+        return DrawnScene()
     return solid(SPHERE, radius, position, rgba=rgba, flags=EMISSIVE | (ON_TOP if on_top else 0))
 
 
@@ -58,12 +58,12 @@ def arrow(
     rgba: RGBA = palette.FORCE,
     radius: float = 0.011,
     on_top: bool = False,
-) -> Scene:
+) -> DrawnScene:
     """Returns an arrow from `start` (3,) along `vector` (3,) [m], a shaft and a cone; an empty scene without length."""
     base, along = np.asarray(start, dtype=float), np.asarray(vector, dtype=float)
     length = float(np.linalg.norm(along))
     if not (np.isfinite(base).all() and np.isfinite(length) and length > 0.1 * radius):
-        return Scene()
+        return DrawnScene()
     unit, turn = along / length, frame_along(along)
     head = min(6.0 * radius, 0.6 * length)
     shaft = length - head
@@ -74,15 +74,17 @@ def arrow(
     return joined(parts)
 
 
-def disc(centre: ArrayLike, radius: float = 0.035, rgba: RGBA = palette.COP, normal: ArrayLike = (0, 0, 1)) -> Scene:
+def disc(
+    centre: ArrayLike, radius: float = 0.035, rgba: RGBA = palette.COP, normal: ArrayLike = (0, 0, 1)
+) -> DrawnScene:
     """Returns a flat disc on a surface, for a centre of pressure; an empty scene where the point is nan."""
     if not np.isfinite(np.asarray(centre, dtype=float)).all():
-        return Scene()
+        return DrawnScene()
     flags = EMISSIVE | ON_TOP
     return solid(CYLINDER, (radius, 0.12 * radius), centre, frame_along(normal), rgba, flags)
 
 
-def trail(points: ArrayLike, rgba: RGBA = palette.TRAIL, radius: float = 0.006, most: int = 160) -> Scene:
+def trail(points: ArrayLike, rgba: RGBA = palette.TRAIL, radius: float = 0.006, most: int = 160) -> DrawnScene:
     """Returns a polyline through points (n, 3), interrupted at rows with nan, of at most `most` segments."""
     path = np.atleast_2d(np.asarray(points, dtype=float))
     if len(path) > most + 1:
@@ -93,7 +95,7 @@ def trail(points: ArrayLike, rgba: RGBA = palette.TRAIL, radius: float = 0.006, 
     a, b, length = a[keep], b[keep], length[keep]
     n = len(a)
     turns = np.array([frame_along(d) for d in b - a]).reshape(n, 3, 3)
-    return Scene(
+    return DrawnScene(
         kind=np.full(n, CAPSULE),
         size=np.column_stack([np.full(n, radius), length / 2, np.zeros(n)]),
         position=(a + b) / 2,

@@ -14,7 +14,7 @@ from counterpoise.render import palette
 from counterpoise.render.model_solids import scene_from_model
 from counterpoise.render.overlays import frame_along, solid
 from counterpoise.render.raycast import CAPSULE
-from counterpoise.render.scene import Scene, joined
+from counterpoise.render.scene import DrawnScene, joined
 from counterpoise.simulate.world import World, build_stage
 from counterpoise.spacetime.optimize.request import Touch
 from counterpoise.spacetime.stunt.stunt import Stunt
@@ -35,12 +35,12 @@ class DrawnBar:
     end: Array  # (3,) [m]
 
 
-def props_of(stunt: Stunt) -> Scene:
+def props_of(stunt: Stunt) -> DrawnScene:
     """Returns the terrain of a stunt and the bars that it holds on to, as they are drawn."""
     return joined([*([terrain_scene(stunt.terrain)] if stunt.terrain else []), bars_scene(bars_of(stunt.contacts))])
 
 
-def terrain_scene(terrain: Terrain) -> Scene:
+def terrain_scene(terrain: Terrain) -> DrawnScene:
     """Returns the solids of a terrain and the plane under it."""
     model = build_stage(World(terrain=terrain), ()).model
     data = mujoco.MjData(model)
@@ -74,7 +74,7 @@ def bars_of(touches: Iterable[Touch]) -> list[DrawnBar]:
     return out
 
 
-def bars_scene(bars: Sequence[DrawnBar]) -> Scene:
+def bars_scene(bars: Sequence[DrawnBar]) -> DrawnScene:
     """Returns bars; level ones stand on posts."""
     parts = []
     for bar in bars:
@@ -85,7 +85,7 @@ def bars_scene(bars: Sequence[DrawnBar]) -> Scene:
     return joined(parts)
 
 
-def _rod(start: ArrayLike, end: ArrayLike, radius: float) -> Scene:
+def _rod(start: ArrayLike, end: ArrayLike, radius: float) -> DrawnScene:
     a, b = np.asarray(start, float), np.asarray(end, float)
     half = 0.5 * float(np.linalg.norm(b - a))
     return solid(CAPSULE, (radius, half), 0.5 * (a + b), frame_along(b - a), palette.SCENERY)

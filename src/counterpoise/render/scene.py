@@ -45,7 +45,7 @@ def _frozen(array: ArrayLike, dtype: Any = float) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class DrawnScene:
     """n solids in the world, ground planes, and the look they are drawn with."""
 
     kind: Ints = field(default_factory=lambda: np.zeros(0, np.int64))  # (n,) of raycast.SPHERE ...
@@ -72,13 +72,13 @@ class Scene:
         if not (np.isfinite(self.position).all() and np.isfinite(self.rotation).all()):
             raise BadValue("a scene needs finite poses; the motion holds nan or infinity", solids=n)
 
-    def __add__(self, other: Scene) -> Scene:
+    def __add__(self, other: DrawnScene) -> DrawnScene:
         return joined([self, other])
 
     def __len__(self) -> int:
         return len(self.kind)
 
-    def with_default_ground(self) -> Scene:
+    def with_default_ground(self) -> DrawnScene:
         """Returns this scene with a ground plane at z = 0, or at the foot of its height fields, if it has none."""
         if len(self.planes):
             return self
@@ -89,11 +89,11 @@ class Scene:
             ground[0, 0, 2] = min(ground[0, 0, 2], float(corners.min()) + self.position[i, 2])
         return replace(self, planes=ground)
 
-    def moved(self, shift: ArrayLike) -> Scene:
+    def moved(self, shift: ArrayLike) -> DrawnScene:
         """Returns this scene with all solids moved by `shift` (3,) [m]; the ground stays."""
         return replace(self, position=self.position + np.asarray(shift, dtype=float))
 
-    def as_ghost(self, colour: RGBA | None = palette.GHOST, alpha: float | None = None) -> Scene:
+    def as_ghost(self, colour: RGBA | None = palette.GHOST, alpha: float | None = None) -> DrawnScene:
         """Returns the solids see-through and without shadow, in one colour (None keeps their own)."""
         rgba = self.rgba.copy()
         if colour is not None:
@@ -101,7 +101,7 @@ class Scene:
         rgba[:, 3] = np.minimum(rgba[:, 3], palette.GHOST[3]) if alpha is None else alpha
         return replace(self, rgba=rgba, flags=self.flags & ~CASTS_SHADOW, planes=np.zeros((0, 4, 3)))
 
-    def faded(self, share: float, towards: RGBA = palette.HORIZON) -> Scene:
+    def faded(self, share: float, towards: RGBA = palette.HORIZON) -> DrawnScene:
         """Returns this scene with its colours moved towards another by `share`; used for earlier moments."""
         rgba = self.rgba.copy()
         rgba[:, :3] += (np.array(towards[:3]) - rgba[:, :3]) * share
@@ -111,11 +111,11 @@ class Scene:
 GROUND_PLANE = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def joined(scenes: Iterable[Scene]) -> Scene:
+def joined(scenes: Iterable[DrawnScene]) -> DrawnScene:
     """Returns all solids and planes of several scenes as one; the look is that of the first."""
     parts = list(scenes)
     if not parts:
-        return Scene()
+        return DrawnScene()
     banks: list[Meshes] = []
     first: dict[int, int] = {}  # where the meshes of a collection begin in the joined one
     total, mesh = 0, []
@@ -127,4 +127,4 @@ def joined(scenes: Iterable[Scene]) -> Scene:
         mesh.append(np.where(part.mesh >= 0, part.mesh + first[id(part.meshes)], -1))
     names = ("kind", "size", "position", "rotation", "rgba", "flags", "planes")
     arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return Scene(**arrays, mesh=np.concatenate(mesh), meshes=joined_meshes(banks), look=parts[0].look)
+    return DrawnScene(**arrays, mesh=np.concatenate(mesh), meshes=joined_meshes(banks), look=parts[0].look)

@@ -11,7 +11,7 @@ from counterpoise.render.meshes import joined_meshes, mesh_tree
 from counterpoise.render.model_solids import geom_colour
 from counterpoise.render.palette import RGBA
 from counterpoise.render.raycast import CASTS_SHADOW, MESH
-from counterpoise.render.scene import Look, Scene
+from counterpoise.render.scene import DrawnScene, Look
 
 
 class SkinnedFigure:
@@ -23,14 +23,14 @@ class SkinnedFigure:
         colours = [tint or _colour_of(character, int(body)) for body in self.skin.body]
         self.groups = {c: self.skin.faces[[k for k, other in enumerate(colours) if other == c]] for c in set(colours)}
 
-    def scene(self, places: Array, rotations: Array, look: Look) -> Scene:
+    def scene(self, places: Array, rotations: Array, look: Look) -> DrawnScene:
         """Returns the skin for the places (nbody, 3) and rotations (nbody, 3, 3) of the model's bodies."""
         at = np.concatenate([[0], self.bodies])
         points, normals = self.skin.posed(places[at], rotations[at])
         colours = sorted(self.groups)
         meshes = [mesh_tree(points[self.groups[c]], normals[self.groups[c]]) for c in colours]
         n = len(colours)
-        return Scene(
+        return DrawnScene(
             kind=np.full(n, MESH),
             size=np.array([np.abs(mesh.corners).max(axis=(0, 1)) + 1e-6 for mesh in meshes]),
             position=np.zeros((n, 3)),

@@ -14,7 +14,7 @@ from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
-from counterpoise.render.scene import Scene
+from counterpoise.render.scene import DrawnScene
 from counterpoise.render.take import Arrow, Take
 from counterpoise.simulate.recording import Recording
 
@@ -31,7 +31,7 @@ def take_of(
     ghost: Motion | None = None,
     ghost_offset: tuple[float, float, float] = (0.0, 0.0, 0.0),
     figure: int = 0,
-    props: Scene | None = None,
+    props: DrawnScene | None = None,
     smooth: bool = False,
 ) -> Take:
     """Returns a take of a character (in its neutral pose), a motion or a recording.

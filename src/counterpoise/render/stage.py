@@ -11,7 +11,7 @@ from counterpoise.render import palette
 from counterpoise.render.camera import AZIMUTH, ELEVATION, FIELD_OF_VIEW, Camera, frame_points, smoothed
 from counterpoise.render.model_solids import ModelSolids
 from counterpoise.render.overlays import arrow, disc, marker, trail
-from counterpoise.render.scene import Look, Scene, joined
+from counterpoise.render.scene import DrawnScene, Look, joined
 from counterpoise.render.skinned import SkinnedFigure
 from counterpoise.render.take import Take
 
@@ -46,7 +46,7 @@ class DrawnStage:
         mujoco.mj_kinematics(self.take.model, self._data)
         return self._data
 
-    def solids(self, time: float, part: str = "all") -> Scene:
+    def solids(self, time: float, part: str = "all") -> DrawnScene:
         """Returns the solids of the model and the props at `time`; `part` as in `ModelSolids.placed`."""
         data = self.posed(time)
         parts = [self._shapes.placed(data.geom_xpos, data.geom_xmat, part)]
@@ -57,7 +57,7 @@ class DrawnStage:
             parts += [skin.scene(data.xpos, turns, parts[0].look) for skin in self._skins]
         return parts[0] if len(parts) == 1 else joined(parts)
 
-    def overlays(self, time: float) -> list[Scene]:
+    def overlays(self, time: float) -> list[DrawnScene]:
         """Returns markers, arrows and trails at `time`."""
         take, parts = self.take, []
         row = int(np.argmin(np.abs(take.times - time)))
@@ -72,7 +72,7 @@ class DrawnStage:
             parts.append(disc(take.cop[row]))
         return parts
 
-    def scene(self, time: float) -> Scene:
+    def scene(self, time: float) -> DrawnScene:
         """Returns everything at `time`: world, figure, ghost, overlays, and a ground if the model has none."""
         parts = [self.solids(time)]
         if self._ghost is not None:

@@ -14,7 +14,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.render.palette import RGBA
-from counterpoise.render.scene import Scene
+from counterpoise.render.scene import DrawnScene
 
 Arrow = tuple[Any, ...]  # start (3,), vector (3,) [m], and optionally rgba
 Arrows = Callable[[float], Sequence[Arrow]] | Sequence[Sequence[Arrow]]
@@ -35,7 +35,7 @@ class Take:
     ghost_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)  # where the ghost stands beside the figure [m]
     tint: RGBA | None = None  # one colour for all that moves
     smooth: tuple[tuple[Character, int], ...] = ()  # figures drawn as smooth bodies, and their first body in the model
-    props: Scene | None = None  # what stands in the world beside the figure: terrain, bars
+    props: DrawnScene | None = None  # what stands in the world beside the figure: terrain, bars
 
     def __post_init__(self) -> None:
         times = np.atleast_1d(np.array(self.times, dtype=float))

@@ -13,6 +13,7 @@ from PIL import Image
 from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import whole_file
+from counterpoise.progress import Watch, watching
 from counterpoise.render.camera import AZIMUTH, ELEVATION, Camera
 from counterpoise.render.draw import Picture, checked_size, draw
 from counterpoise.render.pictures import checked_path, labelled
@@ -44,13 +45,13 @@ def video(
     clock: bool = False,
     look: Look | None = None,
     samples: int = 8,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Watch | None = None,
 ) -> Path:
     """Writes a video; the suffix chooses mp4, gif or webp. Returns the path.
 
     Frame k shows time start + k speed / fps. `camera` is 'track', 'fixed', a Camera, or a function of time.
-    `progress(done, frames)` is called after every frame. The file appears under its name only when it is complete.
-    Ctrl-C completes it with the frames drawn so far, then raises KeyboardInterrupt.
+    `progress` gets a report after every frame. The file appears under its name only when it is complete. A falsy answer
+    completes it with the frames drawn so far; so does Ctrl-C, which then raises KeyboardInterrupt.
     """
     subject = as_take(take)
     target = checked_path(path, VIDEOS)
@@ -73,10 +74,13 @@ def video(
             picture = draw(stage.scene(moment), view(moment), (width, height), samples, dither=mp4)
             words = "   ".join(([caption] if caption else []) + ([f"{moment:.2f} s"] if clock else []))
             yield labelled(picture, words) if words else picture
-            if progress is not None:
-                progress(k + 1, len(times))
+            if not reporter.report("drawing", (k + 1) / len(times), f"frame {k + 1} of {len(times)}"):
+                return
 
-    write_video(frames(), target, fps, (width, height))
+    with watching(progress) as reporter:
+        write_video(frames(), target, fps, (width, height))
+    if reporter.interrupted:
+        raise KeyboardInterrupt
     return target
 
 

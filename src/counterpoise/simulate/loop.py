@@ -7,7 +7,7 @@ inputs are enough to repeat the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from counterpoise.character.snapshot import SnapshotReader
 from counterpoise.character.state import State, state_of
 from counterpoise.control.basic import Controller
 from counterpoise.errors import BadValue
+from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import Driver, count_clamped, note_columns, one_controller_each, steps_per_tick
 from counterpoise.simulate.reading import is_sound
@@ -29,7 +30,6 @@ from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.start import start_states
 from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage, has_same_dynamics
 
-Progress = Callable[[float], None]  # called with the simulated seconds so far
 MOST_SECONDS = 3600.0  # [s] of one recording, which is several gigabytes for a human
 STEPS_PER_PROGRESS = 50  # steps between two calls of the progress function
 
@@ -43,12 +43,12 @@ def simulate(
     disturbances: Sequence[Disturbance] = (),
     start: State | Sequence[State] | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
 ) -> Recording:
     """Simulates one character, or several in one world. Returns the recording of everything that happened.
 
     Without a controller the joints are passive. `start` defaults to the neutral pose, at rest, on the ground. `seed` is
-    written into the recording. Ctrl-C stops the run and keeps what was done.
+    written into the recording. Ctrl-C, or a falsy answer of `progress`, stops the run and keeps what was done.
     """
     figures = (character,) if isinstance(character, Character) else tuple(character)
     if not figures:
@@ -62,10 +62,11 @@ def simulate(
     place = world if world is not None else World()
     stage = build_stage(place, figures)
     steps = max(1, round(seconds / place.timestep))
-    memories = [one.begin(figure) for one, figure in zip(controllers, figures, strict=True)]
-    run = Run(stage, controllers, memories, start_states(start, figures, place), RunLog(stage.model, steps), seed)
-    run.disturbances = disturbances
-    run.run(steps, progress)
+    with watching(progress) as reporter:
+        memories = [one.begin(figure) for one, figure in zip(controllers, figures, strict=True)]
+        run = Run(stage, controllers, memories, start_states(start, figures, place), RunLog(stage.model, steps), seed)
+        run.disturbances = disturbances
+        run.run(steps, reporter)
     return run.recording(0, None)
 
 
@@ -150,7 +151,7 @@ class Run:
         place = self.stage.places[figure]
         return State(q[place.qpos], v[place.dofs], self.time_of(self.steps))
 
-    def run(self, steps: int, progress: Progress | None) -> None:
+    def run(self, steps: int, reporter: Reporter) -> None:
         """Makes `steps` steps, or fewer if the run diverges or is interrupted; `status` says which."""
         self.status, first, last = "finished", self.steps, self.steps + steps
         try:
@@ -159,10 +160,15 @@ class Run:
                     self.status = "diverged"
                     break
                 self.steps = k + 1
-                if progress is not None and ((k - first) % STEPS_PER_PROGRESS == 0 or self.steps == last):
-                    progress((self.steps - first) * self.timestep)
+                if (k - first) % STEPS_PER_PROGRESS == 0 or self.steps == last:
+                    done = self.steps - first
+                    go_on = reporter.report("simulating", done / steps, f"{done * self.timestep:.3f} s")
+                    if not go_on and self.steps < last:
+                        self.status = "interrupted"
+                        break
         except KeyboardInterrupt:
             self.status = "interrupted"
+            reporter.interrupt()
 
     def _step(self, k: int) -> bool:
         """One physics step. Returns whether the new state is sound; if not, the state before it is the last row."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
+from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.simulate.recording import Recording
 
+STEPS_PER_PROGRESS = 100  # steps between two reports
 TOLERANCE = 1e-9  # [m, rad] difference of the final state up to which a replay counts as exact
 
 
@@ -27,8 +28,16 @@ class ReplayReport:
         return self.final_error <= TOLERANCE
 
 
-def replay(recording: Recording, progress: Callable[[float], None] | None = None) -> ReplayReport:
-    """Steps a new MjData through the recorded inputs and compares every row. Returns the differences."""
+def replay(recording: Recording, progress: Watch | None = None) -> ReplayReport:
+    """Steps a new MjData through the recorded inputs and compares every row. Returns the differences.
+
+    Stopped, it returns those of the `steps` that it has made.
+    """
+    with watching(progress) as reporter:
+        return _replayed(recording, reporter)
+
+
+def _replayed(recording: Recording, reporter: Reporter) -> ReplayReport:
     m = recording.model
     d = mujoco.MjData(m)
     d.qpos[:], d.qvel[:] = recording.qpos[0], recording.qvel[0]
@@ -42,6 +51,6 @@ def replay(recording: Recording, progress: Callable[[float], None] | None = None
         error = float(np.abs(d.qpos - recording.qpos[k + 1]).max(initial=0.0))
         if not error <= worst:
             worst, when = error, float(recording.time[k + 1])
-        if progress is not None and k % 100 == 0:
-            progress(k * recording.timestep)
+        if k % STEPS_PER_PROGRESS == 0 and not reporter.report("replaying", k / len(recording)):
+            return ReplayReport(k + 1, error, worst, when)
     return ReplayReport(len(recording) - 1, error, worst, when)

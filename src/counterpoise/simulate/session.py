@@ -19,9 +19,10 @@ from counterpoise.character.snapshot import take_body_poses, take_contact_places
 from counterpoise.character.state import State
 from counterpoise.control.basic import Controller
 from counterpoise.errors import BadValue
+from counterpoise.progress import Watch, watching
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import one_controller_each
-from counterpoise.simulate.loop import Progress, Run, check_seconds
+from counterpoise.simulate.loop import Run, check_seconds
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.run_log import RunLog
 from counterpoise.simulate.start import standing_start
@@ -143,7 +144,7 @@ class Session:
             carry = getattr(self._memory_of, "carry", None)
             self._memory = self._memory_of.begin(other) if carry is None else carry(self._memory, other)
 
-    def advance(self, seconds: float, progress: Progress | None = None) -> Recording:
+    def advance(self, seconds: float, progress: Watch | None = None) -> Recording:
         """Simulates the next `seconds`, rounded to whole physics steps. Returns the recording of this stretch.
 
         What the rounding leaves over is counted exactly and added to the next stretch.
@@ -160,7 +161,8 @@ class Session:
         run.disturbances = self.disturbances
         first, warm_start = run.steps, run.data.qacc_warmstart.copy()
         try:
-            run.run(steps, progress)
+            with watching(progress) as reporter:
+                run.run(steps, reporter)
         except BaseException:  # an error of the controller or a disturbance: the session stays where it came to
             self._stop()
             raise

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,18 +16,18 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish, jump_stunt
 from counterpoise.control.perform.planned_motion import PlannedMotion, fill_plan, plan_of_result
-from counterpoise.errors import CounterpoiseError, NotFound
+from counterpoise.errors import CounterpoiseError, NotFound, Stopped
 from counterpoise.files import open_archive, write_archive
 from counterpoise.objectives.surface import Surface
+from counterpoise.progress import Progress, Reporter, Watch, watching
 from counterpoise.spacetime.optimize.result import Result
-from counterpoise.spacetime.optimize.run import Progress
+from counterpoise.spacetime.optimize.run import OptimizeProgress
 
 VERSION = 3  # of the plans: a change of what is planned, or how, makes older files unused
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
 MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
 FOLDER = "COUNTERPOISE_PLANS"  # environment variable: the folder of kept plans; empty: none are kept on disk
-Watch = Callable[[Progress], bool | None]
 
 
 class JumpNotPlanned(NotFound):
@@ -74,12 +73,15 @@ def _optimised(character: Character, wish: JumpWish, tuning: JumpPlanTuning, wat
     their toes. Where that does not converge within `toe_iterations`, or costs much more, it stays flat-footed.
     """
     asked, flat = wish, replace(tuning, toes=0.0)
-    for _ in range(TRIES):
-        result = jump_stunt(character, wish, flat).optimize(callback=watch)
-        if result.ok:
-            rolled = _on_toes(character, wish, tuning, result, watch) if tuning.toes > 0.0 else None
-            return JumpPlan(plan_of_result(rolled or result), wish, _note(asked, wish))
-        wish = replace(wish, height=LOWER * wish.height)
+    with watching(watch) as reporter:
+        for _ in range(TRIES):
+            result = jump_stunt(character, wish, flat).optimize(callback=reporter)
+            rolled = _on_toes(character, wish, tuning, result, reporter) if result.ok and tuning.toes > 0.0 else None
+            if reporter.stopped:
+                raise Stopped(f"the search for a plan of {asked!r} was stopped")
+            if result.ok:
+                return JumpPlan(plan_of_result(rolled or result), wish, _note(asked, wish))
+            wish = replace(wish, height=LOWER * wish.height)
     raise JumpNotPlanned(
         f"no motion was found for {asked!r} of {character.name!r}: {_reason(result)}. Ask for less height, distance "
         "or twist, or for a stronger body"
@@ -87,15 +89,17 @@ def _optimised(character: Character, wish: JumpWish, tuning: JumpPlanTuning, wat
 
 
 def _on_toes(
-    character: Character, wish: JumpWish, tuning: JumpPlanTuning, flat: Result, watch: Watch | None
+    character: Character, wish: JumpWish, tuning: JumpPlanTuning, flat: Result, reporter: Reporter
 ) -> Result | None:
     """Returns the jump with feet that roll over their toes before take-off; None where that is not found soon."""
     first: list[int] = []
 
     def within(progress: Progress) -> bool:
+        reporter(progress)
+        if not isinstance(progress, OptimizeProgress):
+            return True
         first.append(progress.iteration)
-        go_on = watch is None or watch(progress) is not False
-        return go_on and progress.iteration - first[0] < tuning.toe_iterations
+        return progress.iteration - first[0] < tuning.toe_iterations
 
     result = jump_stunt(character, wish, tuning).optimize(callback=within, warm=flat)
     return result if result.ok and result.objective < tuning.toe_cost * flat.objective else None

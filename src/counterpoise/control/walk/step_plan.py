@@ -87,7 +87,7 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
 
 def _leg_reach(body: WalkingBody, t: WalkTuning) -> float:
     """Returns how far ahead of its hip a foot can land, with the hips as low as they may be [m]."""
-    low = (1.0 - t.hips_bend - t.deepest_dip) * body.hips_height
+    low = (1.0 - t.bend(body.legs[0].is_bent) - t.deepest_dip) * body.hips_height
     return min(
         math.sqrt(max(leg.longest**2 - (low - leg.ankle_height) ** 2, (LEAST_REACH * leg.longest) ** 2))
         for leg in body.legs

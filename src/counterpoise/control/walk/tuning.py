@@ -68,6 +68,7 @@ class WalkTuning:
     longest_left: float = 0.8  # later than usual
     # the hips
     hips_bend: float = 0.0097  # below standing height in mid-stance
+    bent_hips_bend: float = 0.05  # the same for bodies whose legs stand bent
     hips_dip: float = 0.0086  # at least, from mid-stance to landing
     deepest_dip: float = 0.06  # at most; steps that would need more are shorter
     hips_fall: float = 0.55  # [g] largest acceleration down
@@ -108,6 +109,7 @@ class WalkTuning:
     trunk_joint_weight: float = 4.0
     arm_joint_weight: float = 2.0
     leg_joint_weight: float = 0.01
+    bent_leg_joint_weight: float = 0.3  # of legs that stand bent: with a hock they may fold in many ways
     trunk_joint_stiffness: float = 14.2
     arm_joint_stiffness: float = 5.7
     leg_joint_stiffness: float = 4.7
@@ -119,6 +121,10 @@ class WalkTuning:
     force_rise: float = 0.16  # from no force to full force after a landing
     force_fall: float = 0.195  # and back before a foot leaves
     fallen: float = 0.65  # [standing heights of the hips] below this it has fallen
+
+    def bend(self, bent: bool) -> float:
+        """Returns how far below standing height the hips are in mid-stance."""
+        return self.bent_hips_bend if bent else self.hips_bend
 
     @cached_property
     def _hash(self) -> int:

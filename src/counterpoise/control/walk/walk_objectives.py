@@ -109,7 +109,7 @@ def _track(character: Character, t: WalkTuning) -> TrackPose:
     gains, weights = {"": t.trunk_joint_stiffness * pace2}, {"": t.trunk_joint_weight}
     for names, k, w in (
         (limbs.arms, t.arm_joint_stiffness, t.arm_joint_weight),
-        (limbs.legs, t.leg_joint_stiffness, t.leg_joint_weight),
+        (limbs.legs, t.leg_joint_stiffness, t.bent_leg_joint_weight if body.legs[0].is_bent else t.leg_joint_weight),
     ):
         gains |= dict.fromkeys(names, k * pace2)
         weights |= dict.fromkeys(names, w)

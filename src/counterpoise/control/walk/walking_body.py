@@ -24,6 +24,7 @@ Point = tuple[float, float, float]
 SIDES = ("left", "right")
 SIGN = (1.0, -1.0)  # of the left and the right side, along the body's left
 LONGEST = 0.998  # of the leg's straight length: a leg that is straighter than this cannot push
+BENT = 0.97  # of the leg's straight length: a leg that is shorter in the neutral pose stands bent
 KNEE_SAMPLES = 61  # of its range, to find where the leg is straight
 EXTENDED = 1.05  # of the leg's length in the neutral pose: legs that stand bent do not stretch farther than this
 
@@ -48,6 +49,7 @@ class WalkingLeg:
     half_width: float  # of the sole
     ankle_height: float  # above the sole
     longest: float  # hip to ankle, as far as the leg stretches in a walk
+    is_bent: bool  # the leg stands bent in the neutral pose, as a bird's does
     knee: int  # row of v of the knee's hinge
     knee_at: int  # place of the knee in q
     knee_sign: float  # of a bend in q
@@ -132,7 +134,8 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
         float(from_ankle[list(roles.heel), 0].mean()), float(from_ankle[list(roles.ball), 0].mean()),
         float(from_ankle[list(roles.front), 0].mean()),
         0.5 * max(float(np.ptp(places[list(part), 1])) for part in (roles.heel, roles.ball)),
-        float(ankle[2] - places[points, 2].min()), min(LONGEST * straight, EXTENDED * standing), hinge.dofs.start,
+        float(ankle[2] - places[points, 2].min()), min(LONGEST * straight, EXTENDED * standing),
+        standing < BENT * straight, hinge.dofs.start,
         hinge.qpos.start, *_knee(character, rest, roles, hinge.dofs.start, hinge.qpos.start),
         spatial.from_matrix(rest.rotation(foot.body)), rest.rotation(foot.body).T.copy(),
         spatial.from_matrix(rest.rotation(toe_body or foot.body)),

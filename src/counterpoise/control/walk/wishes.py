@@ -46,5 +46,5 @@ def step_shape(
 
 
 def _usual_width(body: WalkingBody) -> float:
-    """Returns the distance of the ankles in the neutral pose, or little more than that of the hips where it is wider."""
+    """Returns the distance of the ankles in the neutral pose; at most little more than that of the hips."""
     return min(body.stance_width, WIDEST_STANCE * 2.0 * body.half_width)

@@ -105,6 +105,24 @@ def build_gltf(clip: Clip, motion: Motion | None = None, smooth: bool = False) -
     return root, bytes(store.data)
 
 
+def build_static(name: str, surfaces: list[MeshSurface]) -> tuple[dict[str, Any], bytes]:
+    """Returns the JSON object and the one buffer of surfaces that stand still."""
+    store, title = _Store(), clean_name(name)
+    materials, primitives = _body(store, surfaces, 0)
+    root: dict[str, Any] = {
+        "asset": {"version": "2.0", "generator": GENERATOR},
+        "scene": 0,
+        "scenes": [{"name": title, "nodes": [0]}],
+        "nodes": [{"name": title, "mesh": 0}],
+        "meshes": [{"name": title, "primitives": primitives}],
+        "materials": materials,
+        "accessors": store.accessors,
+        "bufferViews": store.views,
+        "buffers": [{"byteLength": len(store.data)}],
+    }
+    return root, bytes(store.data)
+
+
 class _Store:
     """One buffer, its views and accessors, each aligned to four bytes."""
 
@@ -168,7 +186,7 @@ def _inverse_binds(skeleton: Skeleton) -> Array:
 
 
 def _body(store: _Store, body: list[MeshSurface], joints: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Returns materials, and a primitive for each: surfaces of one colour are joined."""
+    """Returns materials, and a primitive for each: surfaces of one colour are joined; without joints, unskinned."""
     colours: dict[RGBA, list[MeshSurface]] = {}
     for surface in body:
         colours.setdefault(surface.colour, []).append(surface)
@@ -187,14 +205,16 @@ def _body(store: _Store, body: list[MeshSurface], joints: int) -> tuple[list[dic
             if part.follows is not None and part.weights is not None:
                 rows = slice(start, start + len(part.points))
                 follow[rows], weights[rows] = np.where(part.weights > 0.0, part.follows, 0), part.weights
+        attributes = {
+            "POSITION": store.add(points, _FLOAT, _VERTICES, bounds=True),
+            "NORMAL": store.add(unit_in_32_bits(normals), _FLOAT, _VERTICES),
+        }
+        if joints:
+            attributes["JOINTS_0"] = store.add(follow, index_kind, _VERTICES)
+            attributes["WEIGHTS_0"] = store.add(weights, _FLOAT, _VERTICES)
         primitives.append(
             {
-                "attributes": {
-                    "POSITION": store.add(points, _FLOAT, _VERTICES, bounds=True),
-                    "NORMAL": store.add(unit_in_32_bits(normals), _FLOAT, _VERTICES),
-                    "JOINTS_0": store.add(follow, index_kind, _VERTICES),
-                    "WEIGHTS_0": store.add(weights, _FLOAT, _VERTICES),
-                },
+                "attributes": attributes,
                 "indices": store.add(
                     faces.reshape(-1, 1), _USHORT if len(points) < 65535 else _UINT, _INDICES, bounds=True
                 ),
@@ -273,4 +293,4 @@ def unit_in_32_bits(normals: Array) -> Array:
     return normals / np.linalg.norm(normals, axis=1, keepdims=True)
 
 
-__all__ = ["build_gltf", "read_clip", "write_clip"]
+__all__ = ["GENERATOR", "build_gltf", "build_static", "read_clip", "write_clip"]

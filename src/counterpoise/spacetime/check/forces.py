@@ -38,7 +38,7 @@ TORQUE_WEIGHT, FORCE_WEIGHT = 3e-3, 1e-6  # eps and delta
 SLIDING_SPEED = 0.1  # [m/s] at which the weight of a contact force doubles
 MIN_LOAD = 0.2  # [body weights] with less load, friction and centre of pressure have no meaning
 STOP_RIDGE = 1e-9  # relative, for stops whose gradients depend on each other
-PROGRESS_FRAMES = 64  # between two reports of progress
+PROGRESS_FRAMES = 32  # between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,16 +10,17 @@ Thresholds (`CheckTuning`) turn these measures into findings, a yes or no to eit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.errors import BadValue, unknown_name
+from counterpoise.errors import BadValue, Stopped, unknown_name
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow
+from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.spacetime.check.findings import Finding, find_all, plain
 from counterpoise.spacetime.check.flight import CarriedStretch, Flight, find_carried, find_flights, find_leaning
 from counterpoise.spacetime.check.forces import find_forces
@@ -143,25 +144,40 @@ def check_motion(
     contacts: Sequence[ContactWindow] | None = None,
     holds: Sequence[HeldBody | str] = (),
     tuning: CheckTuning | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Watch | None = None,
 ) -> CheckReport:
     """Returns a report on whether the motion is physically possible.
 
     Contacts of the feet are found in the motion (`find_contacts`) unless `contacts` are given. Other parts near the
     ground (hands, knees, a seat) may press on it too. `holds` names bodies that hold on to something that the motion
-    does not show. `progress` is called with the share that is done.
+    does not show. `progress` is told how far it is; a check that is stopped raises `Stopped`.
     """
     if not isinstance(motion, Motion):
         raise BadValue(f"check_motion takes a Motion (cp.read_motion reads one); got {type(motion).__name__}")
     tuning = tuning or CheckTuning()
+    with watching(progress) as reporter:
+        return _checked(motion, contacts, held_bodies(holds), tuning, reporter)
+
+
+def _checked(
+    motion: Motion,
+    contacts: Sequence[ContactWindow] | None,
+    holds: tuple[HeldBody, ...],
+    tuning: CheckTuning,
+    reporter: Reporter,
+) -> CheckReport:
     character = motion.character
+    _report(reporter, 0.0)
     frames = frames_of_motion(motion, tuning.smooth)
-    support = find_support(motion, frames, contacts, held_bodies(holds), tuning)
-    forces = find_forces(frames, support, tuning, progress)
+    _report(reporter, 0.01)
+    support = find_support(motion, frames, contacts, holds, tuning, lambda: _report(reporter, 0.01))
+    forces = find_forces(frames, support, tuning, lambda share: _report(reporter, 0.02 + 0.96 * share))
     carried, carried_frames = find_carried(frames, support, forces, tuning)
+    _report(reporter, 0.98)
     measured = measure_frames(frames, support, forces, carried_frames, tuning)
     flights = find_flights(frames, support, forces, carried_frames, tuning)
     limits, strength = find_limits(frames), find_strength(frames, forces, measured)
+    _report(reporter, 0.99)
     findings = find_all(character, measured, flights, carried, limits, strength, tuning)
     leaning = find_leaning(frames, support, forces, tuning)
     hints = hints_of(frames, support, findings, leaning, tuning, motion.source is not None)
@@ -186,6 +202,12 @@ def check_motion(
         frames=measured,
         verdict=verdict_of(character, findings, hints, measured),
     )
+
+
+def _report(reporter: Reporter, share: float) -> None:
+    """Reports how far a check is. One that should stop ends here: a part of a motion is not judged."""
+    if not reporter.report("checking", share):
+        raise Stopped(f"the check was stopped when {100 * share:.0f}% were done; there is no report")
 
 
 def held_bodies(holds: Sequence[HeldBody | str]) -> tuple[HeldBody, ...]:

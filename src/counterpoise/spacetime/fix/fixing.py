@@ -11,17 +11,20 @@ the residual forces that are left are removed by a smooth deviation, as small as
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.kinematics import body_frames
-from counterpoise.errors import BadValue
+from counterpoise.errors import BadValue, Stopped
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow, find_contacts, runs
 from counterpoise.motion.curves import ease
+from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.spacetime.check.frames import fit_locally, fit_reach, frames_of_motion
 from counterpoise.spacetime.check.report import CheckReport, check_motion, held_bodies
 from counterpoise.spacetime.check.support import HeldBody
@@ -32,7 +35,7 @@ from counterpoise.spacetime.fix.leaps import bridge_leaps, find_leaps
 from counterpoise.spacetime.fix.result import FixResult, TimeStretch
 from counterpoise.spacetime.fix.task import build_task
 from counterpoise.spacetime.fix.tuning import FixTuning
-from counterpoise.spacetime.fix.windows import Progress, solve_windows
+from counterpoise.spacetime.fix.windows import solve_windows
 
 MIN_FRAMES = 12
 CONTACT_ROUNDS = 2  # most searches for contacts after the feet were put still
@@ -55,39 +58,63 @@ def fix_motion(
     contacts: Sequence[ContactWindow] | None = None,
     holds: Sequence[HeldBody | str] = (),
     tuning: FixTuning | None = None,
-    progress: Progress | None = None,
+    progress: Watch | None = None,
 ) -> FixResult:
     """Returns the least changed motion that is physically possible: same character, times and name.
 
     Contacts of the feet are found in the motion unless `contacts` are given; `holds` are as in `check_motion`.
-    `progress` is called with the stage and the share that is done. After an interrupt, the windows that are done are
-    kept and the rest of the motion is unchanged.
+    `progress` is told how far it is. Stopped, by a falsy answer or by Ctrl-C, it keeps the windows that are done and
+    leaves the rest of the motion unchanged.
     """
-    began = time.perf_counter()
     if not isinstance(motion, Motion):
         raise BadValue(f"fix_motion takes a Motion (cp.read_motion reads one); got {type(motion).__name__}")
     if len(motion) < MIN_FRAMES:
         raise BadValue(
             f"a motion of {len(motion)} frames is too short to fix; {MIN_FRAMES} are needed", frames=len(motion)
         )
-    tuning, report = tuning or FixTuning(), progress or (lambda stage, share: None)
-    held, character = held_bodies(holds), motion.character
-    report("checking", 0.0)
-    checks = CheckTuning(friction=tuning.friction, floor=tuning.floor, smooth=tuning.smooth).without_doubt()
-    found = check_motion(motion, contacts=contacts, holds=held, tuning=checks)
-    checks = replace(checks, floor=found.floor)
+    asked = _Request(motion, contacts, held_bodies(holds), tuning or FixTuning(), time.perf_counter())
+    with watching(progress) as reporter:
+        try:
+            return _fixed(asked, reporter)
+        except Stopped:
+            return _unchanged(asked)
 
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What is to be fixed."""
+
+    motion: Motion
+    contacts: Sequence[ContactWindow] | None
+    holds: tuple[HeldBody, ...]
+    tuning: FixTuning
+    began: float  # [s] on the clock
+
+    @property
+    def checks(self) -> CheckTuning:
+        t = self.tuning
+        return CheckTuning(friction=t.friction, floor=t.floor, smooth=t.smooth).without_doubt()
+
+
+def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
+    """The steps of a fix, each a name."""
+    motion, tuning, held, character = asked.motion, asked.tuning, asked.holds, asked.motion.character
+    found = check_motion(motion, contacts=asked.contacts, holds=held, tuning=asked.checks, progress=reporter)
+    checks = replace(asked.checks, floor=found.floor)
     open_ended = replace(motion, loop=False, travel=False, ends="free")
     even = replace(open_ended, times=found.frames.times, poses=frames_of_motion(motion, 0.0).raw)
     leaps = find_leaps(even, tuning)
-    report("feet", 0.0)
-    footed = _put_feet_down(even, _cleaned(even, leaps, tuning), found, checks, tuning, contacts is None)
-    report("feet", 1.0)
+    _go_on(reporter, "feet", 0.0)
+    footed = _put_feet_down(
+        even, _cleaned(even, leaps, tuning), found, checks, tuning, reporter, asked.contacts is None
+    )
+    _go_on(reporter, "feet", 1.0)
     task = build_task(footed.motion, footed.ground, footed.contacts, held, checks, tuning)
     x = np.zeros((task.basis.coefficients, len(task.free)))
-    windows, done, stopped = solve_windows(task, x, found.frames.carried, report)
-    report("physics", 1.0)
-
+    windows, done, stopped = solve_windows(task, x, found.frames.carried, reporter)
+    if not windows:
+        raise Stopped("the fix was stopped before its first window was done")
+    reporter.report("physics", 1.0)
     changed = task.changed(x, slice(0, len(task.motion)))
     poses = settle_feet(character, even.times, changed, footed.ground)
     if stopped:
@@ -95,28 +122,59 @@ def fix_motion(
         poses = character.integrate(even.poses, share[:, None] * character.difference(even.poses, poses))
     own = len(even) == len(motion) and np.array_equal(even.times, motion.times)
     out = replace(open_ended, poses=poses if own else replace(footed.motion, poses=poses).sample(motion.times).q)
-    report("checking", 1.0)
-    same = footed.contacts == found.contacts
-    before = found if same else check_motion(motion, contacts=footed.contacts, holds=held, tuning=checks)
-    after = check_motion(out, contacts=footed.contacts, holds=held, tuning=checks)
-    distance = _distance(motion, out)
+    check = partial(check_motion, contacts=footed.contacts, holds=held, tuning=checks)
+    before = partial(_known, found) if footed.contacts == found.contacts else partial(check, motion)
+    result = _result(asked, out, before, partial(check, out), footed.contacts, stopped)
+    result = replace(
+        result, windows=windows, frozen=task.frozen,
+        leaps=tuple(TimeStretch(float(even.times[a]), float(even.times[b - 1]), 0.0) for a, b in leaps),
+    )  # fmt: skip
+    if reporter.stopped:  # the checks take a while: they are made when somebody asks for them
+        return result
+    with suppress(Stopped):
+        before, after = partial(_known, result.before), partial(_known, result.after)
+        result = replace(result, left=_left(result.after, tuning), before_check=before, after_check=after)
+    return replace(result, seconds=time.perf_counter() - asked.began)
+
+
+def _unchanged(asked: _Request) -> FixResult:
+    """Returns the result of a fix that was stopped before anything was done."""
+    check = partial(check_motion, asked.motion, contacts=asked.contacts, holds=asked.holds, tuning=asked.checks)
+    return _result(asked, asked.motion, check, check, tuple(asked.contacts or ()), True)
+
+
+def _result(
+    asked: _Request, out: Motion, before: Callable[[], CheckReport], after: Callable[[], CheckReport],
+    contacts: tuple[ContactWindow, ...], stopped: bool,
+) -> FixResult:  # fmt: skip
+    distance = _distance(asked.motion, out)
     at = np.unravel_index(int(distance.argmax()), distance.shape)
     return FixResult(
         motion=out,
-        before=before,
-        after=after,
-        contacts=footed.contacts,
-        windows=windows,
-        leaps=tuple(TimeStretch(float(even.times[a]), float(even.times[b - 1]), 0.0) for a, b in leaps),
-        left=_left(after, tuning),
-        frozen=task.frozen,
+        before_check=before,
+        after_check=after,
+        contacts=contacts,
+        windows=(),
+        leaps=(),
+        left=(),
+        frozen=(),
         change=float(distance.mean()),
         largest=float(distance[at]),
-        largest_body=str(character.model.body(int(at[1]) + 1).name),
-        largest_time=float(motion.times[at[0]]),
-        seconds=time.perf_counter() - began,
+        largest_body=str(out.character.model.body(int(at[1]) + 1).name),
+        largest_time=float(out.times[at[0]]),
+        seconds=time.perf_counter() - asked.began,
         stopped=stopped,
     )
+
+
+def _known(report: CheckReport) -> CheckReport:
+    return report
+
+
+def _go_on(reporter: Reporter, stage: str, share: float) -> None:
+    """Reports; raises Stopped where the fix should stop before there is anything to keep."""
+    if not reporter.report(stage, share):
+        raise Stopped("the fix was stopped before its first window was done")
 
 
 def _cleaned(even: Motion, leaps: Sequence[tuple[int, int]], tuning: FixTuning) -> Array:
@@ -129,8 +187,9 @@ def _cleaned(even: Motion, leaps: Sequence[tuple[int, int]], tuning: FixTuning) 
 
 
 def _put_feet_down(
-    even: Motion, poses: Array, found: CheckReport, checks: CheckTuning, tuning: FixTuning, search: bool
-) -> _Footed:
+    even: Motion, poses: Array, found: CheckReport, checks: CheckTuning, tuning: FixTuning, reporter: Reporter,
+    search: bool,
+) -> _Footed:  # fmt: skip
     """Returns the motion with its feet in place.
 
     If `search`, contacts are lengthened, and found again after the feet were put still: they may stand for longer.
@@ -139,8 +198,11 @@ def _put_feet_down(
     step = even.duration / (len(even) - 1)
 
     def placed(contacts: tuple[ContactWindow, ...]) -> _Footed:
+        pause = partial(_go_on, reporter, "feet", 0.2)
+        pause()
         ground = plan_ground(character, times, poses, contacts, found.floor)
-        return _Footed(replace(even, poses=place_feet(character, poses, step, ground)), contacts, ground)
+        pause()
+        return _Footed(replace(even, poses=place_feet(character, poses, step, ground, pause)), contacts, ground)
 
     contacts = within_reach(character, times, poses, found.contacts, highest)
     if not search:

@@ -16,6 +16,7 @@ final coefficients of the one before, so the time grows linearly with the length
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -220,12 +221,17 @@ class Window:
         inside = slice((self.first - start) * nf, (self.last - start) * nf)
         return band[inside], gradient.ravel()[inside]
 
-    def improve(self, max_steps: int, tolerance: float) -> tuple[float, float, int]:
-        """Takes damped Gauss-Newton steps; x changes in place. Returns costs before and after, and the steps taken."""
+    def improve(
+        self, max_steps: int, tolerance: float, go_on: Callable[[], bool] = lambda: True
+    ) -> tuple[float, float, int]:
+        """Takes damped Gauss-Newton steps, as long as `go_on` says so; x changes in place.
+
+        Returns the costs before and after, and the steps taken.
+        """
         now = self.evaluate(self.x)
         before, damping, steps, small_gains = now.cost, 0.0, 0, 0
         scale = np.tile((self.task.lever / self.task.tuning.near) ** 2, self.last - self.first)
-        while steps < max_steps:
+        while steps < max_steps and go_on():
             band, g = self.normal_equations(now)
             diagonal = band[:, 0] + RIDGE * band[:, 0] + POSE_RIDGE * scale
             after, share = now, 0.0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from counterpoise.motion import Motion
@@ -39,8 +40,8 @@ class FixResult:
     """The fixed motion, checked before and after with the same contacts, and what was changed."""
 
     motion: Motion
-    before: CheckReport
-    after: CheckReport
+    before_check: Callable[[], CheckReport]  # see `before`
+    after_check: Callable[[], CheckReport]  # see `after`
     contacts: tuple[ContactWindow, ...]  # in both reports
     windows: tuple[FixedWindow, ...]
     leaps: tuple[TimeStretch, ...]  # errors of the capture that were bridged
@@ -52,6 +53,16 @@ class FixResult:
     largest_time: float  # [s] ... at this time
     seconds: float  # [s] of work
     stopped: bool  # whether it was interrupted; then the rest of the motion is unchanged
+
+    @cached_property
+    def before(self) -> CheckReport:
+        """The check of the motion as it was. After a stop it is made when it is first asked for."""
+        return self.before_check()
+
+    @cached_property
+    def after(self) -> CheckReport:
+        """The check of the fixed motion. After a stop it is made when it is first asked for."""
+        return self.after_check()
 
     @property
     def summary(self) -> str:
@@ -101,7 +112,8 @@ def summary_of(result: FixResult) -> str:
         spans = _when([(s.start, s.end) for s in result.left])
         parts.append(f"Not made possible at {spans}: a residual of up to {100.0 * worst:.0f}% of body weight remains.")
     if result.stopped:
-        parts.append(f"Stopped: from {result.windows[-1].end:.2f} s on the motion is unchanged.")
+        where = f"from {result.windows[-1].end:.2f} s on " if result.windows else ""
+        parts.append(f"Stopped: {where}the motion is unchanged.")
     return " ".join(parts)
 
 

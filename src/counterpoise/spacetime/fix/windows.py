@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from counterpoise.arrays import Array, Flags
+from counterpoise.progress import Reporter
 from counterpoise.spacetime.check.support import widened
 from counterpoise.spacetime.fix.physics import Window
 from counterpoise.spacetime.fix.result import FixedWindow
 from counterpoise.spacetime.fix.task import FixTask
-
-Progress = Callable[[str, float], None]
 
 GIVEN_UP_POSE_WEIGHT = 1000.0  # factor on the cost of changing a frame that is given up
 GIVE_UP_NEIGHBOURS = 0.4  # [s] frames this near to one that moved too far are given up too, if they began impossible
@@ -37,7 +37,7 @@ class FrameWeights:
 
 
 def solve_windows(
-    task: FixTask, x: Array, carried: Flags, progress: Progress
+    task: FixTask, x: Array, carried: Flags, reporter: Reporter
 ) -> tuple[tuple[FixedWindow, ...], float, bool]:
     """Solves all windows; x changes in place. Returns the windows, the end of the last [s], and whether it was stopped.
 
@@ -57,13 +57,16 @@ def solve_windows(
         last = first + per + over
         if total - last < per // 2:
             last = total
-        progress("physics", first / total)
+        message = f"window at {until:.2f} s"
+        go_on = reporter.report("physics", first / total, message)
         try:
-            cost, steps = solve_window(task, x, first, last, weights)
+            if go_on:
+                going = partial(reporter.report, "physics", first / total, message)
+                cost, steps = solve_window(task, x, first, last, weights, going)
         except KeyboardInterrupt:
+            reporter.interrupt()
+        if reporter.stopped:
             x[first:] = 0.0
-            if not out:
-                raise
             return tuple(out), until, True
         done = total if last == total else first + per
         frame = n - 1 if done == total else min(max(done - basis.edge - 3, 0) * basis.per, n - 1)
@@ -82,11 +85,12 @@ def _initial_weights(task: FixTask, carried: Flags) -> FrameWeights:
 
 
 def solve_window(
-    task: FixTask, x: Array, first: int, last: int, weights: FrameWeights
+    task: FixTask, x: Array, first: int, last: int, weights: FrameWeights, go_on: Callable[[], bool]
 ) -> tuple[tuple[float, float], int]:
     """Solves one window; x and the weights change in place. Returns the costs before and after, and the steps taken.
 
-    If frames stay impossible, the window is solved again from the start without their forces.
+    If frames stay impossible, the window is solved again from the start without their forces. `go_on` is asked at every
+    step; once it says no, x is somewhere on the way.
     """
     began, steps, cost = x[first:last].copy(), 0, (0.0, 0.0)
     tuning, step = task.tuning, task.basis.step
@@ -99,11 +103,13 @@ def solve_window(
     for _ in range(MAX_ATTEMPTS):
         window = Window(task, x, first, last, weights.force, weights.pose)
         impossible_before = _impossible(window, x)
-        before, after, more = window.improve(half, FIRST_TOLERANCE)
+        before, after, more = window.improve(half, FIRST_TOLERANCE, go_on)
         steps += more
         for _ in range(REFINEMENTS):
+            if not go_on():
+                return cost, steps
             window.find_pressing_points()
-            _, after, more = window.improve(half, TOLERANCE)
+            _, after, more = window.improve(half, TOLERANCE, go_on)
             steps, cost = steps + more, (before, after)
             given_up = _impossible(window, x) & (window.force_weights > MIN_FORCE_WEIGHT) & inside[window.picked]
             far = window.distance(x) > tuning.give_up_distance

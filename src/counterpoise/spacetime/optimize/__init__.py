@@ -15,12 +15,33 @@ from counterpoise.spacetime.optimize.requirements.place import Place
 from counterpoise.spacetime.optimize.requirements.require import Require
 from counterpoise.spacetime.optimize.requirements.torque import Effort, TorqueLimit
 from counterpoise.spacetime.optimize.result import Result, Violation
-from counterpoise.spacetime.optimize.run import Progress
+from counterpoise.spacetime.optimize.run import OptimizeProgress
 from counterpoise.spacetime.optimize.solve import optimize_motion, solve_motion
 from counterpoise.spacetime.optimize.tuning import MotionTuning
 
 __all__ = [
-    "Apart", "Apex", "Clear", "ContactForces", "Cycle", "Effort", "Facing", "Key", "Moment", "MotionProblem",
-    "MotionTuning", "Place", "Progress", "Require", "Requirement", "Result", "Strain", "Taste", "TorqueLimit", "Touch",
-    "Violation", "build_motion_problem", "optimize_motion", "solve_motion",
+    "Apart",
+    "Apex",
+    "Clear",
+    "ContactForces",
+    "Cycle",
+    "Effort",
+    "Facing",
+    "Key",
+    "Moment",
+    "MotionProblem",
+    "MotionTuning",
+    "OptimizeProgress",
+    "Place",
+    "Require",
+    "Requirement",
+    "Result",
+    "Strain",
+    "Taste",
+    "TorqueLimit",
+    "Touch",
+    "Violation",
+    "build_motion_problem",
+    "optimize_motion",
+    "solve_motion",
 ]  # fmt: skip

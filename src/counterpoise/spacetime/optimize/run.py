@@ -11,6 +11,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import Progress, Reporter
 from counterpoise.solve.nonlinear import NonlinearProgram, solve_nonlinear
 from counterpoise.spacetime.optimize.curve import curve_of
 from counterpoise.spacetime.optimize.merit import Merit
@@ -23,52 +24,65 @@ OPTIONS: dict[str, Any] = {
     "mumps_pivot_order": 0,  # approximate minimum degree: the fastest ordering on our motions
 }  # fmt: skip
 MISSED_ROW_FACTOR = 2.0  # rows left out matter when they are violated by more than this times the worst of the others
+SHARE_TOLERANCE = 1e-6  # violation at which the reported share is 1
 BETTER_SHARE = 0.5  # the best candidate seen is taken where its violation is below this share of the last one's
 
-Progressed: TypeAlias = "Callable[[Progress], bool | None]"
 Enough: TypeAlias = Callable[[list[float]], bool]  # violations of all iterations so far -> whether to end the run
 
 
 @dataclass(frozen=True)
-class Progress:
-    """One iteration, as the callback gets it."""
+class OptimizeProgress(Progress):
+    """One iteration of the optimiser. The share counts orders of magnitude from the first violation to tolerance."""
 
-    iteration: int
-    objective: float
-    violation: float  # the largest, scaled
-    worst: str  # the constraint that has it
-    seconds: float
-    exact: bool  # whether a good motion is found and is now being made exact
+    iteration: int = 0
+    objective: float = 0.0
+    violation: float = 0.0  # the largest, scaled
+    worst: str = ""  # the constraint that has it
+    seconds: float = 0.0
+    exact: bool = False  # whether a good motion is found and is now being made exact
     motion: Callable[[], Motion] = field(repr=False, default=lambda: None)  # type: ignore[assignment]
 
 
 @dataclass(eq=False)
 class Monitor:
-    """What goes on over all runs of one solve: time, iterations, the user's callback."""
+    """What goes on over all runs of one solve: time, iterations, who watches."""
 
-    callback: Progressed | None = None
+    reporter: Reporter
     began: float = field(default_factory=clock.perf_counter)
     iterations: int = 0
-    stopped: bool = False  # by the callback
+    first_violation: float = 0.0
+    share: float = 0.0  # of the way that was reported
+
+    @property
+    def stopped(self) -> bool:
+        return self.reporter.stopped
 
     @property
     def seconds(self) -> float:
         return clock.perf_counter() - self.began
 
     def report(self, program: MotionProgram, x: Array, exact: bool) -> None:
-        """Counts an iteration and shows it to the callback, which may stop the solve."""
+        """Counts an iteration and shows it to whoever watches and may stop the solve."""
         self.iterations += 1
-        if self.callback is None:
+        if not self.reporter.watched:
             return
         off, problem = program.violation(x), program.problem
-        progress = Progress(
-            self.iterations, problem.cost.value(problem.evaluation, x), float(off.max(initial=0.0)),
-            program.worst_block(off), self.seconds, exact, lambda: curve_of(problem, x).motion(),
+        violation, worst = float(off.max(initial=0.0)), program.worst_block(off)
+        self.share = max(self.share, self._share(violation))
+        message = f"iteration {self.iterations}, worst violation {violation:.0e} {worst}"
+        self.reporter(
+            OptimizeProgress(
+                "making exact" if exact else "optimising", self.share, message, self.iterations,
+                problem.cost.value(problem.evaluation, x), violation, worst, self.seconds, exact,
+                lambda: curve_of(problem, x).motion(),
+            )
         )  # fmt: skip
-        try:
-            self.stopped = self.callback(progress) is False
-        except KeyboardInterrupt:
-            self.stopped = True
+
+    def _share(self, violation: float) -> float:
+        """Returns how much of the way to the tolerance is done, in orders of magnitude."""
+        self.first_violation = max(self.first_violation, violation, 10.0 * SHARE_TOLERANCE)
+        way = np.log10(self.first_violation / SHARE_TOLERANCE)
+        return float(np.clip(np.log10(self.first_violation / max(violation, SHARE_TOLERANCE)) / way, 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize.build import build_motion_problem, build_problem
 from counterpoise.spacetime.optimize.moments import RATE, Time
 from counterpoise.spacetime.optimize.near import with_rows_apart, with_rows_near
@@ -23,7 +24,7 @@ from counterpoise.spacetime.optimize.program import MotionProgram
 from counterpoise.spacetime.optimize.request import Key, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement
 from counterpoise.spacetime.optimize.result import Candidate, Result, Violation, make_result
-from counterpoise.spacetime.optimize.run import Monitor, Progressed
+from counterpoise.spacetime.optimize.run import Monitor
 from counterpoise.spacetime.optimize.stages import Stages
 from counterpoise.spacetime.optimize.symmetry import Image, find_image
 from counterpoise.spacetime.optimize.tuning import MotionTuning
@@ -48,7 +49,7 @@ def optimize_motion(
     terrain: Terrain | None = None,
     strides: int | None = None,
     symmetric: bool = True,
-    callback: Progressed | None = None,
+    callback: Watch | None = None,
     warm: Result | None = None,
     tuning: MotionTuning | None = None,
 ) -> Result:
@@ -59,14 +60,16 @@ def optimize_motion(
     end, rate) with a rate of their own. `clear` names bodies that stay above the ground (default: all). All bodies keep
     out of the boxes, ramps, stairs and stones of `terrain`. `strides` downhill follow the first exact
     motion, at about a third of its time each. A problem that is its own mirror image in a plane y = c is solved as
-    such, in half the variables, unless `symmetric` is False. `callback` gets every iteration and stops the search by
-    returning False; the best motion so far is kept. `warm` is an earlier result to start from, as after moving a key.
+    such, in half the variables, unless `symmetric` is False. `callback` gets every iteration (`OptimizeProgress`); a
+    falsy answer stops the search, and the best motion so far is kept. `warm` is an earlier result to start from, as
+    after moving a key.
     """
-    problem = build_motion_problem(
-        character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
-        clear=clear, terrain=terrain,
-    )  # fmt: skip
-    return solve_motion(problem, strides=strides, symmetric=symmetric, callback=callback, warm=warm, tuning=tuning)
+    with watching(callback) as reporter:
+        problem = build_motion_problem(
+            character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
+            clear=clear, terrain=terrain,
+        )  # fmt: skip
+        return solve_motion(problem, strides=strides, symmetric=symmetric, callback=reporter, warm=warm, tuning=tuning)
 
 
 def solve_motion(
@@ -74,7 +77,7 @@ def solve_motion(
     *,
     strides: int | None = None,
     symmetric: bool = True,
-    callback: Progressed | None = None,
+    callback: Watch | None = None,
     warm: Result | None = None,
     options: Mapping[str, Any] | None = None,
     tuning: MotionTuning | None = None,
@@ -85,7 +88,15 @@ def solve_motion(
     is the motion that violates it least. `options` go to the solver's search.
     """
     t = tuning or MotionTuning()
-    how = _How(Monitor(callback), t if strides is None else replace(t, strides=strides), symmetric, options or {})
+    with watching(callback) as reporter:
+        return _solved(problem, Monitor(reporter), t, strides, symmetric, warm, options or {})
+
+
+def _solved(
+    problem: MotionProblem, monitor: Monitor, t: MotionTuning, strides: int | None, symmetric: bool,
+    warm: Result | None, options: Mapping[str, Any],
+) -> Result:  # fmt: skip
+    how = _How(monitor, t if strides is None else replace(t, strides=strides), symmetric, options)
     found = _solve(problem, how, warm)
     if not how.done(found):
         free = found.problem.without_apart()

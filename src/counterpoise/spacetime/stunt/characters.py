@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -9,10 +10,13 @@ from counterpoise.character.character import Character
 from counterpoise.character.library import character as library_character
 from counterpoise.character.library import library
 from counterpoise.character.loading import load_character
-from counterpoise.errors import unknown_name
+from counterpoise.errors import BadFile, BadValue, unknown_name
+from counterpoise.motion.files.hub import read_motion
 from counterpoise.spacetime.stunt.reading import Table
 
 BODY_FILES = (".xml", ".mjcf", ".urdf")
+KEPT_BODIES = 16  # bodies of files that are kept
+SKELETON_FILES = (".bvh", ".glb", ".gltf", ".asf", ".amc")  # motion files, whose skeletons become bodies
 
 
 def read_character(top: Table) -> Character:
@@ -23,13 +27,13 @@ def read_character(top: Table) -> Character:
         return library_character("human")
     if isinstance(value, str):
         with top.at("character"):
-            if FilePath(value).suffix.lower() in BODY_FILES:
-                return load_character(top.source.folder / value)
+            if FilePath(value).suffix.lower() in (*BODY_FILES, *SKELETON_FILES):
+                return _loaded(top.source.folder / value, {})
             return library_character(value)
     table = top.table("character", "[character]")
     assert table is not None
     name = table.text("name", wanted)
-    file = table.text("file", "the path of an .xml or .urdf file")
+    file = table.text("file", "the path of an .xml, .urdf or .bvh file")
     if (name is None) == (file is None):
         raise table.fault(None, "[character] has either name, a character of the library, or file, the file of a body")
     if file is not None:
@@ -43,7 +47,25 @@ def _from_file(top: Table, table: Table, file: str) -> Character:
     options["root"] = table.text("root", "the name of a body")
     table.done()
     with table.at("file"):
-        return load_character(top.source.folder / file, **{k: v for k, v in options.items() if v is not None})
+        return _loaded(top.source.folder / file, {k: v for k, v in options.items() if v is not None})
+
+
+def _loaded(path: FilePath, options: dict[str, Any]) -> Character:
+    """Returns the body of a file; of a file that has not changed the same one as before."""
+    if not path.is_file():
+        raise BadFile(f"no file {str(path)!r}", path=str(path))
+    about = path.stat()
+    given = tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in options.items())
+    return _load(path.resolve(), about.st_mtime_ns, about.st_size, given)
+
+
+@lru_cache(maxsize=KEPT_BODIES)
+def _load(path: FilePath, changed: int, size: int, options: tuple[tuple[str, Any], ...]) -> Character:
+    if path.suffix.lower() in SKELETON_FILES:
+        if options:
+            raise BadValue(f"feet, hands and root of {path.name!r} are found in its skeleton: leave them out")
+        return read_motion(path).character
+    return load_character(path, **dict(options))
 
 
 def _from_library(table: Table, name: str) -> Character:

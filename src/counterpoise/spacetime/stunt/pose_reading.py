@@ -18,6 +18,7 @@ from counterpoise.spacetime.stunt.poses import named_pose, named_poses
 from counterpoise.spacetime.stunt.reading import Table, is_number
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+UNIT_TOLERANCE = 1e-12  # a quaternion whose length is nearer to 1 is taken as it is written
 ANCHORS = ("place", "feet", "hands", "com")  # entries that say where a pose is
 
 
@@ -44,6 +45,7 @@ class PoseReader:
         name = table.text(key, wanted) or "neutral"
         with table.at(key):
             q = self._named(name)
+        q = self._with_coordinates(table, q)
         q = self._with_joints(table, q)
         if table.flag("mirror", False):
             q = np.array(self.character.mirror_pose(q))
@@ -88,6 +90,25 @@ class PoseReader:
         if not FilePath(name).suffix:
             raise unknown_name("reference motion or file", name, [r.name for r in reference_motions()])
         return read_motion(self.folder / name, self.character)
+
+    def _with_coordinates(self, table: Table, q: Array) -> Array:
+        """Sets coordinates of joints exactly, as a drag or a recording leaves them [m, rad, quaternions]."""
+        given = table.table("coordinates", "coordinates")
+        if given is None:
+            return q
+        q = q.copy()
+        for name, value in given.data.items():
+            with given.at(name):
+                at = self.character.joint(name).qpos
+            numbers = [value] if is_number(value) else value
+            count = at.stop - at.start
+            if not (isinstance(numbers, list) and len(numbers) == count and all(map(is_number, numbers))):
+                wanted = "a number" if count == 1 else f"a list of {count} numbers"
+                raise given.fault(name, f"the coordinates of {name} are {wanted} [m, rad, quaternion]; got {value!r}")
+            q[at] = numbers
+        with table.at("coordinates"):
+            checked = self.character.check_pose(q)
+        return q if np.abs(checked - q).max() < UNIT_TOLERANCE else np.array(checked)
 
     def _with_joints(self, table: Table, q: Array) -> Array:
         """Sets joints in degrees. A name without its side sets both, the right one mirrored."""

@@ -16,17 +16,23 @@ from counterpoise.spacetime.stunt.lines import Path, lines_of
 MAX_FILE_SIZE = 4 << 20  # [bytes]
 
 
-def open_toml(source: str | os.PathLike[str], what: str) -> Table:
-    """Returns the top table of a TOML file, or of a TOML text (it has several lines, or an `=`)."""
-    text, name, folder = _text_of(source, what)
+def open_toml(
+    source: str | os.PathLike[str], what: str, name: str | None = None, folder: FilePath | None = None
+) -> Table:
+    """Returns the top table of a TOML file, or of a TOML text (it has several lines, or an `=`).
+
+    With a `name`, `source` is a text that came from a file of that name in `folder`.
+    """
+    text, found, own = text_of(source, what) if name is None else (str(source), name, FilePath())
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadFile(_located(name, str(error)), path=name) from None
-    return Table(data, (), "the file", TomlSource(name, folder, lines_of(text)))
+        raise BadFile(_located(found, str(error)), path=found) from None
+    return Table(data, (), "the file", TomlSource(found, own if folder is None else folder, lines_of(text)))
 
 
-def _text_of(source: str | os.PathLike[str], what: str) -> tuple[str, str, FilePath]:
+def text_of(source: str | os.PathLike[str], what: str) -> tuple[str, str, FilePath]:
+    """Returns the text of a file with its line ends as they are, its name and its folder; or the text itself."""
     if isinstance(source, str) and ("\n" in source or "=" in source):
         return source, what, FilePath()
     path = FilePath(source)
@@ -35,7 +41,7 @@ def _text_of(source: str | os.PathLike[str], what: str) -> tuple[str, str, FileP
     if path.stat().st_size > MAX_FILE_SIZE:
         raise BadFile(f"{str(path)!r} is larger than {MAX_FILE_SIZE >> 20} MiB: not a {what}", path=str(path))
     try:
-        return path.read_text(encoding="utf-8"), str(path), path.parent
+        return path.read_bytes().decode("utf-8"), str(path), path.parent
     except UnicodeDecodeError:
         raise BadFile(f"{str(path)!r} is not text: a {what} is a TOML file", path=str(path)) from None
 

@@ -22,17 +22,17 @@ Times are seconds, angles degrees, lengths metres. Every mistake is reported wit
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize import (
     Key,
     MotionProblem,
-    Progress,
     Requirement,
     Result,
     Taste,
@@ -51,6 +51,11 @@ from counterpoise.spacetime.stunt.terrain import read_pieces
 from counterpoise.spacetime.stunt.times import TimeReader, read_fine, read_rate
 from counterpoise.spacetime.stunt.wishes import joints_of, read_taste, read_wish
 from counterpoise.terrain import Terrain
+
+SCENE_ENTRIES = (  # what a scene says besides a motion (see counterpoise.scene)
+    "scene", "physics", "characters", "edit", "motions", "world", "controller", "controllers", "simulation", "push",
+    "random_pushes", "constraint", "camera", "note", "output",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,27 +86,40 @@ class Stunt:
 
     def optimize(
         self,
-        callback: Callable[[Progress], bool | None] | None = None,
+        callback: Watch | None = None,
         warm: Result | None = None,
         problem: MotionProblem | None = None,
     ) -> Result:
         """Returns the optimised motion; see `optimize_motion`. `problem` is the result of `problem()`, if known."""
-        found = solve_motion(self.problem() if problem is None else problem, callback=callback, warm=warm)
+        with watching(callback) as reporter:
+            found = solve_motion(self.problem() if problem is None else problem, callback=reporter, warm=warm)
         return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
 def read_stunt(source: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Stunt:
-    """Reads a stunt from a TOML file, or from its text.
+    """Reads a stunt from a TOML file, or from its text. What a scene says besides its motion is not read here.
 
     `changes` replace entries: {"duration": 1.8, "key.2.feet": [0.7, 0.0]}; tables are counted from 0.
     """
     top = open_toml(source, "stunt")
     change_entries(top.data, changes or {})
-    character = read_character(top)
-    poses = PoseReader(character, top)
+    stunt = stunt_from(top, read_character(top))
+    top.known += SCENE_ENTRIES
+    top.done()
+    return stunt
+
+
+def stunt_from(
+    top: Table, character: Character, poses: PoseReader | None = None, terrain: Terrain | None = None
+) -> Stunt:
+    """Returns the stunt that a table describes, for a character. Entries that are none of a stunt's are not looked at.
+
+    `poses` reads poses, by default those of the table; `terrain` is there besides the pieces in the table.
+    """
+    poses = PoseReader(character, top) if poses is None else poses
     times = TimeReader(top)
     tables = {kind: times.fitting(top.tables(kind), kind == "key") for kind in ("key", "contact", "wish", "fine")}
-    keys = without_doubles([_key(table, poses, times) for table in tables["key"]], times)
+    keys = without_doubles([read_key(table, poses, times) for table in tables["key"]], times)
     touches = with_unique_names([t for table in tables["contact"] for t in read_contact(table, character, times)])
     wishes = [read_wish(table, character, times) for table in tables["wish"]]
     check_order(touches, times, top)
@@ -119,16 +137,16 @@ def read_stunt(source: str | os.PathLike[str], changes: Mapping[str, Any] | None
         fine=read_fine(tables["fine"], times),
         reference=_reference(top, poses),
         clear=_clear(top, character),
-        terrain=_terrain(top),
+        terrain=_terrain(top) or terrain,
         conflicts=tuple(times.conflicts),
     )
     times.done()
-    top.done()
     check_start(stunt.keys, [t for _, t in keys], stunt.reference, character, top)
     return stunt
 
 
-def _key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table]:
+def read_key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table]:
+    """Returns the key of one table [[key]]."""
     time = times.need(table, "time")
     pose = poses.read(table, "pose")
     only = joints_of(table, "only", poses.character) if "only" in table else None

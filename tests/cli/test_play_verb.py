@@ -1,0 +1,40 @@
+"""The verb `play`: a scene is run, changed by --set, and written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import counterpoise as cp
+
+STANDING = """
+character = "human"
+[controller]
+kind = "stand"
+[simulation]
+seconds = 0.3
+[[push]]
+body = "thorax"
+force = [60, 0, 0]
+start = 0.1
+duration = 0.1
+[output]
+recording = "out/standing.npz"
+"""
+
+
+def test_the_verb_plays_changes_and_writes(say: Any, tmp_path: Path):
+    (tmp_path / "s.toml").write_text(STANDING)
+    code, out, _ = say("play", "s.toml", "--set", "push.0.force=[0, 30, 0]", "--write", "t.toml", "--json")
+    told = json.loads(out)
+    assert code == 0 and told["ok"] and told["recording"]["characters"] == ["main"]
+    assert (tmp_path / "out" / "standing.npz").is_file()
+    assert cp.read_scene(tmp_path / "t.toml").pushes[0].push.force == (0.0, 30.0, 0.0)
+    words = ("--edit", "SetPush(0, {'start': 0.2})", "--edit", 'AddNote("later")', "--no-run", "--write", "u.toml")
+    code, out, _ = say("play", "s.toml", *words)
+    assert code == 0 and "not run" in out and cp.read_scene(tmp_path / "u.toml").pushes[0].push.start == 0.2
+    code, _, err = say("play", "s.toml", "--set", "push.7.start=1")
+    assert code == 2 and "push[7]" in err
+    code, out, _ = say("play", "s.toml", "--png", "strip.png", "--set", "simulation.seconds=0.05")
+    assert code == 0 and (tmp_path / "strip.png").is_file() and "simulated 0.05 s" in out
