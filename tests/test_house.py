@@ -24,9 +24,9 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FILES = sorted(SOURCE.rglob("*.py"))
 
 ROOMS = (
-    "errors", "progress", "defaults", "rooms", "arrays", "kernels", "quick", "files", "spatial", "solve", "character",
-    "motion", "features", "objectives", "terrain", "pose", "spacetime", "plan", "control", "simulate", "measure",
-    "render", "experiments", "fleet", "scene", "studio", "phrases", "cli",
+    "errors", "progress", "defaults", "rooms", "arrays", "kernel_cache", "kernels", "quick", "files", "spatial",
+    "solve", "character", "motion", "features", "objectives", "terrain", "pose", "spacetime", "plan", "control",
+    "simulate", "measure", "render", "experiments", "fleet", "scene", "studio", "phrases", "cli",
 )  # fmt: skip
 DOORS = {  # file -> the room below it may enter when called, and why
     "simulate/recording.py": ("render", "`rec.plot(...)`: a recording can show itself"),

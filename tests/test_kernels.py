@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from counterpoise import kernel_cache
 from counterpoise.kernels import dot, dot_sizes, fma, kernel
 
 INNER = "from counterpoise.kernels import kernel\nSTEP = {step}\n@kernel\ndef grow(x):\n    return x + {add}\n"
@@ -233,3 +235,62 @@ def test_a_simulation_has_the_same_bytes_compiled_or_loaded(tmp_path: Path):
     for index in found[::2]:
         index.unlink()
     assert second_of_standing(tmp_path) == fresh
+
+
+# -- what is kept, and what is shipped ------------------------------------------------------------------------------
+COUNTED = (
+    "import sys; sys.path.insert(0, '.')\n"
+    "from counterpoise.kernels import event\nseen = []\n"
+    "class Listener(event.Listener):\n"
+    "    def on_start(self, e): seen.append(e.data['dispatcher'].py_func.__name__)\n"
+    "    def on_end(self, e): pass\n"
+    "event.register('numba:compile', Listener())\n"
+    "import outer\nprint(*seen)\n"
+)
+
+
+def compiled_by(folder: Path, *before: str) -> list[str]:
+    """Which kernels are compiled when `outer` runs."""
+    code = "\n".join([*before, COUNTED])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[1].split()
+
+
+def test_an_edit_that_changes_no_kernel_compiles_nothing(tmp_path: Path):
+    (tmp_path / "outer.py").write_text(OUTER)
+    write(tmp_path, 1.0, 0.5)
+    assert set(compiled_by(tmp_path)) == {"twice", "grow"}
+    (tmp_path / "outer.py").write_text("# a line above\n\n\n" + OUTER + "\n\ndef plain():\n    return 7\n")
+    os.utime(tmp_path / "inner.py", (1.0, 1.0))
+    assert compiled_by(tmp_path) == []
+
+
+def test_shipped_kernels_are_used_where_they_fit(tmp_path: Path):
+    """Kernels are compiled into a folder, as for a wheel, and found there by a process with an empty cache."""
+    (tmp_path / "outer.py").write_text(OUTER)
+    write(tmp_path, 1.0, 0.5)
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    build = (
+        f"from pathlib import Path\nfrom counterpoise import kernel_cache\n"
+        f"kernel_cache.BUILT_FOLDER = Path({str(shipped)!r})\n"
+    )
+    assert set(compiled_by(tmp_path, build)) == {"twice", "grow"}
+    from counterpoise.kernels import compiled_target
+    from counterpoise.kernels import numba as compiler
+
+    for needs, expected in (["sse2"], set()), (["an instruction of tomorrow"], {"twice", "grow"}):
+        listed = {
+            "python": kernel_cache.PYTHON, "numba": compiler.__version__, "target": compiled_target(),
+            "needs": needs if sys.platform != "darwin" or expected else [],
+        }  # fmt: skip
+        (shipped / kernel_cache.LIST).write_text(json.dumps(listed))
+        use = (
+            f"from pathlib import Path\nfrom counterpoise import kernel_cache\n"
+            f"found = kernel_cache.shipped_kernels(Path({str(shipped)!r}))\n"
+            f"from counterpoise import kernels\nkernels.shipped_kernels = lambda: found\n"
+        )
+        empty = tmp_path / f"empty{len(expected)}"
+        use = f"import os\nos.environ['NUMBA_CACHE_DIR'] = {str(empty)!r}\n" + use
+        assert set(compiled_by(tmp_path, use)) == expected

@@ -63,7 +63,9 @@ from counterpoise.control.walk import WalkTuning as WalkTuning
 from counterpoise.control.walk import gait_from as gait_from
 from counterpoise.errors import CounterpoiseError as CounterpoiseError
 from counterpoise.features import Goal as Goal
+from counterpoise.fleet import SweepTable as SweepTable
 from counterpoise.fleet import convert_files as convert_files
+from counterpoise.fleet import sweep as sweep
 from counterpoise.motion import Keyframe as Keyframe
 from counterpoise.motion import Motion as Motion
 from counterpoise.motion import keyframed as keyframed

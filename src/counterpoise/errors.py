@@ -30,6 +30,10 @@ class BadFile(CounterpoiseError, ValueError):
     """A file that cannot be read as the format it should have, or a path that cannot be written."""
 
 
+class NotFound(CounterpoiseError):
+    """The request is right, and nothing was found that meets it."""
+
+
 class Stopped(CounterpoiseError):
     """Work that was stopped before it had anything to return."""
 

@@ -32,6 +32,25 @@ _ANY_COMPRESSION_BYTES = 64 << 20  # up to this size any compression is accepted
 _KINDS = {"f": "numbers", "i": "whole numbers", "u": "bytes", "U": "text"}
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raises BadFile if a file cannot be written there; a file that is there already stays as it is."""
+    target = Path(path)
+    if target.is_dir():
+        raise BadFile(f"cannot write {str(target)!r}: it is a folder", path=str(target))
+    try:
+        with whole_file(target.with_name(f".{secrets.token_hex(6)}")) as temporary:
+            temporary.touch()
+            raise _OnlyAsked
+    except _OnlyAsked:
+        return
+    except OSError as error:
+        raise BadFile(f"cannot write {str(target)!r}: {error.strerror or one_line(error)}", path=str(target)) from error
+
+
+class _OnlyAsked(Exception):
+    """Nothing is to be written after all."""
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a temporary path beside `path`. It is renamed to `path` when the block ends, and deleted when it fails."""
@@ -173,4 +192,4 @@ def _read_header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtyp
     return shape, fortran, dtype
 
 
-__all__ = ["Archive", "Refused", "one_line", "open_archive", "whole_file", "write_archive"]
+__all__ = ["Archive", "Refused", "check_writable", "one_line", "open_archive", "whole_file", "write_archive"]

@@ -1,28 +1,27 @@
 """The one door to numba: hot loops compiled once and cached beside their source.
 
-numba's own cache looks only at the file a kernel stands in. Ours also looks at what the kernel uses from other files:
-the kernels it calls, the constants it reads, and the fields of its named tuples. So kernels may call each other across
-files, and an edit of one compiles its callers anew.
+numba's own cache looks only at the date of the file a kernel stands in. Ours looks at the kernel's code and at what it
+uses, also from other files: the kernels it calls, the constants it reads, and the fields of its named tuples. So
+kernels may call each other across files, and an edit of one compiles its callers anew, and nothing else
+(`kernel_cache.py`).
 """
 
 import hashlib
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
-import numpy as np
 from numba.core import cgutils as code_generation
 from numba.core import event
 from numba.extending import intrinsic
 
 from counterpoise.arrays import Array
+from counterpoise.kernel_cache import ShippedKernels, shipped_kernels, tie_cache
 
 code = cast(Any, code_generation)  # it has no types
 ir = code.ir  # llvmlite's, which numba brings along
@@ -204,60 +203,60 @@ class _CompileListener(event.Listener):
         """Nothing to do: `compile_notice` cancels the timer."""
 
 
+@contextmanager
+def count_compilations() -> Iterator[list[str]]:
+    """Yields a list to which the name of every kernel that is compiled inside the block is added."""
+    compiled: list[str] = []
+    with event.install_listener("numba:compile", _Counter(compiled)):
+        yield compiled
+
+
+class _Counter(event.Listener):
+    """Writes down what is compiled, without what numba compiles for itself."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def on_start(self, happened: Any) -> None:
+        function = happened.data["dispatcher"].py_func
+        if function.__module__.startswith("counterpoise."):
+            self.names.append(f"{function.__module__}.{function.__qualname__}")
+
+    def on_end(self, _: Any) -> None:
+        """Nothing to do."""
+
+
+def compiled_target() -> tuple[str, ...]:
+    """Returns numba's description of the processor that kernels are compiled for here."""
+    from numba.core.registry import cpu_target
+
+    target = cast(Any, cpu_target).target_context.codegen().magic_tuple()
+    return tuple(str(part) for part in target)
+
+
+def processor_has() -> dict[str, bool]:
+    """Returns the instructions of this processor by name."""
+    import llvmlite.binding as llvm  # numba brings it along
+
+    return dict(llvm.get_host_cpu_features())
+
+
+@cache
+def usable_shipped_kernels() -> ShippedKernels | None:
+    """Returns the compiled kernels that came with the package, where they run here."""
+    found = shipped_kernels()
+    if found is None:
+        return None
+    return found if found.fit(numba.__version__, compiled_target()[0], processor_has()) else None
+
+
 def _compiled(function: F, **options: Any) -> F:
     made = numba.njit(cache=True, error_model="numpy", **options)(function)
-    _stamp_cache(made, sorted(options.items()))
+    tie_cache(made, f"{_source()} {sorted(options.items())!r}", usable_shipped_kernels())
     return cast(F, made)
-
-
-def _stamp_cache(made: Any, options: Any) -> None:
-    """Ties the cached machine code of a kernel to everything it was compiled from."""
-    file = getattr(made._cache, "_cache_file", None)
-    if file is not None:  # None where no folder can be written: then nothing is cached
-        used = "\n".join([_source(), repr(options), *_used(made.py_func)])
-        file._source_stamp = f"{file._source_stamp} {hashlib.sha256(used.encode()).hexdigest()}"
-        file._version = f"{file._version} {file._source_stamp}"  # read first: nothing outdated is unpickled
-
-
-def _used(function: Any) -> Iterator[str]:
-    """One line for every kernel, constant and named tuple of the module that the function names."""
-    for name in sorted({*_names(function.__code__), *_annotated(function)}):
-        value = function.__globals__.get(name)
-        file = getattr(getattr(value, "_cache", None), "_cache_file", None)
-        if file is not None:
-            yield f"{name} {file._source_stamp}"
-        elif isinstance(value, type) and issubclass(value, tuple):
-            yield _fields(value)
-        elif isinstance(value, (int, float, str, bytes, tuple, np.generic)):
-            yield f"{name} {value!r}"
-        elif isinstance(value, np.ndarray):
-            yield f"{name} {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
 
 
 @cache
 def _source() -> str:
     """A stamp of this file: how a kernel is compiled belongs to what it was made from."""
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-
-
-@cache
-def _fields(kind: type) -> str:
-    """The fields of a named tuple in order, and those of the named tuples in it."""
-    there = vars(sys.modules[kind.__module__])
-    inside = [there.get(name) for name in _annotated(kind)]
-    parts = [_fields(value) for value in inside if isinstance(value, type) and issubclass(value, tuple)]
-    return " ".join([kind.__name__, *getattr(kind, "_fields", ()), *parts])
-
-
-def _annotated(thing: Any) -> list[str]:
-    """Every word in the annotations of a function or class."""
-    notes = getattr(thing, "__annotations__", {}).values()  # strings, forward references or types
-    words = (str(getattr(note, "__forward_arg__", getattr(note, "__name__", note))) for note in notes)
-    return re.findall(r"\w+", " ".join(words))
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            yield from _names(part)

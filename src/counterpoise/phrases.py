@@ -9,12 +9,14 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from counterpoise.errors import BadFile, BadValue, unknown_name
+from counterpoise.files import check_writable
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
     from counterpoise.control.basic import Controller
     from counterpoise.motion.motion import Motion
     from counterpoise.pose.paths import Path
+    from counterpoise.render.scene import DrawnScene
     from counterpoise.simulate.disturbances import Push
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import Platform
@@ -127,34 +129,73 @@ def controller_from(behaviour: str, character: Character, reference: str | None,
     return HoldPose(motion_from(reference, character) if reference is not None else None, stiffness=stiffness)
 
 
-def motion_from(name: str, character: Character) -> Motion:
-    """Returns a reference motion by name, or the motion of an .npz file."""
-    from counterpoise.motion import Motion, reference_motion
+def motion_from(name: str, character: Character, **options: Any) -> Motion:
+    """Returns a reference motion by name, or the motion of a file or recording, retargeted where the body is another.
 
-    if FilePath(name).suffix.lower() == ".npz":
-        return Motion.load(name, character=character)
-    return reference_motion(name, character)
+    It begins at 0 s.
+    """
+    from dataclasses import replace
 
-
-def source_from(source: str, figure: str) -> Recording | Motion | Character:
-    """Returns the recording or motion of a file, a reference motion, or a figure."""
-    from counterpoise.character.library import character, library
-    from counterpoise.files import open_archive
-    from counterpoise.motion import Motion, reference_motions
+    from counterpoise.character.character import Character as Body
+    from counterpoise.motion.files.hub import same_body
+    from counterpoise.motion.retarget.transfer import retarget
     from counterpoise.simulate import Recording
 
-    if FilePath(source).suffix.lower() in (".xml", ".mjcf", ".urdf"):
+    motion = source_from(name, character, **options)
+    if isinstance(motion, Body):
+        raise BadValue(f"{name!r} is a figure, not a motion")
+    if isinstance(motion, Recording):
+        motion = motion.motion
+    if motion.character is not character:
+        fits = same_body(motion.character, character)
+        motion = replace(motion, character=character) if fits else retarget(motion, character)
+    return motion if motion.start == 0.0 else motion.shifted(-motion.start)
+
+
+def source_from(source: str, character: Character | None = None, **options: Any) -> Recording | Motion | Character:
+    """Returns what a text names: a motion file of any format, a recording, a reference motion, or a figure.
+
+    A `character` performs reference motions and moves files that hold no character; files of other bodies are
+    retargeted onto it. Recordings stay as they are. `options` go to `read_motion`.
+    """
+    from counterpoise.character.library import character as find
+    from counterpoise.character.library import library
+    from counterpoise.files import open_archive
+    from counterpoise.motion import reference_motion, reference_motions
+    from counterpoise.motion.files.hub import read_motion
+    from counterpoise.simulate import Recording
+
+    path = FilePath(source)
+    suffix = path.suffix.lower()
+    if suffix in (".xml", ".mjcf", ".urdf"):
         return figure_from(source, None)
-    if FilePath(source).suffix.lower() == ".npz" or FilePath(source).is_file():
+    if suffix == ".npz":
         with open_archive(source, "recording or motion") as archive:
-            names = archive.names
-        return Recording.load(source) if "model_mjb" in names else Motion.load(source)
+            recorded = "model_mjb" in archive.names
+        if recorded:
+            return Recording.load(source)
+    if suffix or path.exists():
+        return read_motion(source, character, skip_rest_frame=True, **options)
     motions = [reference.name for reference in reference_motions()]
     if source in motions:
-        return motion_from(source, figure_from(figure, None))
+        return reference_motion(source, character if character is not None else find("human"))
     if source in library():
-        return character(source)
-    raise unknown_name("file, figure or reference motion", source, [*library(), *motions])
+        return find(source)
+    raise unknown_name("motion file, reference motion or figure", source, [*motions, *library()])
+
+
+def props_from(source: str | None) -> DrawnScene | None:
+    """Returns the terrain of a TOML file, or what a stunt (.toml) stands on and holds, as it is drawn."""
+    if source is None:
+        return None
+    from counterpoise.render.props import props_of, terrain_scene
+    from counterpoise.spacetime.stunt.reading import open_toml
+    from counterpoise.spacetime.stunt.stunt import read_stunt
+    from counterpoise.spacetime.stunt.terrain import read_terrain
+
+    if "duration" in open_toml(source, "terrain"):
+        return props_of(read_stunt(source))
+    return terrain_scene(read_terrain(source))
 
 
 def check_targets(targets: dict[FilePath | None, tuple[str, ...]]) -> None:
@@ -164,8 +205,7 @@ def check_targets(targets: dict[FilePath | None, tuple[str, ...]]) -> None:
             continue
         if path.suffix.lower() not in accepted:
             raise BadValue(f"{str(path)!r} must end in {' or '.join(accepted)}")
-        if not path.resolve().parent.is_dir():
-            raise BadFile(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}")
+        check_writable(path)
 
 
 def named_numbers(text: str, option: str, count: tuple[int, ...]) -> tuple[str, list[float]]:

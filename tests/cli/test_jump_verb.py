@@ -45,7 +45,7 @@ def test_a_jump_that_is_knocked_over_ends_with_code_1_and_says_why(say):
     [
         (("--style", "splitt"), "did you mean 'split'"),
         (("--height", "-1"), "height >= 0"),
-        (("--times", "0"), "at least 1"),
+        (("--times", "0"), "1 to 1000"),
         (("--onto", "0.3"), "needs a way to go"),
         (("--onto", "0.3", "--forward", "0.1"), "need more than"),
         (("--push", "thorax"), "BODY:FX,FY,FZ@START+DURATION"),

@@ -310,9 +310,8 @@ def test_suffixes(tmp_path, human):
         squat.write(tmp_path / "a.xyz")
     with pytest.raises(BadFile, match=r"the suffix may be \.bvh"):
         cp.read_motion(tmp_path / "a")
-    for door in (cp.read_motion, squat.write):
-        with pytest.raises(BadFile, match="through Blender"):
-            door(tmp_path / "a.FBX")
+    squat.write(tmp_path / "a.FBX")
+    assert len(cp.read_motion(tmp_path / "a.FBX")) == len(squat)
 
 
 def test_a_missing_extra_is_named(monkeypatch, tmp_path, human):
@@ -329,7 +328,7 @@ def test_the_houses_own_format_goes_through_the_same_door(tmp_path, human):
     assert cp.read_motion(tmp_path / "squat.npz", human).character is human
     part = cp.read_motion(tmp_path / "squat.npz", start=0.5, end=1.0)
     assert (part.start, part.end) == (pytest.approx(0.5, abs=0.02), pytest.approx(1.0, abs=0.02))
-    with pytest.raises(BadValue, match=r"up means nothing to a \.npz file"):
+    with pytest.raises(BadValue, match=r"`up` means nothing to a \.npz file"):
         cp.read_motion(tmp_path / "squat.npz", up="z")
     with pytest.raises(BadValue, match="has no option colour"):
         cp.read_motion(tmp_path / "squat.npz", colour="red")

@@ -1,11 +1,13 @@
 """The command line: thin verbs over the same public functions that Python uses."""
 
 # the verbs, in the order they are listed
-from counterpoise.cli import demo, characters, simulating, walking, replaying, posing, drawing, converting  # isort: skip
-from counterpoise.cli import checking, fixing, optimizing, performing, playing, studio, experimenting  # isort: skip
+from counterpoise.cli import demo, doctoring, characters, simulating, replaying, posing, drawing  # isort: skip
+from counterpoise.cli import converting, checking, fixing, comparing, optimizing, performing, walking  # isort: skip
+from counterpoise.cli import playing, studio, experimenting, sweeping  # isort: skip
 from counterpoise.cli.app import app, main
 
 __all__ = [
-    "app", "characters", "checking", "converting", "demo", "drawing", "experimenting", "fixing", "main", "optimizing",
-    "performing", "playing", "posing", "replaying", "simulating", "studio", "walking",
+    "app", "characters", "checking", "comparing", "converting", "demo", "doctoring", "drawing", "experimenting",
+    "fixing", "main", "optimizing", "performing", "playing", "posing", "replaying", "simulating", "studio", "sweeping",
+    "walking",
 ]  # fmt: skip

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import Annotated, NoReturn
+import traceback
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from counterpoise.errors import CounterpoiseError, Stopped, nearest_name
+from counterpoise.errors import CounterpoiseError, NotFound, Stopped, nearest_name
+from counterpoise.files import one_line
+
+FAULT = 3  # exit code of a fault of the program
 
 app = typer.Typer(
     name="counterpoise",
@@ -30,20 +35,46 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)  # the exit code, if a verb ended with one
         sys.exit(code if isinstance(code, int) else 0)
+    except NotFound as error:
+        _fail(in_flags(str(error)), 1)
     except Stopped:
         _fail("stopped", 130)
     except CounterpoiseError as error:
-        _fail(str(error), 2)
+        _fail(in_flags(str(error)), 2)
+    except MemoryError:
+        _fail("there is not enough memory for this", 2)
     except KeyboardInterrupt:
         _fail("stopped", 130)
     except typer.Exit as leave:
         sys.exit(leave.exit_code)
+    except OSError as error:  # a file or device that fails while it is used
+        _fail(one_line(error), 2)
     except Exception as error:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # an error of typer about its arguments
             _fail(_with_cure(str(error.format_message())), int(error.exit_code))
         if type(error).__name__ == "Abort":
             _fail("stopped", 130)
-        raise
+        traceback.print_exc()
+        _fail("this is a fault of the program, not of the input: please report the lines above", FAULT)
+
+
+def in_flags(message: str, **other: str) -> str:
+    """Returns a message with parameters of the verb that was typed as its flags: `character` becomes --character.
+
+    `other` are parameters whose flag has another name.
+    """
+    command: Any = typer.main.get_command(app)
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    known = {flag for parameter in command.params for flag in parameter.opts}
+
+    def flag_of(found: re.Match[str]) -> str:
+        name = found[1]
+        flag = other.get(name, f"--{name.replace('_', '-')}")
+        return flag if flag in known else name
+
+    return re.sub(r"`(\w+)`", flag_of, message)
 
 
 def _with_cure(message: str) -> str:

@@ -1,23 +1,23 @@
-"""Options that the verbs check and fix share: the source of a clip, its ground, and what it holds on to."""
+"""Options that several verbs share: the source of a clip, its ground, and what it holds on to."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from counterpoise.errors import BadValue, unknown_name
-from counterpoise.phrases import figure_from, number_from
+from counterpoise.errors import BadValue
+from counterpoise.phrases import figure_from, number_from, source_from
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
     from counterpoise.motion.motion import Motion
+    from counterpoise.simulate.recording import Recording
     from counterpoise.spacetime.check.support import HeldBody
 
 Clip = Annotated[
     str,
-    typer.Argument(metavar="CLIP", help="A motion file (bvh, amc, glb, npz, ...), a recording, or a reference."),
+    typer.Argument(metavar="CLIP", help="A motion file (bvh, amc, fbx, glb, npz, ...), a recording, or a reference."),
 ]
 FigureName = Annotated[
     str | None,
@@ -38,46 +38,47 @@ Units = Annotated[str | None, typer.Option(help="The file's units: m, cm, inch, 
 Up = Annotated[str | None, typer.Option(help="The file's up axis: y, z, ...")]
 Rate = Annotated[float | None, typer.Option(help="The file's frames a second, if it does not say.")]
 
+TerrainFile = Annotated[
+    str | None,
+    typer.Option("--terrain", metavar="FILE.toml", help="Draw this terrain, or what this stunt stands on and holds."),
+]
+
 
 def motion_of_source(
     source: str, figure_name: str | None, set_: list[str] | None, figure: int, options: dict[str, Any]
 ) -> Motion:
     """Returns the motion that a source names: a file of any format, a recording, or a reference motion."""
-    from counterpoise.motion import reference_motion, reference_motions
-    from counterpoise.motion.files.hub import read_motion
+    from counterpoise.character.character import Character
+    from counterpoise.simulate.recording import Recording
 
+    character = chosen_figure(figure_name, set_)
+    found = source_from(source, character, **options)
+    if isinstance(found, Character):
+        raise BadValue(f"{source!r} is a figure, not a motion")
+    return _recorded(found, character, figure) if isinstance(found, Recording) else found
+
+
+def chosen_figure(figure_name: str | None, set_: list[str] | None) -> Character | None:
+    """Returns the figure to retarget onto, if one is named."""
     if set_ and figure_name is None:
         raise BadValue("--set is for the figure to retarget onto: name it with --character")
-    character = figure_from(figure_name, set_) if figure_name is not None else None
-    path = Path(source)
-    if not path.suffix and not path.exists():
-        names = [reference.name for reference in reference_motions()]
-        if source not in names:
-            raise unknown_name("motion file or reference motion", source, names)
-        return reference_motion(source, character if character is not None else figure_from("human", None))
-    if path.suffix.lower() == ".npz":
-        from counterpoise.files import open_archive
-
-        with open_archive(source, "recording or motion") as archive:
-            recorded = "model_mjb" in archive.names
-        if recorded:
-            return _recorded(source, character, figure)
-    return read_motion(source, character, skip_rest_frame=True, **options)
+    return figure_from(figure_name, set_) if figure_name is not None else None
 
 
-def _recorded(source: str, character: Character | None, figure: int) -> Motion:
+def _recorded(recording: Recording, character: Character | None, figure: int) -> Motion:
     """The motion of one figure of a recording, retargeted if another character is given."""
-    from counterpoise.simulate import Recording
-
-    recording = Recording.load(source)
-    if not 0 <= figure < len(recording.figures):
-        raise BadValue(f"this recording has {len(recording.figures)} figure(s), counted from 0; got {figure}")
+    check_figure(recording, figure)
     motion = recording.motion_of(figure)
     if character is None:
         return motion
     from counterpoise.motion.retarget.transfer import retarget
 
     return retarget(motion, character)
+
+
+def check_figure(recording: Recording, figure: int) -> None:
+    if not 0 <= figure < len(recording.figures):
+        raise BadValue(f"this recording has {len(recording.figures)} figure(s), counted from 0; got {figure}")
 
 
 def reading_options(units: str | None, up: str | None, rate: float | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from counterpoise.cli.app import Json, Set, app
+from counterpoise.cli.app import Json, Set, app, in_flags
 from counterpoise.cli.output import bar, ended, say, say_json
 from counterpoise.errors import BadValue
 from counterpoise.phrases import figure_from
@@ -52,6 +52,7 @@ def convert(
         str | None, typer.Option(help="Which figure of a recording, from 0, or the root's name in a BVH of several.")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; all cores by default.")] = None,
+    engine: Annotated[str, typer.Option(help="processes, or ray and ray://HOST:PORT for a cluster.")] = "processes",
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -64,7 +65,8 @@ def convert(
         done = convert_files(
             inputs, out, to=to, character=figure_from(figure_name, set_) if figure_name is not None else None,
             rate=rate, frames=_frames(frames), bodies=_names(bodies), units=_units(units), up=up,
-            source_rate=source_rate, out_units=_units(out_units), out_up=out_up, figure=figure, jobs=jobs, force=force,
+            source_rate=source_rate, out_units=_units(out_units), out_up=out_up, figure=figure,
+            jobs=jobs, force=force, engine=engine,
             progress=report,
         )  # fmt: skip
     if as_json:
@@ -111,7 +113,10 @@ def _show(done: Conversion) -> None:
         if one.status == "done":
             say(escape(f"wrote {one.output}: {one.frames} frames at {one.rate:g}/s"))
         else:
-            print(f"counterpoise: {one.input} {one.status}: {one.why or 'Ctrl-C'}", file=sys.stderr)
+            print(
+                f"counterpoise: {one.input} {one.status}: {_why(one.why) or 'Ctrl-C'}",
+                file=sys.stderr,
+            )
         return
     few = len(done.files) <= _MAX_ROWS
     table = Table("file", "result", "frames", title=f"{done} in {done.seconds:.1f} s")
@@ -119,8 +124,13 @@ def _show(done: Conversion) -> None:
         if one.status == "done" and few:
             table.add_row(escape(str(one.input)), escape(str(one.output)), f"{one.frames} at {one.rate:g}/s")
         elif one.status in ("failed", "skipped"):
-            table.add_row(escape(str(one.input)), escape(f"{one.status.upper()}: {one.why}"), "")
+            table.add_row(escape(str(one.input)), escape(f"{one.status.upper()}: {_why(one.why)}"), "")
     say(table if table.row_count else str(table.title))
+
+
+def _why(message: str) -> str:
+    """A reason with the flags of this verb; the rate that a reader speaks of is that of the input."""
+    return in_flags(message, rate="--source-rate")
 
 
 def _show_json(done: Conversion) -> None:
@@ -132,6 +142,6 @@ def _show_json(done: Conversion) -> None:
             # "told" is the earlier name of the remarks, for programs that read it
             row |= {"frames": one.frames, "rate": one.rate, "remarks": remarks, "told": remarks}
         elif one.why:
-            row["why"] = one.why
+            row["why"] = _why(one.why)
         rows[one.status].append(row)
     say_json({**rows, "seconds": done.seconds, "interrupted": done.interrupted})

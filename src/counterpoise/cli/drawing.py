@@ -8,14 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from counterpoise.cli.app import Json, app
+from counterpoise.cli import clips
+from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.output import bar, plain, say, say_json
 from counterpoise.errors import BadValue
-from counterpoise.phrases import (
-    check_targets,
-    size_from,
-    source_from,
-)
+from counterpoise.phrases import check_targets, props_from, size_from, source_from
 
 
 class CameraMode(StrEnum):
@@ -28,14 +25,22 @@ class CameraMode(StrEnum):
 @app.command()
 def render(
     source: Annotated[
-        str, typer.Argument(help="A recording or motion (.npz), a figure's name, or a reference motion.")
+        str, typer.Argument(help="A motion file (bvh, glb, npz, ...), a recording, a reference motion, or a figure.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help=".png: a still or filmstrip; .mp4, .gif, .webp: a video.")],
-    figure: Annotated[
-        str, typer.Option("--character", "-c", help="The figure that performs a reference motion.")
-    ] = "human",
+    figure_name: Annotated[
+        str | None,
+        typer.Option(
+            "--character", "-c", help="The figure that performs a reference motion, or to retarget a file onto."
+        ),
+    ] = None,
+    set_: Set = None,
+    terrain: clips.TerrainFile = None,
     time: Annotated[float | None, typer.Option(help="A still at this time [s] (else a filmstrip).")] = None,
     count: Annotated[int, typer.Option(help="Pictures in a filmstrip.")] = 8,
+    smooth: Annotated[
+        bool, typer.Option("--smooth", help="A smooth body instead of the shapes of the physics.")
+    ] = False,
     strobe: Annotated[bool, typer.Option("--strobe", help="Draw all moments of a filmstrip in one place.")] = False,
     size: Annotated[
         str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of a picture (of one panel in a filmstrip).")
@@ -53,6 +58,9 @@ def render(
     trail: Annotated[
         list[str] | None, typer.Option("--trail", help="Draw the path of a body, or of com. May be repeated.")
     ] = None,
+    units: clips.Units = None,
+    up: clips.Up = None,
+    rate: clips.Rate = None,
 ) -> None:
     """Draw a recording or a motion: a still, a filmstrip or a video."""
     from counterpoise.render import filmstrip, still
@@ -60,10 +68,11 @@ def render(
     from counterpoise.render.sources import take_of
 
     check_targets({out: (".png", ".jpg", ".mp4", ".gif", ".webp")})
-    subject = source_from(source, figure)
-    overlays: dict[str, Any] = {}
+    options = clips.reading_options(units, up, rate)
+    subject = source_from(source, clips.chosen_figure(figure_name, set_), **options)
+    overlays: dict[str, Any] = {"props": props_from(terrain), "smooth": smooth}
     if not isinstance(subject, _character_type()):
-        overlays = {"trails": tuple(trail or ())}
+        overlays |= {"trails": tuple(trail or ())}
         if not forces:
             overlays |= {"com": False, "cop": False, "forces": False}
     take = take_of(subject, **overlays)
@@ -87,22 +96,32 @@ def render(
 
 @app.command()
 def plot(
-    recording: Annotated[Path, typer.Argument(help="A recording (.npz).")],
+    source: clips.Clip,
     what: Annotated[
         list[str] | None, typer.Argument(help="Quantities: com, cop, torque:knee_left, ... (see --list).")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help=".png, .pdf or .svg.")] = Path("plot.png"),
     figure: Annotated[int, typer.Option(help="Which figure, when there are several.")] = 0,
     list_: Annotated[bool, typer.Option("--list", help="List what can be plotted.")] = False,
+    figure_name: clips.FigureName = None,
+    set_: Set = None,
+    units: clips.Units = None,
+    up: clips.Up = None,
+    rate: clips.Rate = None,
     as_json: Json = False,
 ) -> None:
-    """Plot anything in a recording over time."""
+    """Plot anything in a recording over time, or how a motion moves."""
     from counterpoise.render.plots import curves, plot_recording, plottable
     from counterpoise.simulate import Recording
 
-    rec = Recording.load(recording)
-    if not 0 <= figure < len(rec.figures):
-        raise BadValue(f"this recording has {len(rec.figures)} figure(s), counted from 0; got {figure}")
+    if not (list_ or as_json):
+        check_targets({out: (".png", ".pdf", ".svg")})
+    options = clips.reading_options(units, up, rate)
+    rec: Any = source_from(source, clips.chosen_figure(figure_name, set_), **options)
+    if isinstance(rec, Recording):
+        clips.check_figure(rec, figure)
+    elif isinstance(rec, _character_type()):
+        raise BadValue(f"{source!r} is a figure, not a motion")
     if list_:
         names = plottable(rec, figure)
         if as_json:
@@ -111,7 +130,7 @@ def plot(
             for name, text in names.items():
                 print(f"{name:28} {text}")
         return
-    wanted = what or ["com", "ground_force"]
+    wanted = what or (["com", "ground_force"] if isinstance(rec, Recording) else ["com", "com_velocity"])
     if as_json:
         panels = [curves(rec, name, figure) for name in wanted]
         say_json(

@@ -11,6 +11,7 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
+from counterpoise.cli.comparing import draw_pair
 from counterpoise.cli.output import bar, ended, say, say_json
 from counterpoise.errors import Stopped
 from counterpoise.phrases import check_targets
@@ -18,6 +19,8 @@ from counterpoise.phrases import check_targets
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
     from counterpoise.spacetime.fix import FixResult
+
+FILMS = (".mp4", ".gif", ".webp", ".png")
 
 
 @app.command()
@@ -34,6 +37,10 @@ def fix(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw before and after (.png, .pdf, .svg).")
     ] = None,
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="Film before and after (.mp4, .gif, .webp, .png).")
+    ] = None,
+    overlay: Annotated[bool, typer.Option("--overlay", help="In the video: before as lines over after.")] = False,
     friction: clips.Friction = None,
     floor: clips.Floor = None,
     hold: clips.Holding = None,
@@ -53,7 +60,9 @@ def fix(
     rate: clips.Rate = None,
     as_json: Json = False,
 ) -> None:
-    """Change a motion as little as possible so that it is physically possible. Exit code 2: the file cannot be read.
+    """Change a motion as little as possible so that it is physically possible.
+
+    Exit code 0: the result is possible; 1: it is better, but not possible yet; 2: the file cannot be read.
 
     Ctrl-C stops it: what is done so far is written, and the rest of the motion is unchanged.
     """
@@ -61,7 +70,7 @@ def fix(
     from counterpoise.spacetime.fix import FixTuning, fix_motion
 
     format_of(out, "write")
-    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",)})
+    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     given: dict[str, Any] = {
         "friction": friction, "near": near, "force": force, "calm": calm, "window": window,
         "floor": clips.floor_from(floor),
@@ -85,19 +94,24 @@ def fix(
         from counterpoise.render.fix_plot import plot_fix
 
         plot_fix(result, motion, plot)
+    if video is not None:
+        first, second = (result.motion, motion) if overlay else (motion, result.motion)
+        names = ("after", "before") if overlay else ("before", "after")
+        with bar(as_json) as show:
+            draw_pair(first, second, video, show, names=names, way="over" if overlay else "beside")
     if as_json:
         say_json(results)
     else:
         _print(result)
-        for path in (out, report, plot):
+        for path in (out, report, plot, video):
             if path is not None:
                 say(f"wrote {path}")
-    ended(show)
+    ended(show, 0 if result.after.possible else 1)
 
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:
     """Returns the motion with the T-pose that its file has before the movement, which is left out of the fix."""
-    if figure_name is not None or Path(source).suffix.lower() not in (".bvh", ".amc", ".glb", ".gltf"):
+    if figure_name is not None or Path(source).suffix.lower() not in (".bvh", ".amc", ".fbx", ".glb", ".gltf"):
         return fixed
     import numpy as np
 

@@ -17,6 +17,7 @@ from counterpoise.progress import Progress, watching
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
+    from counterpoise.render.scene import DrawnScene
     from counterpoise.spacetime.optimize import OptimizeProgress, Result
     from counterpoise.spacetime.stunt.stunt import Stunt
 
@@ -74,7 +75,7 @@ def optimize(
         _write(motion, out, fps)
     if not reporter.interrupted:
         with bar(quiet or as_json) as show_drawing:
-            draw(motion, video, png, show_drawing)
+            draw(motion, video, png, show_drawing, _props(stunt, video or png))
     asked = {"motion": out} if reporter.interrupted else {"motion": out, "video": video, "filmstrip": png}
     files = {k: str(v) for k, v in asked.items() if v is not None}
     if as_json:
@@ -84,6 +85,15 @@ def optimize(
         for path in files.values():
             say(f"wrote {path}")
     ended(reporter, 0 if result.ok else 1)
+
+
+def _props(stunt: Stunt, drawn: Path | None) -> DrawnScene | None:
+    """What the stunt stands on and holds, where it is drawn."""
+    if drawn is None:
+        return None
+    from counterpoise.render.props import props_of
+
+    return props_of(stunt)
 
 
 def _write(motion: Motion, out: Path, fps: float | None) -> None:

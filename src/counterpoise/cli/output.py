@@ -15,18 +15,25 @@ from counterpoise.progress import Progress, Reporter, Watch, watching
 
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
+    from counterpoise.render.scene import DrawnScene
     from counterpoise.simulate.recording import Recording
 
 
-def draw(recording: Recording | Motion, video: Path | None, png: Path | None, report: Reporter) -> None:
-    """Draws the filmstrip and the video, where a path is given and the verb was not stopped."""
+def draw(
+    recording: Recording | Motion,
+    video: Path | None,
+    png: Path | None,
+    report: Reporter,
+    props: DrawnScene | None = None,
+) -> None:
+    """Draws the filmstrip and the video, where a path is given and the verb was not stopped, with `props`."""
     if (video is None and png is None) or report.stopped:
         return
     from counterpoise.render import filmstrip
     from counterpoise.render import video as film
     from counterpoise.render.sources import take_of
 
-    take = take_of(recording)
+    take = take_of(recording, props=props)
     if png is not None:
         filmstrip(take, path=png)
     if video is not None:

@@ -56,8 +56,8 @@ def jump(
 ) -> None:
     """Plan a jump, let a simulated figure do it on its own strength, and stand again.
 
-    A plan is made once for each jump and body, then kept. Exit code 0: it stands; 1: it fell; 2: bad input, or no
-    motion was found.
+    A plan is made once for each jump and body, then kept. Exit code 0: it stands; 1: it fell, or no motion
+    was found; 2: bad input.
     """
     from counterpoise.control.perform import Jump, jump_terrain, plan_jump
     from counterpoise.simulate import World

@@ -13,7 +13,15 @@ from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.output import bar, draw, ended, say, say_json, written
 from counterpoise.defaults import GROUND_FRICTION, PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
-from counterpoise.phrases import check_targets, controller_from, figure_from, platform_from, push_from, tilt_from
+from counterpoise.phrases import (
+    check_targets,
+    controller_from,
+    figure_from,
+    motion_from,
+    platform_from,
+    push_from,
+    tilt_from,
+)
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -21,7 +29,6 @@ if TYPE_CHECKING:
     from counterpoise.control.basic import Controller
     from counterpoise.control.stand import Stand
     from counterpoise.measure import Summary
-    from counterpoise.motion.motion import Motion
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import World
 
@@ -48,7 +55,7 @@ Reference = Annotated[
     typer.Option(
         "--reference",
         "-r",
-        help="A reference motion (squat, ...) or a motion file to follow; stand retargets files of other bodies.",
+        help="A reference motion (squat, ...), or a motion file or recording to follow; other bodies are retargeted.",
     ),
 ]
 Height = Annotated[
@@ -102,7 +109,10 @@ def simulate(
     timings: Timings = False,
     as_json: Json = False,
 ) -> None:
-    """Simulate a figure and record everything that happens."""
+    """Simulate a figure and record everything that happens.
+
+    Exit code 0: done; 1: stand fell, or the physics diverged; 2: bad input; 130: stopped by Ctrl-C.
+    """
     from counterpoise.measure import summary
     from counterpoise.simulate import World
     from counterpoise.simulate.loop import simulate as run
@@ -134,8 +144,9 @@ def simulate(
         if out is not None:
             recording.save(out, timings=timings)
         draw(recording, video, png, report)
-    _show(recording, summary(recording), written({"recording": out, "video": video, "filmstrip": png}), as_json)
-    ended(report)
+    found = summary(recording)
+    _show(recording, found, written({"recording": out, "video": video, "filmstrip": png}), as_json)
+    ended(report, 1 if recording.status == "diverged" or (behaviour == "stand" and found.fall) else 0)
 
 
 def _controlled(
@@ -174,20 +185,9 @@ def _stand(character: Character, reference: str | None, compliance: float, heigh
     elif any(world.tilt):
         at = world.height_at(0.0, 0.0)
         ground = Surface.tilted((at - world.height_at(1.0, 0.0), at - world.height_at(0.0, 1.0), 1.0), (0.0, 0.0, at))
-    motion = None if reference is None else _followed(reference, character)
+    motion = None if reference is None else motion_from(reference, character)
     friction = PLANNED_FRICTION * min(world.friction, GROUND_FRICTION)  # the same margin on slippery ground
     return Stand(motion, compliance, height, ground=ground, friction=friction)
-
-
-def _followed(name: str, character: Character) -> Motion:
-    """A reference motion by name, or a motion file, retargeted where it is of another body."""
-    from counterpoise.motion.files.hub import FORMATS, read_motion
-    from counterpoise.phrases import motion_from
-
-    if Path(name).suffix.lower() in FORMATS:
-        motion = read_motion(name, character=character)
-        return motion.shifted(-motion.start)
-    return motion_from(name, character)
 
 
 def _length(controller: Controller, behaviour: str) -> float:

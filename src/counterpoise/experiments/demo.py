@@ -25,6 +25,7 @@ from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue
 from counterpoise.experiments.runner import make_folder
 from counterpoise.experiments.upright import scaled_blow, trunk_of
+from counterpoise.experiments.warming import warm_up
 from counterpoise.motion.motion import Motion
 from counterpoise.progress import Progress, Reporter, Watch, watching
 from counterpoise.render import palette
@@ -43,6 +44,7 @@ BLOWS = (  # start [s], direction [deg from forward], strength in rho: 1 is what
     (3.4, 90.0, 1.4),
     (5.2, 0.0, 1.5),
 )
+NEEDED = ("standing", "walking", "optimize", "perform", "pictures")  # parts that are compiled before the demo begins
 HUMAN_SECONDS = 8.0  # [s]
 CAST = {  # where they stand, from right to left [m]
     "dinosaur": (-0.6, 3.1),
@@ -160,6 +162,7 @@ def _run(home: Path, reporter: Reporter, seconds: float) -> DemoResult:
         if not reporter.report(stage, share):
             raise KeyboardInterrupt  # what was simulated is saved
 
+    warm_up(lambda part, share: report("compiling, once", share), NEEDED)
     files = {
         name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "walk.npz", "cast.npz", "jump.npz")
     }

@@ -12,7 +12,7 @@ from typing import Any
 
 from counterpoise.errors import BadFile, Stopped
 from counterpoise.experiments.base import Experiment, Film, Lab, Outcome, find_experiment
-from counterpoise.files import whole_file
+from counterpoise.files import check_writable, whole_file
 from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.simulate.recording import Recording
 
@@ -91,6 +91,7 @@ def make_folder(folder: str | os.PathLike[str]) -> Path:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadFile(f"cannot make the folder {str(home)!r}: {error.strerror}") from error
+    check_writable(home / "file")
     return home
 
 

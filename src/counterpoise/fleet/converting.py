@@ -15,8 +15,8 @@ from typing import Any, Literal
 from counterpoise.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.files import open_archive
+from counterpoise.fleet.engines import check_engine, engine_answers
 from counterpoise.fleet.planning import PathLike, Step, plan_conversion
-from counterpoise.fleet.workers import answers
 from counterpoise.motion.clips import chosen_frames, frames_of_motion
 from counterpoise.motion.files.axes import axis, metres
 from counterpoise.motion.files.hub import FORMATS, read_motion, same_body
@@ -71,6 +71,7 @@ def convert_files(
     figure: int | str | None = None,
     jobs: int | None = None,
     force: bool = False,
+    engine: str = "processes",
     progress: Watch | None = None,
 ) -> Conversion:
     """Converts motion files and recordings in `jobs` processes (by default as many as cores).
@@ -79,9 +80,11 @@ def convert_files(
     `character` is retargeted to. `rate` [1/s] is that of the files written, `frames` (first, last), both included and
     either None, are frames of the input, `bodies` the segments to keep. `units`, `up` and `source_rate` are those of
     the inputs, if these do not have them or have them wrong; `out_units` and `out_up` are those of a BVH that is
-    written. `figure` is the figure of a recording, counted from 0, or the root's name in a BVH with several. Ctrl-C,
-    or a falsy answer of `progress`, stops; files that are done stay.
+    written. `engine` is "processes", or "ray" and "ray://address" for a cluster that sees the same files. `figure` is
+    the figure of a recording, counted from 0, or the root's name in a BVH with several. Ctrl-C, or a
+    falsy answer of `progress`, stops; files that are done stay.
     """
+    check_engine(engine)
     steps = plan_conversion(inputs, out, to=to, force=force)
     options: dict[str, Any] = {
         "rate": _positive("rate", rate),
@@ -106,7 +109,7 @@ def convert_files(
     interrupted = False
     try:
         with watching(progress) as reporter:
-            coming = answers(f"{__name__}:convert_one", tasks, jobs, lambda: reporter.stopped)
+            coming = engine_answers(engine, f"{__name__}:convert_one", tasks, jobs, lambda: reporter.stopped)
             with closing(coming):
                 count = 0
                 while reporter.report("converting", count / max(len(tasks), 1), f"{count} of {len(tasks)} files"):
@@ -152,7 +155,9 @@ def convert_one(
                 raise BadValue(f"figure {figure!r} means nothing to a {Path(input).suffix.lower()} file")
             read["figure"] = str(figure)
         if body is None and FORMATS[Path(input).suffix.lower()].needs_character:
-            raise BadValue(f"a {Path(input).suffix.lower()} file does not contain a character; give the one it moves")
+            raise BadValue(
+                f"a {Path(input).suffix.lower()} file does not contain a character; give it with `character`"
+            )
         motion = read_motion(input, body, frames=part, **read)
     remarks = motion.source.remarks if motion.source is not None else ()
     Path(output).parent.mkdir(parents=True, exist_ok=True)

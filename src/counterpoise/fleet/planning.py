@@ -14,7 +14,7 @@ from counterpoise.motion.files.hub import FORMATS, format_of
 PathLike = str | os.PathLike[str]
 _READ = tuple(suffix for suffix, entry in FORMATS.items() if entry.reader and suffix != ".asf")  # read with its .amc
 _WRITTEN = tuple(suffix for suffix, entry in FORMATS.items() if entry.writer)
-_NOT_READ = (".fbx", *(suffix for suffix, entry in FORMATS.items() if not entry.reader))
+_NOT_READ = tuple(suffix for suffix, entry in FORMATS.items() if not entry.reader)
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,14 @@ def plan_conversion(
     return tuple(steps)
 
 
-_UNREADABLE = {
-    ".fbx": "FBX is a closed format: import it in Blender, export .glb or .bvh, and read that",
-    **{suffix: f"{suffix} files are written here, not read" for suffix in _NOT_READ[1:]},
-}
+_UNREADABLE = {suffix: f"{suffix} files are written here, not read" for suffix in _NOT_READ}
 
 
 def _is_folder(text: str, to: str | None) -> bool:
     path = Path(text)
     if path.is_dir() or text.endswith(("/", os.sep)) or not path.suffix:
         return True
-    return path.suffix.lower() not in (*FORMATS, ".fbx") and to is not None
+    return path.suffix.lower() not in FORMATS and to is not None
 
 
 def _suffix(target: Path, to: str | None, folder: bool) -> str:
@@ -178,8 +175,8 @@ def _checked(step: Step, folder: bool, force: bool) -> Step:
         return Step(step.input, step.output, "would be written over itself")
     if not force and os.path.lexists(step.output):
         if not folder:
-            raise BadFile(f"{str(step.output)!r} exists already (force overwrites it)", path=str(step.output))
-        return Step(step.input, step.output, "exists already (force overwrites it)")
+            raise BadFile(f"{str(step.output)!r} exists already (`force` overwrites it)", path=str(step.output))
+        return Step(step.input, step.output, "exists already (`force` overwrites it)")
     return step
 
 

@@ -18,11 +18,14 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
-from counterpoise.errors import BadValue, CounterpoiseError
+from counterpoise.errors import BadValue, CounterpoiseError, unknown_name
 from counterpoise.files import one_line
 
 _STOP_TIME = 5.0  # [s] that a worker may take to clean up when it has to stop
@@ -37,6 +40,7 @@ class TaskAnswer:
     task: int
     value: Any = None
     error: str = ""
+    crashed: bool = False  # the process died: the task itself may be in order
 
 
 def cores() -> int:
@@ -73,15 +77,43 @@ def answers(
 
 def attempt(function: str, task: int, arguments: Mapping[str, Any]) -> TaskAnswer:
     """Does one task; an error becomes its answer."""
-    home, _, name = function.partition(":")
     try:
-        return TaskAnswer(task, getattr(import_module(home), name)(**arguments))
+        return TaskAnswer(task, load_function(function)(**arguments))
     except CounterpoiseError as error:
         return TaskAnswer(task, error=one_line(error))
     except MemoryError:
         return TaskAnswer(task, error="not enough memory")
     except Exception as error:
         return TaskAnswer(task, error=f"unexpected {type(error).__name__}: {one_line(error)}")
+
+
+def load_function(function: str) -> Callable[..., Any]:
+    """Returns the function of "module:name" or "folder/file.py:name"."""
+    home, _, name = function.rpartition(":")
+    try:
+        if home.endswith(".py"):
+            path = Path(home).resolve()
+            module = _module_of_file(path, path.read_bytes())
+        else:
+            module = import_module(home)
+    except (ImportError, OSError, SyntaxError) as error:
+        raise BadValue(f"{function!r} is not found: {one_line(error)}") from error
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise unknown_name("function", name, [n for n, v in vars(module).items() if isfunction(v)], home)
+    return cast(Callable[..., Any], found)
+
+
+@lru_cache(maxsize=8)
+def _module_of_file(path: Path, source: bytes) -> ModuleType:
+    """Runs a file as a module of its own. Its folder is searched for what it imports."""
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    module = ModuleType(f"counterpoise_tasks_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    exec(compile(source, str(path), "exec"), module.__dict__)
+    return module
 
 
 class _Crew:
@@ -142,7 +174,7 @@ class _Crew:
                     answer = TaskAnswer(task, error=f"its process could not be started: {one_line(error)}")
                 if answer is None:
                     assert process is not None
-                    answer = TaskAnswer(task, error=_cause_of_crash(self._finish(process), printed))
+                    answer = TaskAnswer(task, error=_cause_of_crash(self._finish(process), printed), crashed=True)
                     process = None
                 if not self._stopping:
                     self._done.put(answer)
@@ -153,6 +185,8 @@ class _Crew:
         """Starts a process that writes what it prints to a file. Returns None while the workers are being stopped."""
         home = str(Path(__file__).resolve().parents[2])
         paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
+        if not self._function.startswith("counterpoise."):  # a module of the user: found where this program finds it
+            paths += [path or os.getcwd() for path in sys.path]
         env = {**dict.fromkeys(_ONE_THREAD, "1"), **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         command = [sys.executable, "-P", "-m", __package__, self._function]
         with self._lock:
@@ -200,4 +234,4 @@ def _cause_of_crash(code: int, printed: Any) -> str:
     return f"its process ended {how}" + (f": {last[:160]}" if last else "")
 
 
-__all__ = ["TaskAnswer", "answers", "attempt", "cores"]
+__all__ = ["TaskAnswer", "answers", "attempt", "cores", "load_function"]

@@ -13,6 +13,7 @@ from counterpoise.measure.balance import (
     penetration,
     support_polygon,
 )
+from counterpoise.measure.difference import MotionDifference, compare_motions
 from counterpoise.measure.gait import Gait, gait
 from counterpoise.measure.jumps import JumpFlight, jumps
 from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentum, power, summary
@@ -21,8 +22,8 @@ from counterpoise.measure.pushes import PushLimit, push_limit, push_map
 from counterpoise.solve.geometry import convex_hull
 
 __all__ = [
-    "AnkleLimit", "Bar", "Energy", "Fall", "Gait", "GroundContacts", "JumpFlight", "PushLimit", "Summary", "Survival",
-    "ankle_limit", "com", "convex_hull", "cop", "energy", "fell", "foot_forces", "foot_lift", "foot_slip",
-    "gait", "ground_contacts", "ground_force", "jumps", "momentum", "penetration", "power", "push_limit", "push_map",
-    "summary", "support_polygon", "survival",
+    "AnkleLimit", "Bar", "Energy", "Fall", "Gait", "GroundContacts", "JumpFlight", "MotionDifference", "PushLimit",
+    "Summary", "Survival", "ankle_limit", "com", "compare_motions", "convex_hull", "cop", "energy", "fell",
+    "foot_forces", "foot_lift", "foot_slip", "gait", "ground_contacts", "ground_force", "jumps", "momentum",
+    "penetration", "power", "push_limit", "push_map", "summary", "support_polygon", "survival",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -50,14 +51,20 @@ class ModelSolids:
     scene: DrawnScene  # the solids, without poses
 
     @classmethod
-    def of(cls, model: mujoco.MjModel, tint: RGBA | None = None, look: Look | None = None) -> ModelSolids:
-        """Returns the geoms of groups 0 to 2 that are not fully transparent; `tint` recolours everything that moves."""
+    def of(
+        cls, model: mujoco.MjModel, tint: RGBA | None = None, look: Look | None = None, hidden: Sequence[int] = ()
+    ) -> ModelSolids:
+        """Returns the geoms of groups 0 to 2 that are not fully transparent; `tint` recolours everything that moves.
+
+        Geoms of `hidden` bodies are left out.
+        """
         types, bodies = model.geom_type, model.geom_bodyid
         moving = model.body_weldid[bodies] != 0
         drawable = np.isin(types, list(_KINDS))
         shown = (model.geom_group < 3) & (model.geom_rgba[:, 3] > 0)
         if not (shown & drawable & moving).any():  # a model that has only collision shapes
             shown |= moving & (model.geom_rgba[:, 3] > 0)
+        shown &= ~np.isin(bodies, list(hidden))
         geoms = np.flatnonzero(drawable & shown)
         planes = np.flatnonzero((types == mujoco.mjtGeom.mjGEOM_PLANE) & shown)
         banks: list[Meshes] = []

@@ -16,11 +16,18 @@ from counterpoise.arrays import Array
 from counterpoise.character.track import point_path
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.files import whole_file
+from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
-from counterpoise.simulate.recording import Recording
+from counterpoise.simulate.recording import Contacts, Recording
+from counterpoise.simulate.world import FigurePlace
 
 SUFFIXES = (".png", ".pdf", ".svg")
 LIMIT_SHOWN = 0.3  # of a torque limit: where torques exceed it, the limit is drawn too
+
+MOVED_ONLY = "moved_only"  # in the meta of a recording that was made of a motion: it has no forces
+WITHOUT_FORCES = (
+    "com", "com_velocity", "momentum", "angular_momentum", "energy", "lift", "angle", "speed", "position",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +41,12 @@ class Curves:
 
 
 def plot_recording(
-    recording: Recording, *what: str, path: str | os.PathLike[str] | None = None, figure: int = 0
+    recording: Recording | Motion, *what: str, path: str | os.PathLike[str] | None = None, figure: int = 0
 ) -> Figure:
     """Plots one panel for each of `what` (see `plottable`); written to `path` (png, pdf or svg) if one is given."""
-    panels = [curves(recording, name, figure) for name in (what or ("com", "ground_force"))]
+    usual = ("com", "ground_force") if isinstance(recording, Recording) else ("com", "com_velocity")
+    subject = as_recording(recording)
+    panels = [curves(subject, name, figure) for name in (what or usual)]
     drawing = Figure(figsize=(8.0, 1.0 + 1.9 * len(panels)), layout="constrained")
     axes = drawing.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     colours = palette.FIGURES
@@ -74,8 +83,29 @@ def write_plot(drawing: Figure, path: str | os.PathLike[str]) -> None:
         drawing.savefig(temporary, dpi=120, metadata=quiet, format=suffix[1:])
 
 
-def plottable(recording: Recording, figure: int = 0) -> dict[str, str]:
-    """Returns every name that can be plotted for this recording, with a description."""
+def as_recording(subject: Recording | Motion) -> Recording:
+    """Returns a recording as it is; of a motion, one that holds what a motion says, without forces."""
+    if isinstance(subject, Recording):
+        return subject
+    character, n = subject.character, len(subject)
+    none = Contacts(np.zeros(n + 1, np.int64), np.zeros((0, 2), np.int32), np.zeros((0, 3)), np.zeros((0, 3)))
+    model = character.model
+    place = FigurePlace("", slice(0, model.nq), slice(0, model.nv), slice(1, model.nbody))
+    return Recording(
+        figures=(character,), places=(place,), model=model, time=np.array(subject.times), qpos=np.array(subject.poses),
+        qvel=np.array(subject.sample(subject.times).v), torque=np.zeros((n, model.nv)),
+        external=np.zeros((n, model.nbody, 6)), contacts=none, ticks=np.empty(0), meta={MOVED_ONLY: True},
+    )  # fmt: skip
+
+
+def plottable(recording: Recording | Motion, figure: int = 0) -> dict[str, str]:
+    """Returns every name that can be plotted for this recording or motion, with a description."""
+    recording = as_recording(recording)
+    if recording.meta.get(MOVED_ONLY):
+        out = {name: text for name, (text, _) in _WHOLE.items() if name in WITHOUT_FORCES}
+        for kind, text in (("angle", "coordinates of"), ("speed", "velocity of")):
+            out |= {f"{kind}:{j.name}": f"{text} {j.name}" for j in recording.character.joints}
+        return out | {f"position:{b}": f"position of {b} [m]" for b in recording.character.segments}
     character = recording.figures[figure]
     out = {name: text for name, (text, _) in _WHOLE.items()}
     joints = [j.name for j in character.joints]
@@ -88,8 +118,15 @@ def plottable(recording: Recording, figure: int = 0) -> dict[str, str]:
     return out
 
 
-def curves(recording: Recording, name: str, figure: int = 0) -> Curves:
+def curves(recording: Recording | Motion, name: str, figure: int = 0) -> Curves:
     """Returns the lines of one panel."""
+    recording = as_recording(recording)
+    forces = name.partition(":")[0] not in WITHOUT_FORCES and (name in _WHOLE or name.partition(":")[0] in _PARTS)
+    if recording.meta.get(MOVED_ONLY) and forces:
+        raise BadValue(
+            f"{name!r} is recorded in a simulation; a motion has {', '.join(WITHOUT_FORCES)} (the forces that it needs "
+            "are drawn by check)"
+        )
     if name in _WHOLE:
         return _WHOLE[name][1](recording, figure)
     kind, _, part = name.partition(":")
@@ -152,7 +189,7 @@ def _lift(r: Recording, f: int) -> Curves:
 
 def _tick(r: Recording, f: int) -> Curves:
     if not len(r.tick_seconds):
-        raise BadValue("this recording was saved without timings; save it with timings=True (--timings) to keep them")
+        raise BadValue("this recording was saved without timings; save it with `timings` to keep them")
     return Curves("control tick", "ms", r.ticks, {"tick": 1e3 * r.tick_seconds})
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from counterpoise import measure
 from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
-from counterpoise.character.track import point_path
+from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.render import palette
+from counterpoise.render.scene import DrawnScene
 from counterpoise.render.take import Arrow, Take
 from counterpoise.simulate.recording import Recording
 
@@ -30,17 +31,28 @@ def take_of(
     ghost: Motion | None = None,
     ghost_offset: tuple[float, float, float] = (0.0, 0.0, 0.0),
     figure: int = 0,
+    props: DrawnScene | None = None,
+    smooth: bool = False,
 ) -> Take:
     """Returns a take of a character (in its neutral pose), a motion or a recording.
 
     Of a recording of one figure, the centre of mass, the centre of pressure and the forces of ground and pushes are
     drawn by default; of several figures only if asked for. `trails` names bodies whose paths are drawn, or "com".
+    `props` (`render.props_of(stunt)`, `render.terrain_scene(terrain)`) stand in the world beside it.
+    `smooth` draws figures as smooth bodies instead of the shapes that the physics has.
     """
     if isinstance(thing, Character):
-        return Take(thing.model, np.zeros(1), thing.neutral[None])
+        return Take(thing.model, np.zeros(1), thing.neutral[None], props=props, smooth=((thing, 1),) if smooth else ())
     if isinstance(thing, Motion):
         shadow = _ghost(thing.character, ghost) if ghost is not None else None
-        return Take(thing.character.model, thing.times, thing.poses, ghost=shadow, ghost_offset=ghost_offset)
+        character, paths = thing.character, {}
+        if trails or com:
+            seen = follow(character, thing.poses)
+            paths = {n: seen.com if n == "com" else point_path(character, seen, n, (0, 0, 0)) for n in trails}
+        return Take(
+            character.model, thing.times, thing.poses, com=seen.com if com else None, trails=paths, ghost=shadow,
+            ghost_offset=ghost_offset, props=props, smooth=((character, 1),) if smooth else (),
+        )  # fmt: skip
     if not isinstance(thing, Recording):
         raise BadValue(f"a take, a character, a motion or a recording can be drawn; got {type(thing).__name__}")
     alone = len(thing.figures) == 1 and bool(thing.character.feet)
@@ -57,6 +69,8 @@ def take_of(
         trails=paths,
         ghost=_ghost(character, ghost) if ghost is not None else None,
         ghost_offset=ghost_offset,
+        props=props,
+        smooth=tuple((f, p.bodies.start) for f, p in zip(thing.figures, thing.places, strict=True)) if smooth else (),
     )
 
 

@@ -12,6 +12,7 @@ from counterpoise.render.camera import AZIMUTH, ELEVATION, FIELD_OF_VIEW, Camera
 from counterpoise.render.model_solids import ModelSolids
 from counterpoise.render.overlays import arrow, disc, marker, trail
 from counterpoise.render.scene import DrawnScene, Look, joined
+from counterpoise.render.skinned import SkinnedFigure
 from counterpoise.render.take import Take
 
 
@@ -21,6 +22,9 @@ class DrawnStage:
     def __init__(self, take: Take, look: Look | None = None) -> None:
         self.take = take
         self.model_solids = ModelSolids.of(take.model, take.tint, look)
+        self._skins = [SkinnedFigure(character, first, take.tint) for character, first in take.smooth]
+        hidden = [int(body) for skin in self._skins for body in skin.bodies]
+        self._shapes = ModelSolids.of(take.model, take.tint, look, hidden) if hidden else self.model_solids
         self._data = mujoco.MjData(take.model)
         self._ghost = DrawnStage(take.ghost, look) if isinstance(take.ghost, Take) else None
 
@@ -36,15 +40,22 @@ class DrawnStage:
         mujoco.mj_integratePos(model, pose, speed, time - take.times[row])
         return pose
 
-    def _posed(self, time: float) -> mujoco.MjData:
+    def posed(self, time: float) -> mujoco.MjData:
+        """Returns MuJoCo's data with the kinematics of `time`; the next call overwrites it."""
         self._data.qpos[:] = self.pose(time)
         mujoco.mj_kinematics(self.take.model, self._data)
         return self._data
 
     def solids(self, time: float, part: str = "all") -> DrawnScene:
-        """Returns the solids of the model at `time`; `part` as in `ModelSolids.placed`."""
-        data = self._posed(time)
-        return self.model_solids.placed(data.geom_xpos, data.geom_xmat, part)
+        """Returns the solids of the model and the props at `time`; `part` as in `ModelSolids.placed`."""
+        data = self.posed(time)
+        parts = [self._shapes.placed(data.geom_xpos, data.geom_xmat, part)]
+        if self.take.props is not None and part != "moving":
+            parts.append(self.take.props)
+        if part != "scenery":
+            turns = data.xmat.reshape(-1, 3, 3)
+            parts += [skin.scene(data.xpos, turns, parts[0].look) for skin in self._skins]
+        return parts[0] if len(parts) == 1 else joined(parts)
 
     def overlays(self, time: float) -> list[DrawnScene]:
         """Returns markers, arrows and trails at `time`."""
@@ -71,7 +82,7 @@ class DrawnStage:
 
     def centre(self, time: float) -> Array:
         """Returns the centre of mass (3,) of all bodies that move."""
-        model, data = self.take.model, self._posed(time)
+        model, data = self.take.model, self.posed(time)
         mass = np.where(model.body_weldid != 0, model.body_mass, 0.0)
         if mass.sum() <= 0:
             return np.asarray(data.xpos[1:].mean(axis=0) if model.nbody > 1 else np.zeros(3))
@@ -79,7 +90,7 @@ class DrawnStage:
 
     def corners(self, time: float) -> Array:
         """Returns the corners (n, 3) of the bounding boxes of all drawn geoms that move (of all, if none does)."""
-        model, data = self.take.model, self._posed(time)
+        model, data = self.take.model, self.posed(time)
         moving = self.model_solids.moving
         geoms = self.model_solids.geoms[moving if moving.any() else slice(None)]
         if len(geoms) == 0:

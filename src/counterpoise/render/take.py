@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
+from counterpoise.character.character import Character
 from counterpoise.errors import BadValue
 from counterpoise.render.palette import RGBA
+from counterpoise.render.scene import DrawnScene
 
 Arrow = tuple[Any, ...]  # start (3,), vector (3,) [m], and optionally rgba
 Arrows = Callable[[float], Sequence[Arrow]] | Sequence[Sequence[Arrow]]
@@ -32,6 +34,8 @@ class Take:
     ghost: Array | Take | None = None  # reference poses (n, nq) of the same model, or another take
     ghost_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)  # where the ghost stands beside the figure [m]
     tint: RGBA | None = None  # one colour for all that moves
+    smooth: tuple[tuple[Character, int], ...] = ()  # figures drawn as smooth bodies, and their first body in the model
+    props: DrawnScene | None = None  # what stands in the world beside the figure: terrain, bars
 
     def __post_init__(self) -> None:
         times = np.atleast_1d(np.array(self.times, dtype=float))

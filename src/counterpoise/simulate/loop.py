@@ -30,6 +30,7 @@ from counterpoise.simulate.springs import Spring
 from counterpoise.simulate.start import start_states
 from counterpoise.simulate.world import PLATFORM_ORDER, Stage, World, build_stage, has_same_dynamics
 
+MOST_SECONDS = 3600.0  # [s] of one recording, which is several gigabytes for a human
 STEPS_PER_PROGRESS = 50  # steps between two calls of the progress function
 
 
@@ -70,9 +71,14 @@ def simulate(
 
 
 def check_seconds(seconds: float) -> None:
-    """Refuses a duration that is not a positive number."""
+    """Refuses a duration that is not a positive number, or longer than a recording can be."""
     if not (np.isfinite(seconds) and seconds > 0.0):
         raise BadValue(f"seconds must be a positive number; got {seconds!r}")
+    if seconds > MOST_SECONDS:
+        raise BadValue(
+            f"seconds = {seconds:g} is too long for one recording: at most {MOST_SECONDS:g} s. A Session may go on for "
+            "any time: it keeps the last seconds only"
+        )
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.state import State
 from counterpoise.character.track import Track, follow
-from counterpoise.errors import CounterpoiseError
+from counterpoise.errors import BadValue, CounterpoiseError
 from counterpoise.files import Refused, one_line, open_archive, write_archive
 from counterpoise.motion.motion import Motion
 from counterpoise.simulate.world import FigurePlace, World
@@ -152,6 +152,34 @@ class Recording:
         from counterpoise.render.plots import plot_recording
 
         return plot_recording(self, *what, path=path)
+
+    def columns(self, figure: int = 0) -> dict[str, Array]:
+        """Returns what was recorded of a figure by name, (n,) each: time, CoM, coordinates, velocities and torques."""
+        character, track = self.figures[figure], self.track(figure)
+        out = {"time": self.time, **{f"com_{axis}": track.com[:, k] for k, axis in enumerate("xyz")}}
+        values = (("q", self.positions(figure)), ("v", self.velocities(figure)), ("torque", self.torques(figure)))
+        for joint in character.joints:
+            for kind, rows in values:
+                part = rows[:, joint.qpos if kind == "q" else joint.dofs]
+                names = (
+                    [f"{kind}:{joint.name}"]
+                    if part.shape[1] == 1
+                    else [f"{kind}:{joint.name}.{k}" for k in range(part.shape[1])]
+                )
+                out |= dict(zip(names, part.T, strict=True))
+        return out
+
+    def table(self, figure: int = 0) -> Any:
+        """Returns `columns` as a pandas DataFrame (extra `tables`)."""
+        from importlib.util import find_spec
+
+        if find_spec("pandas") is None:
+            raise BadValue(
+                "data frames need the package 'pandas': pip install 'counterpoise[tables]'; columns() does not"
+            )
+        import pandas
+
+        return pandas.DataFrame(self.columns(figure))
 
     # -- files ------------------------------------------------------------------------------------------------------
     def arrays(self, timings: bool = False) -> dict[str, NDArray[Any]]:

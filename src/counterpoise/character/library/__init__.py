@@ -14,6 +14,8 @@ from counterpoise.character.finish import finish
 from counterpoise.character.shapes import drawn_height
 from counterpoise.errors import BadValue, unknown_name
 
+MOST_SCALE = 20.0  # largest ratio of a parameter and its default, either way: beyond are typing errors and wrong units
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -55,9 +57,16 @@ def _check(figure: str, key: str, value: Any, default: Any) -> None:
             raise BadValue(f"{figure}: {key} is true or false; got {value!r}")
         return
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0.0 < float(value) < 1e6:
-        unit = {"height": " [m]", "mass": " [kg]", "length": " [m]", "link_mass": " [kg]"}.get(key, "")
+    unit = {"height": " [m]", "mass": " [kg]", "length": " [m]", "link_mass": " [kg]"}.get(key, "")
+    if not number or not float(value) > 0.0:
         raise BadValue(f"{figure}: {key} must be a positive number{unit}; got {value!r}", **{key: value})
+    low, high = 1 if isinstance(default, int) else default / MOST_SCALE, default * MOST_SCALE
+    if not low <= value <= high:
+        raise BadValue(
+            f"{figure}: {key} = {value:g}{unit} is out of range; it may be {low:.3g} to {high:.3g}{unit} "
+            f"and is {default:g} by default",
+            **{key: value},
+        )
     if isinstance(default, int) and int(value) != value:
         raise BadValue(f"{figure}: {key} must be a whole number; got {value!r}", **{key: value})
 

@@ -16,6 +16,8 @@ from counterpoise.control.perform.plan_store import JumpPlan, plan_jump
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.errors import BadValue
 
+MOST_TIMES = 1000  # jumps in a row
+
 
 @dataclass(frozen=True, eq=False)
 class JumpMemory:
@@ -52,8 +54,8 @@ class Jump:
 
     def __post_init__(self) -> None:
         _ = self.wish
-        if not (isinstance(self.times, int) and self.times >= 1):
-            raise BadValue(f"times is how often it jumps, at least 1; got {self.times!r}")
+        if not (isinstance(self.times, int) and 1 <= self.times <= MOST_TIMES):
+            raise BadValue(f"times is how often it jumps, 1 to {MOST_TIMES}; got {self.times!r}")
         if not (self.wait >= 0.0 and self.rate > 0.0):
             raise BadValue(f"wait is not negative and rate is positive; got {self.wait!r}, {self.rate!r}")
 

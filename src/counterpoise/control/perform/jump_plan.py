@@ -35,6 +35,8 @@ from counterpoise.spacetime.stunt.stunt import Stunt
 
 TOES_RISE = 0.06  # [standing CoM heights] of the CoM on tiptoe
 EARLIEST_ON_TOES = 0.3  # of the time on tiptoe: by so much the take-off may be earlier
+MOST_DISTANCE = 20.0  # [m] that can be asked for, up or along: more is most likely a typing error
+MOST_TWIST = 3600.0  # [deg]
 STYLES = ("plain", "tuck", "scissor", "split")
 
 
@@ -54,6 +56,10 @@ class JumpWish:
         if not np.isfinite(numbers).all() or self.height < 0.0:
             raise BadValue(f"a jump has a height >= 0 and finite forward, side, twist and onto; got {self!r}")
         for name, value in zip(("height", "forward", "side", "twist", "onto"), numbers, strict=True):
+            most = MOST_TWIST if name == "twist" else MOST_DISTANCE
+            if abs(value) > most:
+                unit = "deg" if name == "twist" else "m"
+                raise BadValue(f"{name} = {value:g} {unit} is out of range for a jump: at most {most:g} {unit}")
             object.__setattr__(self, name, float(value))  # 90 and 90.0 are one wish, with one plan
         if self.style not in STYLES:
             raise unknown_name("style of a jump", self.style, STYLES)

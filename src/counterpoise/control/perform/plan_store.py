@@ -16,7 +16,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish, jump_stunt
 from counterpoise.control.perform.planned_motion import PlannedMotion, fill_plan, plan_of_result
-from counterpoise.errors import CounterpoiseError, Stopped
+from counterpoise.errors import CounterpoiseError, NotFound, Stopped
 from counterpoise.files import open_archive, write_archive
 from counterpoise.objectives.surface import Surface
 from counterpoise.progress import Progress, Reporter, Watch, watching
@@ -32,7 +32,7 @@ MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
 FOLDER = "COUNTERPOISE_PLANS"  # environment variable: the folder of kept plans; empty: none are kept on disk
 
 
-class JumpNotPlanned(CounterpoiseError):
+class JumpNotPlanned(NotFound):
     """No motion was found for a jump."""
 
 

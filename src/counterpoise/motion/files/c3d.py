@@ -94,7 +94,7 @@ def _read(data: bytes, name: str, units: str | float | None, up: str | None) -> 
     axis, up_note = _up(up, point.get("Y_SCREEN"))
     places = np.where(seen[..., None], places * factor, np.nan)
     if not np.all(np.abs(places[seen]) < MAX_DISTANCE):
-        raise Refused(f"a marker is more than {MAX_DISTANCE:g} m away with {unit_note}; give units='mm' or another")
+        raise Refused(f"a marker is more than {MAX_DISTANCE:g} m away with {unit_note}; give `units`, such as mm")
     notes = {"format": "c3d", "remarks": (unit_note, up_note), "up": axis, "scale": factor, "first_frame": first}
     return Markers(_labels(point, points), float(rate), _z_up(places, axis), name, notes)
 

@@ -38,11 +38,13 @@ def write_clip(
     *,
     motion: Motion | None = None,
     buffer: Literal["embedded", "beside"] = "embedded",
+    body: Literal["shapes", "smooth"] = "shapes",
 ) -> None:
     """Writes a clip as `.glb`, or as `.gltf` with its numbers embedded or in a `.bin` in the same folder.
 
     `motion` is the motion that the clip was made from: the shapes of its character become the body. Without it bones
-    are drawn. Rotations have a key a frame, translations only if they change.
+    are drawn. `body` "smooth" writes a smooth body that bends at the joints. Rotations have a key a frame, translations
+    only if they change.
     """
     target = Path(path)
     suffix = target.suffix.lower()
@@ -50,7 +52,9 @@ def write_clip(
         raise BadValue(f"a glTF file ends in .glb or .gltf, not {suffix or 'nothing'!r}", suffix=suffix)
     if buffer not in ("embedded", "beside"):
         raise BadValue(f"a buffer is 'embedded' or 'beside', not {buffer!r}", buffer=buffer)
-    root, binary = build_gltf(clip, motion)
+    if body not in ("shapes", "smooth"):
+        raise BadValue(f"a body is 'shapes' or 'smooth', not {body!r}", body=body)
+    root, binary = build_gltf(clip, motion, body == "smooth")
     try:
         if suffix == ".glb":
             write_bytes(target, pack(root, binary))
@@ -67,13 +71,13 @@ def write_clip(
         raise BadFile(f"cannot write {str(path)!r}: {one_line(error)}", path=str(path)) from error
 
 
-def build_gltf(clip: Clip, motion: Motion | None = None) -> tuple[dict[str, Any], bytes]:
+def build_gltf(clip: Clip, motion: Motion | None = None, smooth: bool = False) -> tuple[dict[str, Any], bytes]:
     """Returns the JSON object and the one buffer of a clip's file."""
     store = _Store()
     names = unique_names([clean_name(name) for name in clip.skeleton.names])
     figure = clean_name(motion.character.name if motion is not None else clip.name or "figure")
     nodes = _nodes(clip.skeleton, names, figure)
-    body = surfaces(clip, motion)
+    body = surfaces(clip, motion, smooth)
     materials, primitives = _body(store, body, len(names))
     animation = _animation(store, clip)
     inverse_binds = store.add(_inverse_binds(clip.skeleton), _FLOAT)
@@ -197,6 +201,10 @@ def _body(store: _Store, body: list[MeshSurface], joints: int) -> tuple[list[dic
         follow[:, 0] = np.repeat([p.joint for p in parts], [len(p.points) for p in parts])
         weights = np.zeros((len(points), 4))
         weights[:, 0] = 1.0
+        for part, start in zip(parts, starts, strict=False):
+            if part.follows is not None and part.weights is not None:
+                rows = slice(start, start + len(part.points))
+                follow[rows], weights[rows] = np.where(part.weights > 0.0, part.follows, 0), part.weights
         attributes = {
             "POSITION": store.add(points, _FLOAT, _VERTICES, bounds=True),
             "NORMAL": store.add(unit_in_32_bits(normals), _FLOAT, _VERTICES),

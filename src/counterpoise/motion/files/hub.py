@@ -41,7 +41,7 @@ class Format:
     writer: str = "write_clip"  # "" if it is only read
     holds: str = "clip"  # "clip": a skeleton of its own; "motion": poses of a whole character
     needs_character: bool = False  # the file does not contain the character
-    needs: str = ""  # a package that it needs ...
+    needs: str = ""  # a package that it needs to be read (or to be written, if it is only written) ...
     extra: str = ""  # ... and the extra that installs it
 
 
@@ -52,6 +52,7 @@ FORMATS: Mapping[str, Format] = {
     ".asf": Format("asf", "Acclaim skeleton alone: its rest pose", reader="read_skeleton_clip", writer=""),
     ".glb": Format("gltf", "glTF 2.0, binary"),
     ".gltf": Format("gltf", "glTF 2.0"),
+    ".fbx": Format("fbx", "Autodesk FBX: skeleton and movement", needs="ufbx", extra="fbx"),
     ".usda": _USD,
     ".usdc": _USD,
     ".usd": _USD,
@@ -60,10 +61,6 @@ FORMATS: Mapping[str, Format] = {
     ".csv": Format("table", "joint coordinates", "read_table", "write_table", holds="motion", needs_character=True),
     ".npz": Format("npz", "Counterpoise's own", "load_motion", "save_motion", holds="motion"),
 }
-_FBX = (
-    "FBX is a closed format; go through Blender: import the file there (File > Import > FBX), export it as .glb or "
-    ".bvh, and read that. The other way, write .glb here, import it in Blender and export FBX"
-)
 
 
 def read_motion(
@@ -99,7 +96,7 @@ def read_motion(
     given = {"rate": rate, "units": units, "up": up, "forward": forward, "skeleton": skeleton}
     for name, value in given.items():
         if value is not None and name not in inspect.signature(reader).parameters:
-            raise BadValue(f"{name} means nothing to a {Path(path).suffix.lower()} file: {_why_not(entry, name)}")
+            raise BadValue(f"`{name}` means nothing to a {Path(path).suffix.lower()} file: {_why_not(entry, name)}")
     mine = set(inspect.signature(reader).parameters)
     accepted = {k: v for k, v in {**given, **options}.items() if v is not None and k in mine}
     rest = {k: v for k, v in options.items() if k not in mine}
@@ -114,7 +111,8 @@ def read_motion(
         if entry.needs_character:
             if figure is None:
                 raise BadValue(
-                    f"a {Path(path).suffix.lower()} file does not contain a character; use read_motion(path, character)"
+                    f"a {Path(path).suffix.lower()} file does not contain a character; "
+                    "give the one it moves with `character`"
                 )
             accepted["character"] = figure
         motion = _cut(reader(path, **accepted), start, end, frames)
@@ -152,7 +150,7 @@ def write_motion(
         raise BadValue(f"writing {Path(path).suffix.lower()} files has no option {', '.join(unknown)}; it has {takes}")
     if entry.holds == "motion":
         if bodies is not None:
-            raise BadValue(f"a {Path(path).suffix.lower()} file holds the poses of a whole character: leave out bodies")
+            raise BadValue(f"a {Path(path).suffix.lower()} file holds poses of a whole character: leave out `bodies`")
         if rate is not None or frames is not None:
             times, poses, _ = frames_of_motion(motion, rate, frames)
             motion = replace(motion, times=times, poses=poses, loop=False, travel=False)
@@ -170,8 +168,6 @@ def write_motion(
 def format_of(path: str | os.PathLike[str], to: str) -> Format:
     """Returns the format of a suffix, which must be possible `to` "read" or "write"."""
     suffix = Path(path).suffix.lower()
-    if suffix == ".fbx":
-        raise BadFile(f"cannot {to} {str(path)!r}: {_FBX}", path=str(path))
     able = [s for s, entry in FORMATS.items() if (entry.reader if to == "read" else entry.writer)]
     if suffix not in able:
         word = (
@@ -188,7 +184,7 @@ _PAST = {"read": "read here", "write": "written here"}
 
 def function_of(entry: Format, name: str, path: str | os.PathLike[str]) -> Callable[..., Any]:
     """Returns the reader or writer of a format."""
-    if entry.needs and find_spec(entry.needs) is None:
+    if entry.needs and find_spec(entry.needs) is None and not (name == entry.writer and entry.reader):
         cure = f"pip install 'counterpoise[{entry.extra}]'"
         raise BadFile(f"{Path(path).suffix.lower()} files need the package {entry.needs!r}: {cure}", path=str(path))
     found: Callable[..., Any] = getattr(import_module(f"{_HOME}.{entry.module}"), name)
@@ -224,7 +220,7 @@ def _doubtful_size(clip: Clip, takes_units: bool) -> str:
     height = height_of(probes(clip), np.array([0.0, 0.0, 1.0]))
     if low <= height <= high:
         return ""
-    given = "give units=... (--units ...): m, cm, mm, inch, ft, cmu or metres a unit"
+    given = "give `units`: m, cm, mm, inch, ft, cmu or metres a unit"
     cure = given if takes_units else "scale the figure in the program the file came from"
     return f"the figure is read as a person {height:.3g} m tall, which is doubtful; if the units are wrong, {cure}"
 

@@ -15,6 +15,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.figure import LEFT_TINT, MIDDLE_TINT, RIGHT_TINT
 from counterpoise.character.roles import side_of
+from counterpoise.character.skin import skin_of
 from counterpoise.motion.clips import body_names
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton
@@ -34,10 +35,19 @@ class MeshSurface:
     normals: Array  # (k, 3)
     faces: Ints  # (m, 3) anticlockwise, seen from outside
     colour: RGBA  # sRGB
+    follows: Ints | None = None  # (k, 4) joints that each point follows ...
+    weights: Array | None = None  # ... and how much; None: all follow `joint`
 
 
-def surfaces(clip: Clip, motion: Motion | None = None) -> list[MeshSurface]:
-    """Returns the shapes of the character of `motion` on the clip's joints of the same names, otherwise plain bones."""
+def surfaces(clip: Clip, motion: Motion | None = None, smooth: bool = False) -> list[MeshSurface]:
+    """Returns the shapes of the character of `motion` on the clip's joints of the same names, otherwise plain bones.
+
+    With `smooth`, a smooth body is returned in place of the shapes, where every body of the character has its joint.
+    """
+    if motion is not None and smooth:
+        found = _smooth_surfaces(clip, motion)
+        if found:
+            return found
     if motion is not None:
         found = _figure_surfaces(clip, motion)
         if found:
@@ -66,6 +76,32 @@ def _figure_surfaces(clip: Clip, motion: Motion) -> list[MeshSurface]:
                 joint, spatial.transform(at, points), spatial.rotate(at[1], normals), faces, _colour(model, geom)
             )
         )
+    return out
+
+
+def _smooth_surfaces(clip: Clip, motion: Motion) -> list[MeshSurface]:
+    """Returns the character's skin, one surface a colour."""
+    character, model = motion.character, motion.character.model
+    joint_of = {name: i for i, name in reversed(list(enumerate(body_names(clip.skeleton.names))))}
+    joint_of |= {name: i for i, name in enumerate(clip.skeleton.names)}
+    joints = [joint_of.get(name) for name in character.segments]
+    if any(joint is None for joint in joints):
+        return []
+    skin = skin_of(character)
+    places, turns = clip.skeleton.world()
+    numbers = np.array([0, *(joint for joint in joints if joint is not None)])  # of every body; the world's is not used
+    points, normals = skin.posed(places[numbers], spatial.to_matrix(turns[numbers]))
+    colours = [_colour(model, int(np.flatnonzero(model.geom_bodyid == body)[0])) for body in skin.body]
+    out = []
+    for colour in sorted(set(colours)):
+        faces = skin.faces[[k for k, other in enumerate(colours) if other == colour]]
+        used, inverse = np.unique(faces, return_inverse=True)
+        out.append(
+            MeshSurface(
+                int(numbers[skin.follows[used[0], 0]]), points[used], normals[used], inverse.reshape(-1, 3), colour,
+                numbers[skin.follows[used]], skin.weights[used],
+            )
+        )  # fmt: skip
     return out
 
 

@@ -22,8 +22,10 @@ Times are seconds, angles degrees, lengths metres. Every mistake is reported wit
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
@@ -40,6 +42,7 @@ from counterpoise.spacetime.optimize import (
     solve_motion,
 )
 from counterpoise.spacetime.optimize.moments import RATE, Moment, Time, seconds
+from counterpoise.spacetime.stunt.changes import change_entries
 from counterpoise.spacetime.stunt.characters import read_character
 from counterpoise.spacetime.stunt.checks import check_order, check_start, with_unique_names, without_doubles
 from counterpoise.spacetime.stunt.contacts import read_contact
@@ -96,9 +99,13 @@ class Stunt:
         return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
-def read_stunt(source: str | os.PathLike[str]) -> Stunt:
-    """Reads a stunt from a TOML file, or from its text. What a scene says besides its motion is not read here."""
+def read_stunt(source: str | os.PathLike[str], changes: Mapping[str, Any] | None = None) -> Stunt:
+    """Reads a stunt from a TOML file, or from its text. What a scene says besides its motion is not read here.
+
+    `changes` replace entries: {"duration": 1.8, "key.2.feet": [0.7, 0.0]}; tables are counted from 0.
+    """
     top = open_toml(source, "stunt")
+    change_entries(top.data, changes or {})
     stunt = stunt_from(top, read_character(top))
     top.known += SCENE_ENTRIES
     top.done()

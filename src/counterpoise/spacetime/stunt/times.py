@@ -10,6 +10,7 @@ from counterpoise.spacetime.optimize.starting_point import SHORTEST_MOTION
 from counterpoise.spacetime.stunt.reading import Table, is_number
 
 WANTED = "seconds, or the name of a moment"
+MAX_DURATION = 120.0  # [s]: an optimised motion of a minute takes minutes; more is most likely a typing error
 MAX_RATE = 1000.0  # [1/s] of knots; more is most likely a typing error
 
 
@@ -28,6 +29,10 @@ class TimeReader:
             self.tables[name] = table
         duration = self.read(top, "duration", required=True)
         assert duration is not None
+        if seconds(duration) > MAX_DURATION:
+            raise top.fault(
+                "duration", f"duration = {seconds(duration):g} s is too long for one stunt: at most {MAX_DURATION:g} s"
+            )
         self.duration: Time = duration
         self.short = seconds(duration) < SHORTEST_MOTION
         self.end: Time = SHORTEST_MOTION if self.short else duration  # of the motion that is optimised

@@ -1,0 +1,103 @@
+"""The smooth body: closed, near the shapes it is made from, and it follows the bones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pygltflib
+import pytest
+
+import counterpoise as cp
+from counterpoise.character.skin import Skin, skin_of
+from counterpoise.character.skin.field import body_field
+from counterpoise.errors import BadValue
+from counterpoise.render import take_of
+
+
+@pytest.fixture(scope="module")
+def skin() -> Skin:
+    return skin_of(cp.character("human"))
+
+
+def frames(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    model = cp.character("human").model
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    return data.xpos.copy(), data.xmat.reshape(-1, 3, 3).copy()
+
+
+def test_it_is_closed_and_turned_outwards(skin: Skin):
+    """Every edge has two faces that run along it in opposite ways, and the volume is that of a person."""
+    edges = np.concatenate([skin.faces[:, [0, 1]], skin.faces[:, [1, 2]], skin.faces[:, [2, 0]]])
+    forward = {tuple(edge) for edge in edges.tolist()}
+    assert len(forward) == len(edges) and all((b, a) in forward for a, b in forward)
+    a, b, c = (skin.points[skin.faces[:, k]] for k in range(3))
+    volume = float(np.einsum("ki,ki->k", a, np.cross(b, c)).sum() / 6.0)
+    assert 0.05 < volume < 0.10  # [m^3], for 73 kg
+
+
+def test_it_lies_on_the_shapes(skin: Skin):
+    human = cp.character("human")
+    hands = np.isin(skin.follows[:, 0], [human.body_id(name) for name in human.hands])  # palms are there twice
+    off = body_field(human).distance(skin.points[~hands])
+    assert np.quantile(np.abs(off), 0.99) < 0.012 and np.abs(off).max() < 0.03  # [m]
+    assert np.allclose(np.linalg.norm(skin.normals, axis=1), 1.0)
+
+
+def test_weights_are_shares_of_neighbouring_bones(skin: Skin):
+    assert np.allclose(skin.weights.sum(axis=1), 1.0) and (skin.weights >= 0.0).all()
+    names = [cp.character("human").model.body(b).name for b in range(cp.character("human").model.nbody)]
+    left = np.array([name.endswith("_left") for name in names])
+    right = np.array([name.endswith("_right") for name in names])
+    on_left, on_right = (np.sum(skin.weights * side[skin.follows], axis=1) for side in (left, right))
+    limbs = np.array([name.startswith(("shank", "foot", "toes", "forearm", "hand")) for name in names])
+    away = limbs[skin.follows[:, 0]]  # between the thighs points hang on both legs
+    assert away.sum() > 1000 and (np.minimum(on_left, on_right)[away] < 0.05).all()
+
+
+def test_at_rest_it_is_as_made_and_a_moved_body_moves_it_as_one(skin: Skin):
+    human = cp.character("human")
+    points, normals = skin.posed(*frames(human.neutral))
+    assert np.abs(points - skin.points).max() < 1e-9 and np.abs(normals - skin.normals).max() < 1e-9
+    moved = human.neutral.copy()
+    moved[:3] += (0.3, -0.2, 0.1)
+    assert np.abs(skin.posed(*frames(moved))[0] - skin.points - (0.3, -0.2, 0.1)).max() < 1e-9
+
+
+def test_a_bent_knee_moves_the_foot_and_not_the_head(skin: Skin):
+    human = cp.character("human")
+    bent = human.neutral.copy()
+    bent[human.joint("knee_left").qpos] += 0.8
+    change = np.linalg.norm(skin.posed(*frames(bent))[0] - skin.points, axis=1)
+    parts = (("foot_left", "toes_left"), ("head",))
+    bodies = [[human.body_id(name) for name in names] for names in parts]
+    foot, head = (np.sum(skin.weights * np.isin(skin.follows, ids), axis=1) > 0.95 for ids in bodies)
+    assert foot.sum() > 50 and head.sum() > 50 and change[foot].min() > 0.2 and change[head].max() < 0.01
+
+
+def test_pictures_and_files_have_it_only_where_asked(tmp_path: Path):
+    human = cp.character("human")
+    plain, smooth = (cp.still(take_of(human, smooth=one), size=(60, 90)).astype(int) for one in (False, True))
+    assert (np.abs(plain - smooth).max(axis=2) > 30).mean() > 0.005
+    squat = cp.reference_motion("squat", human).slice(0.0, 0.2)
+    squat.write(tmp_path / "a.glb", rate=10.0, body="smooth")
+    squat.write(tmp_path / "b.glb", rate=10.0)
+    shared = []
+    for name in ("a", "b"):
+        file = pygltflib.GLTF2().load(str(tmp_path / f"{name}.glb"))
+        buffer = file.binary_blob()
+        weights = []
+        for primitive in file.meshes[0].primitives:
+            view = file.bufferViews[file.accessors[primitive.attributes.WEIGHTS_0].bufferView]
+            numbers = np.frombuffer(buffer[view.byteOffset : view.byteOffset + view.byteLength], "<f4")
+            weights.append(numbers.reshape(-1, 4))
+        found = np.concatenate(weights)
+        assert np.allclose(found.sum(axis=1), 1.0, atol=1e-5)
+        shared.append(float((found[:, 0] < 0.99).mean()))
+    assert shared[0] > 0.1 and shared[1] == 0.0
+    assert len(cp.read_motion(tmp_path / "a.glb")) == len(cp.read_motion(tmp_path / "b.glb"))
+    with pytest.raises(BadValue, match="'shapes' or 'smooth'"):
+        squat.write(tmp_path / "c.glb", body="soft")
