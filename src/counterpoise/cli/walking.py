@@ -64,7 +64,7 @@ def walk(
     with bar(as_json) as report:
         recording = simulate(
             character, controller, seconds, disturbances=pushes, start=start, seed=seed or 0,
-            progress=lambda t: report("simulating", t / seconds),
+            progress=report,
         )  # fmt: skip
         if out is not None:
             recording.save(out)
