@@ -155,6 +155,7 @@ from counterpoise.spacetime import FixResult as FixResult
 from counterpoise.spacetime import FixTuning as FixTuning
 from counterpoise.spacetime import Key as Key
 from counterpoise.spacetime import Moment as Moment
+from counterpoise.spacetime import MotionFault as MotionFault
 from counterpoise.spacetime import MotionProblem as MotionProblem
 from counterpoise.spacetime import MotionTuning as MotionTuning
 from counterpoise.spacetime import Place as Place
@@ -165,6 +166,7 @@ from counterpoise.spacetime import Stunt as Stunt
 from counterpoise.spacetime import Taste as Taste
 from counterpoise.spacetime import TorqueLimit as TorqueLimit
 from counterpoise.spacetime import Touch as Touch
+from counterpoise.spacetime import Velocity as Velocity
 from counterpoise.spacetime import aggregate_force as aggregate_force
 from counterpoise.spacetime import aggregate_force_derivatives as aggregate_force_derivatives
 from counterpoise.spacetime import build_motion_problem as build_motion_problem

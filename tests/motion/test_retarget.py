@@ -127,7 +127,7 @@ def test_the_gradient_of_a_frame_agrees_with_differences(human):
     bodies = np.array([human.body_id(n) for n in ("thorax", "forearm_left", "foot_right")])
     axes = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
     aims = (bodies, axes, np.array([[1.0, 0.7], [1.0, 0.2], [0.5, 0.5]]))
-    points = (bodies, rng.normal(size=(3, 3)), np.array([3.0, 0.0, 3.0]))
+    points = (bodies, rng.normal(size=(3, 3)), np.array([3.0, 0.0, 3.0]), np.array([0.1, 0.0, 0.3]))
     aside = rng.normal(size=(3, 3)) - [0.0, 0.0, 3.0]
     n, nv = len(tree[0]), human.nv
     everything = human.limits.ball_tables(np.arange(nv))

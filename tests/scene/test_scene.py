@@ -127,6 +127,21 @@ def test_a_scene_says_everything():
     assert scene.output.files == {"video": "slope.mp4"}
 
 
+def test_controllers_of_every_kind_are_read():
+    kinds = {
+        "walk": "speed = 1.0\nheading = 90", "jump": "height = 0.2", "get_up": "", "hold": "stiffness = 4.0",
+        "balance": "strict = false", "momentum_balance": 'variant = "2008"', "passive": "",
+        "routine": '[[controller.item]]\nkind = "jump"\n[[controller.item]]\nkind = "stand"\nseconds = 1.0',
+    }  # fmt: skip
+    made = {kind: cp.read_scene(f'[controller]\nkind = "{kind}"\n{more}\n') for kind, more in kinds.items()}
+    walk = made["walk"].controllers["main"].plain
+    assert isinstance(walk, cp.Walk) and walk.speed == 1.0 and walk.heading == pytest.approx(np.pi / 2)
+    routine = made["routine"].controllers["main"].plain
+    assert isinstance(routine, cp.Routine) and len(routine.items) == 2
+    with pytest.raises(CounterpoiseError, match="variant"):
+        cp.read_scene('[controller]\nkind = "momentum_balance"\nvariant = "2010"\n')
+
+
 def test_a_scene_with_keys_is_also_a_stunt():
     stunt = cp.read_stunt(SCENE)
     assert len(stunt.keys) == 2 and stunt.name == "slope"

@@ -62,7 +62,7 @@ def root_wrench(result: cp.Result, times: np.ndarray, after: bool = True) -> tup
 
 def test_a_jump_is_solved_and_a_stranger_agrees():
     result = jump()
-    assert result.ok, result.report()
+    assert result.exact, result.report()
     assert result.worst < 1e-6
     weight = result.motion.character.mass * 9.81
     knots = np.linspace(0.6, 0.9, 9)[1:-1]  # in flight nothing pushes
@@ -129,7 +129,7 @@ def test_no_part_of_the_body_enters_the_ground():
             for g in range(who.model.ngeom):
                 if "hand" in who.model.body(int(who.model.geom_bodyid[g])).name:
                     worst = min(worst, lowest(who.model, data, g))
-        return worst, found.ok
+        return worst, found.exact
 
     inside, ok = deepest(clear=[])
     kept, kept_ok = deepest()
@@ -146,7 +146,7 @@ def test_joints_stay_inside_their_limits():
 def test_moving_a_key_starts_from_the_earlier_result():
     before = jump()
     again = cp.optimize_motion(*jump_asks(0.45), rate=26.0, warm=before)
-    assert again.ok, again.report()
+    assert again.exact, again.report()
     assert again.iterations < 0.7 * before.iterations
     assert again.sample(1.5).q[0] == pytest.approx(0.45 + before.sample(0.0).q[0], abs=1e-6)
 
@@ -161,7 +161,7 @@ def test_moments_may_be_free():
     leave, land = cp.Moment(0.55, 0.5, 0.75, name="leave"), cp.Moment(1.05, 0.8, 1.1, name="land")
     fixed = cp.optimize_motion(*jump_asks(0.4, 0.55, 1.05), rate=22.0)
     result = cp.optimize_motion(*jump_asks(0.4, leave, land), rate=22.0)
-    assert result.ok, result.report()
+    assert result.exact, result.report()
     assert 0.5 <= result.times["leave"] <= 0.75
     assert 0.8 <= result.times["land"] <= 1.1
     assert result.times["land"] - result.times["leave"] < 0.4
@@ -204,7 +204,7 @@ def test_what_cannot_be_is_named_and_the_rest_is_kept(what: str):
         words = ("duration of 0 s",)
     result = cp.optimize_motion(who, keys, contacts, duration, rate=20.0)
     assert result.status == "infeasible"
-    assert not result.ok
+    assert not result.exact
     assert all(word in " ".join(result.conflicts) for word in words), result.conflicts
     assert np.isfinite(result.motion.poses).all()
 
@@ -241,7 +241,7 @@ def test_a_pendulum_swings_as_physics_has_it():
     result = cp.optimize_motion(
         who, [cp.Key(0.0, start, rest=True)], [], 0.8, wishes=[cp.TorqueLimit(["pivot"], limit=1e-3)], rate=40.0
     )
-    assert result.ok, result.report()
+    assert result.exact, result.report()
     data = mujoco.MjData(who.model)
     who.model.opt.timestep = 1e-4
     data.qpos[:] = start
@@ -258,7 +258,7 @@ def test_a_cycle_closes():
     result = cp.optimize_motion(
         who, [cp.Key(0.6, low, soft=100.0)], contacts, 1.2, wishes=[cp.Cycle((0.0, 0.0))], rate=20.0
     )
-    assert result.ok, result.report()
+    assert result.exact, result.report()
     a, b = result.curve.sample(0.0), result.curve.sample(1.2)
     assert np.abs(who.difference(a.q, b.q)).max() < 1e-5
     assert np.abs(a.v - b.v).max() < 1e-4

@@ -42,7 +42,7 @@ def mirrored(who: cp.Character, q: np.ndarray, y: float) -> np.ndarray:
 def test_the_motion_is_its_own_mirror_image_and_holds_every_row(y: float):
     who, *asks = hop(y)
     found = cp.optimize_motion(who, *asks, rate=RATE)
-    assert found.ok and found.symmetric and found.worst < 1e-6
+    assert found.exact and found.symmetric and found.worst < 1e-6
     q = found.sample(np.linspace(0.0, 1.1, 57)).q
     for pose, image in zip(q, mirrored(who, q, y), strict=True):
         assert np.abs(who.difference(pose, image)).max() < 1e-9
@@ -52,7 +52,7 @@ def test_it_is_as_good_as_the_one_found_without():
     who, *asks = hop()
     half = cp.optimize_motion(who, *asks, rate=RATE)
     whole = cp.optimize_motion(who, *asks, rate=RATE, symmetric=False)
-    assert half.symmetric and not whole.symmetric and half.ok and whole.ok
+    assert half.symmetric and not whole.symmetric and half.exact and whole.exact
     assert half.objective < 1.3 * whole.objective
 
 
@@ -134,7 +134,7 @@ def test_a_soft_key_that_moved_is_followed_from_the_earlier_result():
     first = cp.optimize_motion(who, [*keys, soft], contacts, end, rate=RATE)
     warm = cp.optimize_motion(who, [*keys, replace(soft, pose=moved)], contacts, end, rate=RATE, warm=first)
     cold = cp.optimize_motion(who, [*keys, replace(soft, pose=moved)], contacts, end, rate=RATE)
-    assert first.symmetric and not warm.symmetric and warm.ok and cold.ok
+    assert first.symmetric and not warm.symmetric and warm.exact and cold.exact
     assert warm.iterations < 0.6 * cold.iterations
     went, should = (np.asarray(r.sample(0.9).q)[elbows] - np.asarray(first.sample(0.9).q)[elbows] for r in (warm, cold))
     assert should[0] > 0.2
@@ -145,7 +145,7 @@ def test_an_earlier_result_serves_another_number_of_knots():
     who, *asks = hop()
     first = cp.optimize_motion(who, *asks, rate=RATE)
     finer = cp.optimize_motion(who, *asks, rate=22.0, warm=first)
-    assert finer.ok and len(finer.x) > len(first.x)
+    assert finer.exact and len(finer.x) > len(first.x)
     t = np.linspace(0.0, 1.1, 23)
     gap = [who.difference(a, b) for a, b in zip(first.sample(t).q, finer.sample(t).q, strict=True)]
     assert np.abs(gap).max() < 0.1

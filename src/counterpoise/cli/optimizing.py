@@ -45,8 +45,9 @@ def optimize(
 ) -> None:
     """Optimise a physically possible motion for a stunt. Ctrl-C stops it and keeps the best motion so far.
 
-    Exit code 0: solved; 1: not solved (the motion with the least violation is written, and conflicts are named); 2: the
-    stunt cannot be read; 130: stopped by Ctrl-C.
+    Exit code 0: solved, also between the knots; 1: solved with exceptions, which are named, or unsolved (the
+    motion with the least violation is written, and conflicts are named); 2: the stunt cannot be read; 130: stopped by
+    Ctrl-C.
     """
     from counterpoise.motion.files.hub import FORMATS
     from counterpoise.spacetime.optimize import OptimizeProgress
@@ -125,10 +126,12 @@ def _line(p: OptimizeProgress) -> str:
 
 def _as_json(stunt: Stunt, result: Result, files: dict[str, str]) -> dict[str, Any]:
     return {
-        "stunt": stunt.name, "character": stunt.character.name, "status": result.status, "ok": result.ok,
+        "stunt": stunt.name, "character": stunt.character.name, "grade": result.grade, "status": result.status,
+        "ok": result.ok,
         "iterations": result.iterations, "seconds": result.seconds, "objective": result.objective,
         "worst": result.worst,
         "violations": [{"name": v.name, "time": v.time, "amount": v.amount} for v in result.violations],
+        "exceptions": [vars(e) | {"text": str(e)} for e in result.exceptions],
         "conflicts": list(result.conflicts), "notes": list(result.notes), "moments": result.times,
         "between": result.between,
         "strains": [{"joint": s.joint, "share": s.share, "time": s.time} for s in result.strains()],
@@ -140,15 +143,18 @@ def _print(stunt: Stunt, result: Result) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    mark = "[green]solved[/]" if result.ok else f"[bold red]{escape(result.status)}[/]"
+    colour = "green" if result.ok else "yellow" if result.exact else "bold red"
+    mark = f"[{colour}]{escape(result.status)}[/]"
     say(f"{escape(stunt.name)}: {mark} in {result.iterations} iterations, {result.seconds:.2f} s")
     for conflict in result.conflicts:
         say(f"in conflict: {escape(conflict)}")
-    if not result.ok and result.violations:
+    if not result.exact and result.violations:
         table = Table("violated", "time [s]", "by (body weights, m, rad)")
         for v in result.violations:
             table.add_row(escape(v.name), f"{v.time:.3f}", f"{v.amount:.2g}")
         say(table)
+    for exception in result.exceptions:
+        say(f"exception: {escape(str(exception))}")
     for note in result.notes:
         say(f"note: {escape(note)}")
     if result.times:

@@ -111,7 +111,7 @@ def perform(
         result = stunt.optimize(callback=report)
         if report.interrupted:
             ended(report)
-        if not result.ok:
+        if not result.exact:
             _not_planned(stunt.name, result.report(), as_json)
         plan = plan_of_result(result)
         start = stunt.character.state(plan.q[0], plan.v[0])

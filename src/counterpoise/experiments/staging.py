@@ -60,7 +60,10 @@ class StagedStunt:
 def problem_of(stunt: StagedStunt) -> MotionProblem:
     """Returns the problem of a stunt."""
     taste = Taste(
-        smooth=stunt.smooth, near=stunt.near, joints=dict(SMOOTH_JOINTS if stunt.joints is None else stunt.joints)
+        smooth=stunt.smooth,
+        near=stunt.near,
+        posture=0.0,
+        joints=dict(SMOOTH_JOINTS if stunt.joints is None else stunt.joints),
     )
     limits: list[Requirement] = [] if stunt.strength is None else [TorqueLimit(share=stunt.strength)]
     if stunt.apart:
@@ -104,7 +107,7 @@ def valid_claim(text: str, result: Result, seconds: float, judged: Judgement) ->
         f"MuJoCo: {judged.report()}"
     )
     good = max(judged.flight_force, judged.contact_gap) < 0.01 and judged.momentum_change < 0.01
-    return Claim(text, found, bool(result.ok and good))
+    return Claim(text, found, bool(result.exact and good))
 
 
 def strength_claim(strain: JudgedStrain, share: float) -> Claim:

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from counterpoise.control import Balance, Controller, HoldPose, MomentumBalance, Passive, Stand
 from counterpoise.control.getting_up import GetUp
 from counterpoise.control.perform import Jump, Perform, Routine
 from counterpoise.control.perform.margin import STRENGTH_SHARE
+from counterpoise.control.walk import Walk
 from counterpoise.defaults import GROUND_FRICTION, PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.objectives import Surface, moving_surface
@@ -19,11 +22,12 @@ from counterpoise.spacetime.stunt.reading import Table
 
 CONTROLLERS: dict[str, type[Any]] = {
     "stand": Stand, "hold": HoldPose, "passive": Passive, "balance": Balance, "momentum_balance": MomentumBalance,
-    "jump": Jump, "perform": Perform, "get_up": GetUp, "routine": Routine,
+    "walk": Walk, "jump": Jump, "perform": Perform, "get_up": GetUp, "routine": Routine,
 }  # fmt: skip
 FOLLOWING = {  # kind -> the field that takes the motion
     "stand": "reference", "hold": "pose", "balance": "reference", "momentum_balance": "reference", "perform": "motion",
 }  # fmt: skip
+DEGREES = {"walk": ("heading", "lean")}  # kind -> options that are angles, written in degrees
 STARTS = ("standing", "ready", "front", "back", "left", "right")
 Plain = bool | int | float | str
 
@@ -74,6 +78,7 @@ def read_controller(table: Table, name: str) -> SceneController:
         table.number("strength", "the share of its strength that is planned, above 0") if kind == "perform" else None
     )
     options, tuning = _read_fields(table, CONTROLLERS[kind], skip=FOLLOWING.get(kind, ""))
+    options |= {name: float(np.radians(options[name])) for name in DEGREES.get(kind, ()) if name in options}
     if kind == "routine":
         options["items"] = _read_items(table)
     table.label = f"the controller {name!r} of kind {kind!r}"

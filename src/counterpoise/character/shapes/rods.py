@@ -55,6 +55,16 @@ def main_rod(character: Character, body: str) -> Rod | None:
     return Rod(body, _rounded(start), _rounded(end), max(rod.radius for rod in large))
 
 
+def whole_rods(character: Character, body: str) -> list[Rod]:
+    """All rods of a body whose solids are spheres and capsules, which rods show exactly; of any other its main rod."""
+    index = character.body_id(body)
+    own = [solid for solid in solids_of(character) if solid.body == index]
+    if all(len(solid.corners) <= 2 and not solid.axes.any() for solid in own):
+        return [_rod(body, solid) for solid in own]
+    main = main_rod(character, body)
+    return [] if main is None else [main]
+
+
 def _rod(body: str, solid: Solid) -> Rod:
     _, middle, longest = np.argsort(solid.half)
     along = solid.frame[:, longest] * (solid.half[longest] - solid.half[middle])

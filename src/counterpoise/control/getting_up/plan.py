@@ -21,10 +21,11 @@ from counterpoise.control.perform.planned_motion import PlannedMotion, fill_plan
 from counterpoise.errors import CounterpoiseError
 from counterpoise.files import open_archive, write_archive
 from counterpoise.objectives.surface import LEVEL
-from counterpoise.spacetime.optimize import Clear, Key, TorqueLimit, Touch
+from counterpoise.spacetime.optimize import Clear, Key, MotionTuning, Taste, TorqueLimit, Touch
 from counterpoise.spacetime.stunt.stunt import Stunt
 
 VERSION = 1  # of the plans: a change of what is planned, or how, makes older files unused
+AS_PLANNED = MotionTuning(refinements=0)  # errors between the knots are small beside what feedback corrects
 LARGEST_VIOLATION = 2e-3  # [m, rad] a plan this near to its contacts can be performed
 
 
@@ -80,6 +81,7 @@ def getting_up_stunt(character: Character, tuning: GettingUpPlanTuning | None = 
     return Stunt(
         name="getting up", character=character, keys=keys, contacts=tuple(contacts), duration=end,
         wishes=(TorqueLimit(share=t.strength), hands), rate=t.rate / pace, clear=tuple(upper),
+        taste=Taste(posture=0.0),
     )  # fmt: skip
 
 
@@ -90,9 +92,9 @@ def plan_getting_up(character: Character, tuning: GettingUpPlanTuning) -> Planne
     known = None if path is None else _read(path, character)
     if known is not None:
         return known
-    result = getting_up_stunt(character, tuning).optimize()
+    result = getting_up_stunt(character, tuning).optimize(tuning=AS_PLANNED)
     worst = max((abs(one.amount) for one in result.violations), default=0.0)
-    if not result.ok and not worst < LARGEST_VIOLATION:
+    if not result.exact and not worst < LARGEST_VIOLATION:
         raise GettingUpNotPlanned(
             f"no motion from kneeling to standing was found for {character.name!r}: "
             f"{'; '.join(map(str, result.violations[:2])) or result.status}. Give it more strength, or other times and "

@@ -18,7 +18,18 @@ from counterpoise.control.limbs import limbs_of
 from counterpoise.control.standing_body import standing_body
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.objectives.surface import Surface
-from counterpoise.spacetime.optimize import Apart, Apex, Clear, Key, Moment, Place, Requirement, TorqueLimit, Touch
+from counterpoise.spacetime.optimize import (
+    Apart,
+    Apex,
+    Clear,
+    Key,
+    Moment,
+    Place,
+    Requirement,
+    Taste,
+    TorqueLimit,
+    Touch,
+)
 from counterpoise.spacetime.stunt.poses import named_pose
 from counterpoise.spacetime.stunt.stunt import Stunt
 
@@ -122,7 +133,7 @@ def jump_stunt(character: Character, wish: JumpWish, tuning: JumpPlanTuning | No
     return Stunt(
         name="jump", character=character, keys=tuple(keys), contacts=_contacts(character, t, times, base, box),
         duration=times.end, wishes=tuple(_wishes(character, wish, t, times, top, base, box, size)),
-        rate=t.rate / times.pace, fine=fine,
+        rate=t.rate / times.pace, fine=fine, taste=Taste(posture=0.0),
     )  # fmt: skip
 
 

@@ -22,10 +22,12 @@ from counterpoise.objectives.surface import Surface
 from counterpoise.progress import Progress, Reporter, Watch, watching
 from counterpoise.spacetime.optimize.result import Result
 from counterpoise.spacetime.optimize.run import OptimizeProgress
+from counterpoise.spacetime.optimize.tuning import MotionTuning
 
 VERSION = 3  # of the plans: a change of what is planned, or how, makes older files unused
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
+AS_PLANNED = MotionTuning(refinements=0)  # errors between the knots are small beside what feedback corrects
 MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
 FOLDER = "COUNTERPOISE_PLANS"  # environment variable: the folder of kept plans; empty: none are kept on disk
 
@@ -75,11 +77,11 @@ def _optimised(character: Character, wish: JumpWish, tuning: JumpPlanTuning, wat
     asked, flat = wish, replace(tuning, toes=0.0)
     with watching(watch) as reporter:
         for _ in range(TRIES):
-            result = jump_stunt(character, wish, flat).optimize(callback=reporter)
-            rolled = _on_toes(character, wish, tuning, result, reporter) if result.ok and tuning.toes > 0.0 else None
+            result = jump_stunt(character, wish, flat).optimize(callback=reporter, tuning=AS_PLANNED)
+            rolled = _on_toes(character, wish, tuning, result, reporter) if result.exact and tuning.toes > 0.0 else None
             if reporter.stopped:
                 raise Stopped(f"the search for a plan of {asked!r} was stopped")
-            if result.ok:
+            if result.exact:
                 return JumpPlan(plan_of_result(rolled or result), wish, _note(asked, wish))
             wish = replace(wish, height=LOWER * wish.height)
     raise JumpNotPlanned(
@@ -101,8 +103,8 @@ def _on_toes(
         first.append(progress.iteration)
         return progress.iteration - first[0] < tuning.toe_iterations
 
-    result = jump_stunt(character, wish, tuning).optimize(callback=within, warm=flat)
-    return result if result.ok and result.objective < tuning.toe_cost * flat.objective else None
+    result = jump_stunt(character, wish, tuning).optimize(callback=within, warm=flat, tuning=AS_PLANNED)
+    return result if result.exact and result.objective < tuning.toe_cost * flat.objective else None
 
 
 def _note(asked: JumpWish, planned: JumpWish) -> str:

@@ -18,7 +18,8 @@ from counterpoise.motion.retarget.tangents import tangent_from
 
 Lists: TypeAlias = tuple[Ints, Ints]  # starts, dofs
 Aims: TypeAlias = tuple[Ints, Array, Array]  # body; bone in its frame (3,); weights of direction and twist [1/rad]
-Points: TypeAlias = tuple[Ints, Array, Array]  # body; place in its frame (3,); weight of not sinking [1/m]
+# body; place in its frame (3,); weight of not sinking [1/m]; height that it must not sink below [m]
+Points: TypeAlias = tuple[Ints, Array, Array, Array]
 Balls: TypeAlias = tuple[Ints, Ints, Array, Array, Array, Array, Ints, Array]  # `Limits.ball_tables`
 LimitRows: TypeAlias = tuple[Array, Array, Ints]  # value, gradient (3,) and first dof of every ball limit
 BodyFrames: TypeAlias = tuple[Array, Array, Array, Array]  # workspace: places, matrices, quaternions, motion vectors
@@ -95,7 +96,7 @@ def _points_cost(
     cost = 0.0
     at, column = np.empty(3), np.empty((len(g), 3))
     start, listed = above
-    bodies, locals_, floors = points
+    bodies, locals_, floors, levels = points
     for m in range(len(bodies)):
         b = bodies[m]
         for k in range(3):
@@ -104,7 +105,7 @@ def _points_cost(
         floor = floors[m] ** 2
         e0, e1, e2 = at[0] - places[m, 0], at[1] - places[m, 1], at[2] - places[m, 2]
         cost += weight * (e0 * e0 + e1 * e1 + e2 * e2)
-        sunk = min(0.0, at[2]) if floor > 0.0 else 0.0
+        sunk = min(0.0, at[2] - levels[m]) if floor > 0.0 else 0.0
         cost += floor * sunk * sunk
         if sunk == 0.0:
             floor = 0.0

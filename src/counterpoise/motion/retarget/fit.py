@@ -4,7 +4,7 @@ A frame minimises, over the pose q, the sum of squares of
 
     w_d |swing(d, d*)|, w_t phi     each mapped body: its bone d brought to d*, then turned by phi about it,
     w_p (p(q) - p*)                 points that belong at a place (hips, soles, hands),
-    w_f min(0, p_z)                 points that must not sink into the ground,
+    w_f min(0, p_z - r)             points, or balls of radius r, that must not sink into the ground,
     w_l max(0, g(q) + margin)       swing cones and twists of ball joints,
     w_i (q - q_ref)_i               the distance from a reference pose,
 

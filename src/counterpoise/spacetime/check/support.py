@@ -12,7 +12,7 @@ in that frame.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,15 +89,23 @@ def find_support(
     contacts: Sequence[ContactWindow] | None,
     holds: Sequence[HeldBody],
     tuning: CheckTuning,
+    pause: Callable[[], None] = lambda: None,
 ) -> GroundSupport:
-    """Returns what may carry the body in each frame. Contacts are found in the motion unless they are given."""
+    """Returns what may carry the body in each frame. Contacts are found in the motion unless they are given.
+
+    `pause` is called now and then: it may raise, to stop the work.
+    """
     character = frames.character
     points = _contact_points(character, holds)
     if contacts is None:
         even = replace(motion, times=frames.times, poses=frames.raw, loop=False, travel=False, ends="free")
         contacts = find_contacts(even)
+    pause()
     planted = _planted(frames, points, contacts)
-    raw, smooth = points.places(character, frames.raw), points.places(character, frames.q)
+    raw = points.places(character, frames.raw)
+    pause()
+    smooth = points.places(character, frames.q)
+    pause()
     velocities = _velocities(smooth, frames.times) + _rolling(points, frames)
     standing = _standing_height(raw[:, :, 2], planted, points.foot, len(character.feet))
     floor = _floor(tuning.floor, standing)
@@ -107,6 +115,7 @@ def find_support(
     base = resting if abs(resting) < tuning.reach else 0.0
     of_foot, speeds = points.foot >= 0, np.linalg.norm(velocities, axis=-1)
     near = np.where(of_foot, tuning.low, max(tuning.low, tuning.touch * character.height))
+    pause()
     bearing = (heights < max(base, 0.0) + near) & (speeds < np.where(of_foot, tuning.slow, tuning.touch_speed))
     still = of_foot & (heights < max(base, 0.0) + max(tuning.low, tuning.reach)) & (speeds < tuning.still)
     bearing |= _lasting(still, STILL_TIME, frames.rate)

@@ -11,7 +11,7 @@ the captured pose with its root moved along with the feet.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,9 +100,12 @@ def plan_ground(
     )
 
 
-def place_feet(character: Character, poses: Array, step: float, ground: GroundPlan) -> Array:
+def place_feet(
+    character: Character, poses: Array, step: float, ground: GroundPlan, pause: Callable[[], None] = lambda: None
+) -> Array:
     """Returns poses (n, nq), `step` [s] apart, with the soles at their planned places and nothing below the floor.
 
+    `pause` is called now and then: it may raise, to stop the work.
     Each frame is fitted by itself. A leg that cannot reach its place pulls the root along for a moment, which needs a
     force. So the frames are fitted twice, the second time about the path of the pulled root, smoothed.
     """
@@ -112,6 +115,7 @@ def place_feet(character: Character, poses: Array, step: float, ground: GroundPl
         return _fit(character, reference, ground, wanted)
     reference[:, :3] += ground.footing.shift
     pulled = character.difference(reference, _fit(character, reference, ground, wanted))[:, :6]
+    pause()
     smoothed = np.zeros((len(poses), character.nv))
     smoothed[:, :6] = gaussian_filter1d(pulled, ROOT_SMOOTHING / step, axis=0, mode="nearest")
     return _fit(character, character.integrate(reference, smoothed), ground, wanted, SMOOTHED_ROOT_FACTOR)
@@ -157,7 +161,8 @@ def _fit(character: Character, reference: Array, ground: GroundPlan, wanted: Arr
     limits = character.limits
     made, _ = fit_frames(
         lowered, np.ones(n, np.int64), tree_of(character), dof_lists(character), no_aims, np.zeros((n, 0, 4)),
-        (ground.bodies, ground.locals, ground_weights), places, weights, pose_weights, lowered,
+        (ground.bodies, ground.locals, ground_weights, np.zeros(len(ground.bodies))), places, weights, pose_weights,
+        lowered,
         (limits.range_qpos, limits.range_dof, limits.range_low, limits.range_high),
         limits.ball_tables(np.arange(character.nv, dtype=np.int64)), (LIMIT_WEIGHT, 0.0),
         MAX_FIT_STEPS, FIT_TOLERANCE, 0.0,

@@ -198,9 +198,11 @@ def _put_feet_down(
     step = even.duration / (len(even) - 1)
 
     def placed(contacts: tuple[ContactWindow, ...]) -> _Footed:
-        _go_on(reporter, "feet", 0.2)
+        pause = partial(_go_on, reporter, "feet", 0.2)
+        pause()
         ground = plan_ground(character, times, poses, contacts, found.floor)
-        return _Footed(replace(even, poses=place_feet(character, poses, step, ground)), contacts, ground)
+        pause()
+        return _Footed(replace(even, poses=place_feet(character, poses, step, ground, pause)), contacts, ground)
 
     contacts = within_reach(character, times, poses, found.contacts, highest)
     if not search:

@@ -2,6 +2,7 @@
 
 from counterpoise.spacetime.optimize.build import build_motion_problem
 from counterpoise.spacetime.optimize.forces import ContactForces, Strain
+from counterpoise.spacetime.optimize.judge import MotionFault
 from counterpoise.spacetime.optimize.moments import Moment
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.request import Key, Taste, Touch
@@ -14,6 +15,7 @@ from counterpoise.spacetime.optimize.requirements.facing import Facing
 from counterpoise.spacetime.optimize.requirements.place import Place
 from counterpoise.spacetime.optimize.requirements.require import Require
 from counterpoise.spacetime.optimize.requirements.torque import Effort, TorqueLimit
+from counterpoise.spacetime.optimize.requirements.velocity import Velocity
 from counterpoise.spacetime.optimize.result import Result, Violation
 from counterpoise.spacetime.optimize.run import OptimizeProgress
 from counterpoise.spacetime.optimize.solve import optimize_motion, solve_motion
@@ -29,6 +31,7 @@ __all__ = [
     "Facing",
     "Key",
     "Moment",
+    "MotionFault",
     "MotionProblem",
     "MotionTuning",
     "OptimizeProgress",
@@ -40,6 +43,7 @@ __all__ = [
     "Taste",
     "TorqueLimit",
     "Touch",
+    "Velocity",
     "Violation",
     "build_motion_problem",
     "optimize_motion",

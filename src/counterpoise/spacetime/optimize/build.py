@@ -15,10 +15,11 @@ from counterpoise.spacetime.optimize.frames import base_of
 from counterpoise.spacetime.optimize.hold_forces import HoldForces
 from counterpoise.spacetime.optimize.holds import handed_over
 from counterpoise.spacetime.optimize.initial import Variables, initial_variables
-from counterpoise.spacetime.optimize.keys import coordinates, key_target
+from counterpoise.spacetime.optimize.keys import key_target
 from counterpoise.spacetime.optimize.layout import Layout, lay_out
 from counterpoise.spacetime.optimize.moments import RATE, Time
 from counterpoise.spacetime.optimize.near import with_rows_near
+from counterpoise.spacetime.optimize.posture import nearness
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement, RowContext
@@ -30,9 +31,9 @@ from counterpoise.spacetime.optimize.rows.elastic import ElasticRows
 from counterpoise.spacetime.optimize.rows.key import KeyRows
 from counterpoise.spacetime.optimize.rows.order import order_rows
 from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
-from counterpoise.spacetime.optimize.rows.speed import RestRows, SeamRows
+from counterpoise.spacetime.optimize.rows.speed import KeySpeedRows, SeamRows
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
-from counterpoise.spacetime.optimize.spheres import BodySphere, spheres_off_feet, spheres_on
+from counterpoise.spacetime.optimize.spheres import BodySphere, shapes_of_feet, spheres_off_feet, spheres_on
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
 from counterpoise.spacetime.optimize.weights import knot_seconds, weights
 from counterpoise.terrain import Terrain
@@ -68,10 +69,15 @@ def build_motion_problem(
 
 def build_problem(request: MotionRequest, slack_price: float | None = None) -> MotionProblem:
     """Builds the problem of a request. With `slack_price` all but physics may be violated, at that price."""
-    start = find_starting_point(request)
+    return build_from(find_starting_point(request), slack_price)
+
+
+def build_from(start: StartingPoint, slack_price: float | None = None) -> MotionProblem:
+    """Builds the problem of a request whose timeline, contacts and first guess are known."""
+    request = start.request
     torques = plan_torques(start.character, request.requirements)
     layout = lay_out(start.character, start.timeline, start.holds, start.frames, len(torques.dofs) if torques else 0)
-    evaluation = _evaluation(start)
+    evaluation = evaluation_of(start)
     variables = initial_variables(start, layout)
     evaluation.update(variables.x[: layout.curve].reshape(-1, layout.nv), layout.times(variables.x))
     blocks, variables = _physics(start, evaluation, layout, torques, variables)
@@ -91,7 +97,8 @@ def build_problem(request: MotionRequest, slack_price: float | None = None) -> M
     return with_rows_near(problem, LIMITS_FROM_START, GROUND_FROM_START)
 
 
-def _evaluation(start: StartingPoint) -> MotionEvaluation:
+def evaluation_of(start: StartingPoint) -> MotionEvaluation:
+    """Returns the workspace in which candidates are evaluated at the knots and other instants of a starting point."""
     character, frames, guess = start.character, start.frames, start.guess
     q = guess.sample(np.clip(start.times, guess.start, guess.end)).q
     about = np.ascontiguousarray(q[: frames.knots, :3]) if character.floating else np.zeros((frames.knots, 3))
@@ -146,15 +153,16 @@ def _contacts(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list
 
 
 def _exact_keys(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[RowBlock]:
-    """Rows of exact keys, and of rest where a key asks for it."""
+    """Rows of exact keys, and of rest or velocities where a key asks for them."""
     out: list[RowBlock] = []
     for key in start.keys:
         frame = start.key_frame(key)
         dofs, target = key_target(start.character, key, e, frame)
         if key.soft is None:
             out.append(KeyRows(e, frame, dofs, target, key.label))
-        if key.rest:
-            out.append(RestRows(e, layout, frame, dofs, key.label))
+        if key.rest or key.velocity is not None:
+            velocity = None if key.velocity is None else np.asarray(key.velocity, float)
+            out.append(KeySpeedRows(e, layout, frame, dofs, key.label, velocity))
     return out
 
 
@@ -194,7 +202,8 @@ def _spheres(request: MotionRequest) -> tuple[tuple[BodySphere, ...], tuple[Body
     character = request.character
     if request.clear is not None or not character.floating:
         return tuple(spheres_on(character, request.clear or ())), ()
-    return tuple(spheres_on(character, [f.name for f in character.feet])), tuple(spheres_off_feet(character))
+    rest = (*spheres_off_feet(character), *shapes_of_feet(character))
+    return tuple(spheres_on(character, [f.name for f in character.feet])), rest
 
 
 # -- cost ------------------------------------------------------------------------------------------------------------
@@ -203,10 +212,9 @@ def _spheres(request: MotionRequest) -> tuple[tuple[BodySphere, ...], tuple[Body
 def _cost(
     start: StartingPoint, e: MotionEvaluation, layout: Layout, torques: TorquePlan | None, blocks: Sequence[RowBlock]
 ) -> MotionCost:
-    character, frames, guess = start.character, start.frames, start.guess
-    smooth, near = weights(character, start.request.taste)
-    q = guess.sample(np.clip(start.knot_times, guess.start, guess.end)).q
-    goal = coordinates(character, e.base.quaternion[: frames.knots], q)
+    taste = start.request.taste
+    near, goal = nearness(start, e, taste)
+    smooth = weights(start.character, taste)[0]
     return MotionCost(e, layout, smooth, goal, near, soft_keys(start, e), _prices(start, layout, torques, blocks))
 
 

@@ -25,8 +25,8 @@ class MotionCost:
         self, e: MotionEvaluation, layout: Layout, weights: Array, goal: Array, near: Array,
         soft: list[tuple[int, Ints, Array, float]], prices: Array,
     ) -> None:  # fmt: skip
-        """`weights`, `near` (nv,); `goal` (knots, nv): coordinates the curve should be near; `prices` (size,) of
-        squares of the variables beside the curve.
+        """`weights` (nv,); `near`, `goal` (knots, nv): weights of coordinates that the curve should be near, and these;
+        `prices` (size,) of squares of the variables beside the curve.
         """
         self.layout, self.weights, self.near, self.goal, self.soft = layout, weights, near, goal, soft
         self.prices = prices
@@ -229,7 +229,7 @@ def _hessian(
                                 for m in range(n):
                                     s += weights[d + m] * jac[m, e, c] * jac[m, f, b]
                                 if e == f:
-                                    s += near[d + e] * B[i, 0, c] * B[i, 0, b]
+                                    s += near[i, d + e] * B[i, 0, c] * B[i, 0, b]
                                 out[at] += w * s
             d += n
         by_T[phase[i]] += 2.25 * share[i] * total * r1

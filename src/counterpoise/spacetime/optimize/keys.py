@@ -12,13 +12,14 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.motion.poses import layout_of
 from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
-from counterpoise.spacetime.optimize.guess import bring_on, place_of
+from counterpoise.spacetime.optimize.guess import bring_on, hold_rows, place_of
 from counterpoise.spacetime.optimize.holds import Hold
 from counterpoise.spacetime.optimize.moments import Timeline, seconds
 from counterpoise.spacetime.optimize.request import Key
 
 IMPOSSIBLE_KEY_WEIGHT = 1e3  # weight of a key that cannot be exact and becomes a cost
 NOTED_CHANGE = 1e-4  # [rad, m] of a key from which the change is noted
+NOTED_SPEED_CHANGE = 1e-2  # [rad/s, m/s] likewise of its velocity
 SAME_PLACE = 1e-3  # [m] within which two keys have a contact at the same place
 ON_CONTACT = 1e-6  # [m, rad] error with which a key stands on its contacts
 NOTED_EXCESS = 1e-3  # [rad] beyond a joint's limits from which it is a conflict
@@ -61,6 +62,7 @@ def _settled(
         where = ", ".join(h.label for h in active)
         conflicts.append(f"{key.label} cannot be brought onto {where}: {left:.3g} m or rad are missing")
         return replace(key, pose=asked, soft=IMPOSSIBLE_KEY_WEIGHT)
+    key = replace(key, velocity=_along_contacts(character, key, pose, active, notes))
     if moved > NOTED_CHANGE:
         notes.append(f"{key.label} was moved by up to {moved:.3g} rad or m to stand on its contacts")
     for hold in active:
@@ -78,6 +80,24 @@ def _settled(
                 )
                 return replace(key, pose=pose, soft=IMPOSSIBLE_KEY_WEIGHT)
     return replace(key, pose=pose)
+
+
+def _along_contacts(
+    character: Character, key: Key, pose: Array, holds: Sequence[Hold], notes: list[str]
+) -> Array | None:
+    """Returns a key's velocity with the least change by which parts that are held do not move."""
+    if key.velocity is None:
+        return None
+    v, still = np.asarray(key.velocity, float), [h for h in holds if h.still]
+    if not still:
+        return v
+    time = seconds(key.time)
+    _, J = hold_rows(character, pose, still, [place_of(character, h, pose, time) for h in still], time)
+    change = -np.linalg.lstsq(J, J @ v, rcond=1e-9)[0]
+    largest = float(np.abs(change).max(initial=0.0))
+    if largest > NOTED_SPEED_CHANGE:
+        notes.append(f"{key.label} was slowed by up to {largest:.3g} rad/s or m/s where its contacts hold it")
+    return np.asarray(v + change)
 
 
 def _inside_limits(character: Character, key: Key, pose: Array, conflicts: list[str]) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -20,6 +20,7 @@ RATE = 30.0  # knots a second
 SHORTEST_PHASE = 0.02  # [s]
 TIME_TOLERANCE = 1e-6  # [s] times nearer than this are the same
 KNOT_TOLERANCE = 1e-3  # [s] knots are at least this far apart
+SAME_PLACE = 1e-9  # share of a phase below which two knots are one
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,19 @@ class Timeline:
             raise BadValue(f"the motion runs from {times[0]:g} s to {times[-1]:g} s; {t:g} s lies outside", time=t)
         p = int(np.clip(np.searchsorted(times, t, side="right") - 1, 0, len(self.phases) - 1))
         return p, float((t - times[p]) / (times[p + 1] - times[p]))
+
+
+def with_more_knots(timeline: Timeline, places: Sequence[tuple[int, float]]) -> Timeline:
+    """Returns a timeline with further knots at (phase, s); those that are there already count once."""
+    phases: list[Phase] = []
+    first = 0
+    for p in timeline.phases:
+        own = np.array([s for k, s in places if k == p.index])
+        fresh = own[np.abs(own[:, None] - p.breaks).min(axis=1) > SAME_PLACE] if len(own) else own
+        phase = Phase(p.index, np.unique(np.concatenate([p.breaks, fresh])), first)
+        phases.append(phase)
+        first += phase.coefficients - 1
+    return replace(timeline, phases=tuple(phases))
 
 
 def make_timeline(

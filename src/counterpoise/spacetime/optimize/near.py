@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterpoise.arrays import Array
-from counterpoise.spacetime.optimize.near_terrain import terrain_notes, terrain_rows
+from counterpoise.spacetime.optimize.near_terrain import terrain_rows
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.limits import BallLimitRows
@@ -16,7 +15,6 @@ from counterpoise.spacetime.optimize.spheres import BodySphere
 
 BELOW_GROUND = 1e-6  # [m] depth from which a shape counts as below the ground
 OVERLAP = 1e-3  # [m] depth from which parts count as inside each other
-NOTED_OVERLAP = 5e-3  # [m] depth from which an overlap that remains is noted
 WATCHED_GAP = 0.1  # [m] pairs that overlap at some knot get rows wherever they are this near
 GROUND = "ground"  # name of the rows
 
@@ -31,7 +29,7 @@ def with_rows_near(problem: MotionProblem, limit_margin: float, ground_margin: f
     problem = _with_sunk_spheres(problem)
     rows = limits + _ground_near(problem, ground_margin)
     if ground_margin < 0.0:  # not from the first guess, which may lead straight through a box
-        rows += terrain_rows(problem, _held_bodies(problem))
+        rows += terrain_rows(problem, held_bodies(problem))
     return problem.with_rows(*rows) if rows else problem
 
 
@@ -43,17 +41,6 @@ def with_rows_apart(problem: MotionProblem) -> MotionProblem:
         own = plan.rows(problem.evaluation, problem.layout, known, WATCHED_GAP, -OVERLAP)
         rows += [own] if len(own) else []
     return problem.with_rows(*rows) if rows else problem
-
-
-def overlap_notes(problem: MotionProblem, times: Array) -> tuple[str, ...]:
-    """Returns notes on parts of the last candidate inside each other or inside terrain; `times` of the frames [s]."""
-    out = []
-    for plan in problem.apart:
-        gaps = np.where(plan.on[:, None], plan.gaps(problem.evaluation), np.inf)
-        for k in np.flatnonzero(gaps.min(axis=0) < -NOTED_OVERLAP).tolist():
-            i = int(gaps[:, k].argmin())
-            out.append(f"{plan.labels[k]} are {-100.0 * gaps[i, k]:.1f} cm inside each other at {times[i]:.2f} s")
-    return (*out, *terrain_notes(problem, times))
 
 
 def _limits_near(problem: MotionProblem, margin: float) -> list[RowBlock]:
@@ -95,7 +82,7 @@ def _ground_near(problem: MotionProblem, margin: float) -> list[RowBlock]:
         if isinstance(b, PointRows) and b.name == GROUND
         for frame, point in zip(b.frame, b.points, strict=True)
     }
-    held = _held_bodies(problem)
+    held = held_bodies(problem)
     points = [e.point(problem.character.body_id(b.body), np.asarray(b.position)) for b in problem.clear]
     by_body: dict[int, list[tuple[int, int, BodySphere]]] = {}
     for sphere, point in zip(problem.clear, points, strict=True):
@@ -120,8 +107,8 @@ def _ground_rows(problem: MotionProblem, rows: list[tuple[int, int, BodySphere]]
     )  # fmt: skip
 
 
-def _held_bodies(problem: MotionProblem) -> dict[int, set[int]]:
-    """Bodies that contacts hold, by phase."""
+def held_bodies(problem: MotionProblem) -> dict[int, set[int]]:
+    """Returns the bodies that contacts hold, by phase."""
     held: dict[int, set[int]] = {}
     for h in problem.holds:
         bodies = {h.body, *(b for b, _ in h.level), *h.force_bodies.tolist()}

@@ -14,7 +14,6 @@ from counterpoise.terrain.solids import BoxSolid
 
 ROOM = 0.01  # [m] outside of a face that rows ask for: between knots the path is not quite straight
 STEPS = np.arange(0.0, 1.0, 0.2)[:, None]  # shares of the way from one knot to the next at which the path is tested
-NOTED_DEPTH = 5e-3  # [m] from which a shape that remains inside is noted
 INSIDE = 1e-4  # [m] depth from which a shape counts as inside of a box
 UNDERSIDE = -0.5  # z of a normal below which a face lies underneath a box: no way out leads there
 TERRAIN = "terrain"  # name of the rows
@@ -81,24 +80,13 @@ def ways_out(box: BoxSolid, places: Array, radius: float) -> list[tuple[int, Arr
     return out
 
 
-def terrain_notes(problem: MotionProblem, times: Array) -> tuple[str, ...]:
-    """Returns notes on bodies of the last candidate that are inside the terrain; `times` of the frames [s]."""
-    terrain = problem.request.terrain
-    if terrain is None:
-        return ()
-    kinematics, worst = problem.evaluation.kinematics(np.arange(problem.frames.knots)), dict[str, tuple[float, float]]()
-    for sphere in _all_spheres(problem):
-        places = kinematics.position(sphere.body, sphere.position)
-        for box in terrain.boxes:
-            if box.is_ground:
-                continue
-            away = _distances(box, _path(places))[2].max(axis=1) - sphere.radius
-            i = int(away.argmin())
-            if away[i] < min(-NOTED_DEPTH, worst.get(sphere.body, (0.0, 0.0))[0]):
-                worst[sphere.body] = (float(away[i]), float(times[i // len(STEPS)]))
-    return tuple(
-        f"{body} is {-100.0 * depth:.1f} cm inside the terrain at {time:.2f} s" for body, (depth, time) in worst.items()
-    )
+def depths_in_boxes(terrain: Terrain, places: Array, radius: float) -> Array:
+    """Returns how deep a ball at places (n, 3) is in the solids of a terrain besides the ground (n,) [m]."""
+    out = np.zeros(len(places))
+    for box in terrain.boxes:
+        if not box.is_ground:
+            out = np.maximum(out, radius - _distances(box, places)[2].max(axis=1))
+    return out
 
 
 def _all_spheres(problem: MotionProblem) -> list[BodySphere]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from counterpoise.character.character import Character
 from counterpoise.defaults import PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.motion import Motion
+from counterpoise.motion.poses import Sample
 from counterpoise.objectives.surface import LEVEL, Surface
 from counterpoise.spacetime.optimize.moments import RATE, Time, check_time, seconds
 from counterpoise.spacetime.optimize.requirements.base import Requirement
@@ -23,12 +24,22 @@ HOWS = ("flat", "heel", "toe", "point", "bar")
 Ground: TypeAlias = Surface | Callable[[float], Surface]
 
 
+class MovingPoses(Protocol):
+    """Something that has poses and velocities over time: a Motion, or an optimised Result."""
+
+    @property
+    def end(self) -> float: ...
+
+    def sample(self, t: float) -> Sample: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Key:
     """The pose to pass through at a time: the whole body, or the joints in `only`.
 
     `root=False` leaves place and facing free. A `soft` key is a cost of that weight instead of a constraint. `rest`
-    asks the body (the joints named) to be still at that instant.
+    asks the body (the joints named) to be still at that instant, `velocity` to move like that; both are exact even
+    where the pose is soft. `Key.from_motion` takes pose and velocity from another motion, so that motions chain.
     """
 
     time: Time
@@ -38,11 +49,23 @@ class Key:
     soft: float | None = None  # weight of the cost; None: exact
     rest: bool = False
     name: str = ""
+    velocity: ArrayLike | None = None  # (nv,) of the body, as in a State; None: free
 
     def __post_init__(self) -> None:
         check_time(self.time, "a key's time")
+        if self.rest and self.velocity is not None:
+            raise BadValue(f"{self.label} is at rest and has a velocity: keep one of them")
         if self.soft is not None and not (np.isfinite(self.soft) and self.soft > 0.0):
             raise BadValue(f"a soft key has a positive weight; got {self.soft!r}")
+
+    @classmethod
+    def from_motion(
+        cls, time: Time, source: MovingPoses, at: float | None = None, *, only: Sequence[str] | None = None,
+        root: bool = True, soft: float | None = None, name: str = "",
+    ) -> Key:  # fmt: skip
+        """Returns the pose and velocity of a motion, a clip or an optimised result at `at` [s] (None: at its end)."""
+        sample = source.sample(source.end if at is None else at)
+        return cls(time, np.array(sample.q), only, root, soft, False, name, np.array(sample.v))
 
     @property
     def label(self) -> str:
@@ -52,6 +75,11 @@ class Key:
     def whole(self) -> bool:
         """Whether it says all there is to say about the pose."""
         return self.only is None and self.root and self.soft is None
+
+    @property
+    def whole_state(self) -> bool:
+        """Whether it says all there is to say about pose and velocity."""
+        return self.whole and (self.rest or self.velocity is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +107,7 @@ class Touch:
     most: float | None = None  # [N] largest force; None: no bound
     sole: float = 1.0  # share of a flat foot's sole, about its middle, on which forces act: less leaves a reserve
     name: str = ""
+    roll: float = 0.0  # [s] before it leaves in which a flat foot rolls over its toes
 
     def __post_init__(self) -> None:
         check_time(self.start, f"the start of {self.part!r}'s contact")
@@ -94,6 +123,10 @@ class Touch:
             raise BadValue(f"a hand on a bar needs place=(x, y, z), where on the bar it holds; {self.part!r} has none")
         if self.place is not None and np.shape(self.place) not in ((2,), (3,)):
             raise BadValue(f"the place of {self.label!r} is (x, y) or (x, y, z) [m]; got {self.place!r}")
+        if not 0.0 <= self.roll < seconds(self.end) - seconds(self.start):
+            raise BadValue(f"the roll of {self.label!r} is a part of its time [s], 0 or more; got {self.roll!r}")
+        if self.roll > 0.0 and self.how != "flat":
+            raise BadValue(f"only a flat foot rolls over its toes; {self.label!r} is {self.how!r}")
         if not 0.0 < self.sole <= 1.0:
             raise BadValue(f"the sole of a contact is a share from 0 to 1; got {self.sole!r}")
         for label in ("friction", "torque", "grip"):
@@ -115,11 +148,12 @@ class Taste:
     root_turn: float = 1.0  # and for its rotation
     heft: float = 1.0  # joints count as the inertia they carry to this power; 0: all alike
     near: float = 0.0  # integral of squared distance from the initial or reference motion [rad^2 s]
+    posture: float = 100.0  # likewise from the neutral pose, upright: joints count as the inertia they carry
     force: float = 1e-4  # of contact forces, in body weights: shares them out among points
     joints: Mapping[str, float] = field(default_factory=dict)  # share of `smooth` and `near` by joint
 
     def __post_init__(self) -> None:
-        for name in ("smooth", "root_place", "root_turn", "heft", "near", "force"):
+        for name in ("smooth", "root_place", "root_turn", "heft", "near", "posture", "force"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value >= 0.0):
                 raise BadValue(f"Taste.{name} is a number >= 0; got {value!r}")
@@ -155,6 +189,13 @@ def check_request(request: MotionRequest) -> None:
         raise BadValue("a motion needs at least one key, or a reference to start from")
     for key in request.keys:
         character.check_pose(key.pose, key.label)
+        if key.velocity is not None:
+            v = np.asarray(key.velocity, float)
+            if v.shape != (character.nv,) or not np.isfinite(v).all():
+                raise BadValue(
+                    f"the velocity of {key.label} has one finite number for each of {character.nv} degrees of freedom "
+                    f"of {character.name!r}; got {key.velocity!r}"
+                )
         for name in key.only or ():
             character.joint(name)
     for touch in request.contacts:

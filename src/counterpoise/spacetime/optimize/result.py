@@ -12,11 +12,13 @@ from counterpoise.motion.motion import Motion
 from counterpoise.motion.poses import Sample
 from counterpoise.spacetime.optimize.curve import OptimizedCurve, curve_of
 from counterpoise.spacetime.optimize.forces import ContactForces, Strain, contact_forces, joint_strains
-from counterpoise.spacetime.optimize.near import overlap_notes
+from counterpoise.spacetime.optimize.judge import Judged, MotionFault
+from counterpoise.spacetime.optimize.judge.faults import EXCEPTIONAL
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.program import MotionProgram
 from counterpoise.spacetime.optimize.run import Monitor
 
+SOLVED, EXCEPTIONS, UNSOLVED = "solved", "solved with exceptions", "unsolved"
 OVERWORKED = 1e-3  # share beyond its strength from which a joint is reported as too weak
 
 
@@ -55,8 +57,9 @@ class Result:
 
     motion: Motion
     curve: OptimizedCurve
-    status: str
-    ok: bool
+    status: str  # "solved", "solved with exceptions", or why it is not: "infeasible", "stopped", "unsolved" ...
+    exact: bool  # whether all constraints hold at the knots
+    exceptions: tuple[MotionFault, ...]  # what is not right between the knots, worst first
     violations: tuple[Violation, ...]  # the worst of each constraint above tolerance
     worst: float  # largest violation, scaled
     objective: float
@@ -69,6 +72,25 @@ class Result:
     symmetric: bool  # whether everything asked for was its own mirror image, and the motion is
     problem: MotionProblem = field(repr=False)
     x: Array = field(repr=False)
+
+    @property
+    def grade(self) -> str:
+        """`solved`: everything holds, also between the knots. `solved with exceptions`: `exceptions` names the rest.
+
+        `unsolved`: something asked for does not hold at the knots (`violations` and `conflicts` name it), or is missed
+        between them by more than ten times what is allowed.
+        """
+        return self.status if self.status in (SOLVED, EXCEPTIONS) else UNSOLVED
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is solved without exceptions."""
+        return self.status == SOLVED
+
+    @property
+    def end(self) -> float:
+        """When the motion ends [s]."""
+        return float(self.curve.times[-1])
 
     def sample(self, t: ArrayLike) -> Sample:
         """Returns pose, velocity and acceleration of the exact curve."""
@@ -87,6 +109,7 @@ class Result:
         lines = [f"{self.status}: {self.iterations} iterations, {self.seconds:.2f} s, worst violation {self.worst:.1e}"]
         lines += [f"  conflict: {c}" for c in self.conflicts]
         lines += [f"  {v}" for v in self.violations]
+        lines += [f"  exception: {e}" for e in self.exceptions]
         lines += [f"  note: {n}" for n in self.notes]
         lines.append("  between the knots: " + ", ".join(f"{k} {v:.2%}" for k, v in self.between.items()))
         if strains := self.strains():
@@ -95,14 +118,17 @@ class Result:
         return "\n".join(lines)
 
 
-def make_result(found: Candidate, monitor: Monitor, tolerance: float) -> Result:
-    """Returns the result that a candidate is."""
+def make_result(found: Candidate, monitor: Monitor, tolerance: float, judged: Judged) -> Result:
+    """Returns the result that a candidate is, graded by what was found between its knots."""
     problem, x = found.problem, found.x
     violation = found.program.violation(x)
     worst = float(violation.max(initial=0.0))
-    status = "solved" if worst <= tolerance else "stopped" if monitor.stopped else found.status
-    if problem.conflicts or (worst > tolerance and status == "solved"):
+    status = SOLVED if worst <= tolerance else "stopped" if monitor.stopped else found.status
+    if problem.conflicts or (worst > tolerance and status == SOLVED):
         status = "infeasible"
+    exact = status == SOLVED
+    if exact and judged.faults:
+        status = EXCEPTIONS if judged.excess <= EXCEPTIONAL else UNSOLVED
     curve, times, at = curve_of(problem, x), problem.layout.times(x), problem.frame_times(x)
     free = {
         m.name or f"moment {k}": float(times[k])
@@ -110,11 +136,11 @@ def make_result(found: Candidate, monitor: Monitor, tolerance: float) -> Result:
         if problem.layout.moments[k] >= 0
     }
     return Result(
-        motion=curve.motion(), curve=curve, status=status, ok=status == "solved",
+        motion=curve.motion(), curve=curve, status=status, exact=exact, exceptions=judged.faults,
         violations=_named(found, violation, at, tolerance), worst=worst,
         objective=problem.cost.value(problem.evaluation, x), iterations=monitor.iterations, seconds=monitor.seconds,
-        between=curve.between(), times=free, notes=(*problem.notes, *overlap_notes(problem, at)),
-        conflicts=problem.conflicts, symmetric=found.program.symmetric, problem=problem, x=x,
+        between=curve.between(), times=free, notes=problem.notes, conflicts=problem.conflicts,
+        symmetric=found.program.symmetric, problem=problem, x=x,
     )  # fmt: skip
 
 

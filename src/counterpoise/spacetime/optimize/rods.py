@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
-from counterpoise.character.shapes import Rod, main_rod
+from counterpoise.character.shapes import Rod, whole_rods
 
 TINY = 1e-12  # [m^2] squared lengths below this are zero
 NEIGHBOURS = 2  # bodies along the tree that may touch
@@ -18,7 +19,7 @@ NEIGHBOURS = 2  # bodies along the tree that may touch
 def rod_pairs(
     character: Character, bodies: Sequence[str] | None = None, others: Sequence[str] | None = None
 ) -> list[tuple[Rod, Rod]]:
-    """Pairs of bodies' main rods: those named, or all that are more than two joints apart and do not meet at rest."""
+    """Pairs of bodies' rods: those named, or all that are more than two joints apart and do not meet at rest."""
     m, rest = character.model, character.snapshot()
     names = [str(m.body(b).name) for b in range(1, m.nbody)]
     links = _links(m)
@@ -27,16 +28,16 @@ def rod_pairs(
         b = character.body_id(rod.body)
         return np.asarray(rest.body_position[b] + rest.body_rotation[b] @ local)[None]
 
-    rods = {name: main_rod(character, name) for name in {*(bodies or names), *(others or names)}}
+    rods = {name: whole_rods(character, name) for name in {*(bodies or names), *(others or names)}}
     out = []
     for i, one in enumerate(names if bodies is None else bodies):
         for two in names[i + 1 :] if bodies is None and others is None else names if others is None else others:
-            a, b = rods[one], rods[two]
-            if a is None or b is None or links[character.body_id(one), character.body_id(two)] <= NEIGHBOURS:
+            if links[character.body_id(one), character.body_id(two)] <= NEIGHBOURS:
                 continue
-            gap = gap_of_lines(*(place(r, p) for r in (a, b) for p in (r.start, r.end)))
-            if float(np.linalg.norm(gap)) > a.radius + b.radius:
-                out.append((a, b))
+            for a, b in product(rods[one], rods[two]):
+                gap = gap_of_lines(*(place(r, p) for r in (a, b) for p in (r.start, r.end)))
+                if float(np.linalg.norm(gap)) > a.radius + b.radius:
+                    out.append((a, b))
     return out
 
 

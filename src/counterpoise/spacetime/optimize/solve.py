@@ -17,10 +17,12 @@ from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize.build import build_motion_problem, build_problem
+from counterpoise.spacetime.optimize.judge import Judged, judge_candidate
 from counterpoise.spacetime.optimize.moments import RATE, Time
 from counterpoise.spacetime.optimize.near import with_rows_apart, with_rows_near
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.program import MotionProgram
+from counterpoise.spacetime.optimize.refine import refined
 from counterpoise.spacetime.optimize.request import Key, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement
 from counterpoise.spacetime.optimize.result import Candidate, Result, Violation, make_result
@@ -28,7 +30,7 @@ from counterpoise.spacetime.optimize.run import Monitor
 from counterpoise.spacetime.optimize.stages import Stages
 from counterpoise.spacetime.optimize.symmetry import Image, find_image
 from counterpoise.spacetime.optimize.tuning import MotionTuning
-from counterpoise.spacetime.optimize.warm import change_of_slope, earlier_motion
+from counterpoise.spacetime.optimize.warm import change_of_slope, earlier_motion, with_knots_of
 from counterpoise.terrain import Terrain
 
 BROKEN = -1e-6  # [rad, m] margin with which only limits and ground that are violated get rows
@@ -85,7 +87,8 @@ def solve_motion(
     """Solves a built problem. With `warm` an earlier motion is pushed the way soft keys have moved, and made exact.
 
     Where limbs cannot be kept off each other they are let through; where not everything asked for can hold, the result
-    is the motion that violates it least. `options` go to the solver's search.
+    is the motion that violates it least. The motion is then judged between its knots; where something is not right
+    there, more knots are put and the motion is made exact again. `options` go to the solver's search.
     """
     t = tuning or MotionTuning()
     with watching(callback) as reporter:
@@ -97,14 +100,15 @@ def _solved(
     warm: Result | None, options: Mapping[str, Any],
 ) -> Result:  # fmt: skip
     how = _How(monitor, t if strides is None else replace(t, strides=strides), symmetric, options)
-    found = _solve(problem, how, warm)
+    found = _solve(problem if warm is None else with_knots_of(problem, warm), how, warm)
     if not how.done(found):
         free = found.problem.without_apart()
         if free is not found.problem:
             found = _solve(free, how, None)
     if not how.done(found) and not problem.elastic:
         return _least_violating(problem, how)
-    return make_result(found, how.monitor, t.tolerance)
+    found, judged = _judged(found, how)
+    return make_result(found, how.monitor, t.tolerance, judged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +158,40 @@ def _solve(problem: MotionProblem, how: _How, warm: Result | None) -> Candidate:
     if found.worst > how.tuning.tolerance and before_parting is not None:
         return before_parting
     return found
+
+
+def _judged(found: Candidate, how: _How) -> tuple[Candidate, Judged]:
+    """The motion with more knots where it was not right between them, and what remains."""
+    judged = judge_candidate(found.problem, found.x)
+    best, most = (found, judged), how.tuning.refined_knots * found.problem.frames.knots
+    for _ in range(how.tuning.refinements):
+        more = found.problem.frames.knots + len(judged.places)
+        if not judged.places or more > most or how.monitor.stopped or found.worst > how.tuning.tolerance:
+            break
+        finer = _with_more_knots(found, judged, how)
+        if finer is None:
+            break
+        found, judged = finer, judge_candidate(finer.problem, finer.x)
+        if judged.excess < best[1].excess:
+            best = found, judged
+    return best
+
+
+def _with_more_knots(found: Candidate, judged: Judged, how: _How) -> Candidate | None:
+    """The nearest exact motion of a problem with more knots; None where none is found."""
+    problem, x = refined(found.problem, found.x, judged.places)
+    image = find_image(problem) if found.program.symmetric else None
+    for _ in range(how.tuning.rounds):
+        stages = how.stages(problem, image, strict=False)
+        x = _made_exact(stages, x, how)
+        if stages.program.worst(x) > how.tuning.tolerance or how.monitor.stopped:
+            return None
+        problem.evaluate(x)
+        more = with_rows_near(problem, BROKEN, BROKEN)
+        if more is problem:
+            return Candidate(stages.program, x, stages.status)
+        problem = more
+    return None
 
 
 def _searched(stages: Stages, how: _How) -> Array:
@@ -234,11 +272,11 @@ def _least_violating(problem: MotionProblem, how: _How) -> Result:
         stages.worst = found.worst
         x = _improved(stages, found.x, tuning.slack_strides, 1.0)
         found = Candidate(stages.program, x, found.status)
-    result = make_result(found, how.monitor, tuning.tolerance)
+    result = make_result(found, how.monitor, tuning.tolerance, judge_candidate(found.problem, found.x))
     named = _named_violations(found, result.violations, tuning)
     worst = max((v.amount for v in named), default=0.0)
-    status = "stopped" if how.monitor.stopped else "infeasible" if named else "solved"
-    return replace(result, status=status, ok=False, violations=named, worst=worst)
+    status = "stopped" if how.monitor.stopped else "infeasible" if named else "unsolved"
+    return replace(result, status=status, exact=False, violations=named, worst=worst)
 
 
 def _named_violations(found: Candidate, others: Sequence[Violation], tuning: MotionTuning) -> tuple[Violation, ...]:

@@ -38,6 +38,12 @@ def spheres_off_feet(character: Character) -> list[BodySphere]:
     return [sphere for b in bodies for sphere in _shapes(character, b)]
 
 
+def shapes_of_feet(character: Character) -> list[BodySphere]:
+    """Of every body that belongs to a foot its shapes, which may reach lower than its contact points when it tilts."""
+    soles = {p.body: None for f in character.feet for p in f.points}
+    return [sphere for body in soles for sphere in _shapes(character, character.body_id(body))]
+
+
 def _shapes(character: Character, body: int) -> list[BodySphere]:
     name = str(character.model.body(body).name)
     out: dict[tuple[float, ...], BodySphere] = {}

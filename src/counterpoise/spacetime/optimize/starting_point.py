@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +15,9 @@ from counterpoise.spacetime.optimize.frames import Frames, frame_of, make_frames
 from counterpoise.spacetime.optimize.guess import first_guess
 from counterpoise.spacetime.optimize.holds import Hold, make_hold, without_double
 from counterpoise.spacetime.optimize.keys import settle_keys
-from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds
+from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, check_request
+from counterpoise.spacetime.optimize.rolling import with_rolling_feet
 
 SHORTEST_MOTION = 0.1  # [s]
 
@@ -37,6 +38,7 @@ class StartingPoint:
     half_knots: tuple[Ints, ...]  # of each hold, frames besides the knots at which it holds
     notes: tuple[str, ...]  # changes that were needed
     conflicts: tuple[str, ...]  # what cannot hold together, known before solving
+    added_knots: tuple[Instant, ...] = ()  # knots besides those asked for
 
     @property
     def character(self) -> Character:
@@ -83,10 +85,11 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
             f"a duration of {seconds(duration):g} s leaves no time to move; {SHORTEST_MOTION:g} s were taken"
         )
         duration = SHORTEST_MOTION
-    events: list[Time] = [t for c in request.contacts for t in (c.start, c.end)]
+    contacts = with_rolling_feet(request.contacts, duration)
+    events: list[Time] = [t for c in contacts for t in (c.start, c.end)]
     inner = [seconds(k.time) for k in request.keys if not isinstance(k.time, Moment)]
     timeline = make_timeline(duration, events, request.rate, inner, request.fine)
-    holds, doubled = without_double([make_hold(character, c, timeline) for c in request.contacts], timeline)
+    holds, doubled = without_double([make_hold(character, c, timeline) for c in contacts], timeline)
     keys, notes, impossible = settle_keys(character, request.keys, timeline, holds)
     guess = request.reference if request.reference is not None else first_guess(character, keys, timeline)
     times = [t for r in request.requirements for t in r.instants()]
@@ -98,6 +101,15 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
     )  # fmt: skip
 
 
+def with_finer_knots(start: StartingPoint, places: Sequence[Instant]) -> StartingPoint:
+    """Returns the starting point with further knots at (phase, s). Contacts, keys and the first guess are the same."""
+    timeline = with_more_knots(start.timeline, places)
+    half_knots, extra = _half_knots(timeline, start.holds, start.keys, len(start.instants))
+    frames = make_frames(timeline, [*start.instants, *extra])
+    added = (*start.added_knots, *places)
+    return replace(start, timeline=timeline, frames=frames, half_knots=half_knots, added_knots=added)
+
+
 def _half_knots(
     timeline: Timeline, holds: Sequence[Hold], keys: Sequence[Key], instants: int
 ) -> tuple[tuple[Ints, ...], list[Instant]]:
@@ -106,7 +118,7 @@ def _half_knots(
     Returns the frames they become, for each hold, and the instants.
     """
     first = sum(len(p.breaks) for p in timeline.phases) + instants
-    still = {timeline.locate(k.time) for k in keys if k.rest and k.whole}
+    still = {timeline.locate(k.time) for k in keys if k.whole_state}
     frames: list[Ints] = []
     out: list[Instant] = []
     for hold in holds:

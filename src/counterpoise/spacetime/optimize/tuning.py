@@ -13,6 +13,8 @@ class MotionTuning:
     strides: int = 1  # strides downhill after the first exact motion
     rounds: int = 4  # of adding rows for limits and ground that a candidate breaks
     terrain_rounds: int = 4  # more of them where there is terrain to keep out of
+    refinements: int = 3  # rounds of putting more knots where the motion is not right between them
+    refined_knots: float = 3.0  # factor on the number of knots above which no more are put
 
     # the search for a good motion
     search_iterations: int = 60

@@ -8,12 +8,15 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.motion.poses import layout_of
+from counterpoise.spacetime.optimize.build import build_from
 from counterpoise.spacetime.optimize.cost import MotionCost
 from counterpoise.spacetime.optimize.frames import frame_of
 from counterpoise.spacetime.optimize.initial import fit_coordinates
 from counterpoise.spacetime.optimize.keys import coordinates, key_target
 from counterpoise.spacetime.optimize.moments import seconds
+from counterpoise.spacetime.optimize.posture import nearness
 from counterpoise.spacetime.optimize.problem import MotionProblem
+from counterpoise.spacetime.optimize.starting_point import with_finer_knots
 
 if TYPE_CHECKING:
     from counterpoise.spacetime.optimize.result import Result
@@ -36,6 +39,14 @@ def earlier_motion(problem: MotionProblem, warm: Result) -> Array:
     else:
         x[:c] = _written_anew(problem, warm).ravel()
     return np.clip(x, problem.low, problem.high)
+
+
+def with_knots_of(problem: MotionProblem, warm: Result) -> MotionProblem:
+    """Returns the problem with the knots that were added to the earlier one, where their phases are as many."""
+    added = warm.problem.basis.added_knots
+    if not added or len(problem.timeline.phases) != len(warm.problem.timeline.phases) or problem.elastic:
+        return problem
+    return build_from(with_finer_knots(problem.basis, added))
 
 
 def _written_anew(problem: MotionProblem, warm: Result) -> Array:
@@ -70,7 +81,8 @@ def change_of_slope(problem: MotionProblem, warm: Result, x: Array) -> Array:
         if key.soft is not None and seconds(key.time) <= problem.timeline.times[-1]:
             frame = frame_of(problem.timeline, key.time, problem.frames)
             soft.append((frame, *key_target(problem.character, key, e, frame), key.soft))
-    before = MotionCost(e, problem.layout, old.cost.weights, cost.goal, old.cost.near, soft, cost.prices)
+    near, goal = nearness(problem.basis, e, old.request.taste)
+    before = MotionCost(e, problem.layout, old.cost.weights, goal, near, soft, cost.prices)
     problem.evaluate(x)
     now, then = np.empty(len(x)), np.empty(len(x))
     cost.gradient(e, x, now)

@@ -42,21 +42,43 @@ class PoseReader:
     def read(self, table: Table, key: str) -> Array:
         """Returns the pose that the entry `key` names, with joints changed, mirrored, turned and moved as asked."""
         wanted = 'a pose by name ("neutral"), a share of a motion ("squat@0.5"), or a file\'s frame ("run.bvh@1.2")'
+        return self._read(table, key, wanted, False)[0]
+
+    def read_moving(self, table: Table, key: str) -> tuple[Array, Array | None]:
+        """Returns the pose as `read` does, and its velocity (nv,) where `moving = true` asks for it."""
+        wanted = 'a share of a motion ("squat@0.5") or a file\'s frame ("run.bvh@1.2")'
+        return self._read(table, key, wanted, table.flag("moving", False))
+
+    def _read(self, table: Table, key: str, wanted: str, moving: bool) -> tuple[Array, Array | None]:
         name = table.text(key, wanted) or "neutral"
         with table.at(key):
-            q = self._named(name)
+            q, v = self._frame(name) if moving or not self._is_still(name) else (self._named(name), None)
+        if not moving:
+            v = None
+        if v is not None and "joints" in table:
+            raise table.fault("joints", "a key that is moving is a frame of a motion as it is: leave out joints")
         q = self._with_coordinates(table, q)
         q = self._with_joints(table, q)
         if table.flag("mirror", False):
             q = np.array(self.character.mirror_pose(q))
-        return self._placed(table, q)
+            v = None if v is None else np.array(self.character.mirror_velocity(v))
+        before = q[3:7].copy() if self.character.floating else None
+        q = self._placed(table, q)
+        if v is not None and before is not None:  # the root's velocity is in the world: it turns with the pose
+            turned = spatial.multiply(q[3:7], spatial.conjugate(before))
+            v[:3] = spatial.rotate(turned, v[:3])
+        return q, v
+
+    def _is_still(self, name: str) -> bool:
+        return name in self.own or name in {p.name for p in named_poses()}
 
     def _named(self, name: str) -> Array:
-        if name in self.own:
-            return self.own[name].copy()
-        library_names = [p.name for p in named_poses()]
-        if name in library_names:
-            return named_pose(name, self.character).copy()
+        return self.own[name].copy() if name in self.own else named_pose(name, self.character).copy()
+
+    def _frame(self, name: str) -> tuple[Array, Array]:
+        """Pose and velocity of a frame of a reference motion or a file."""
+        if self._is_still(name):
+            raise BadValue(f'{name!r} is a pose without a velocity; moving = true needs a frame such as "run.bvh@1.2"')
         source, at, when = name.rpartition("@")
         source = source if at else name
         time = _number(when, name) if at else None
@@ -65,23 +87,26 @@ class PoseReader:
             return self._share_of_reference(source, 1.0 if time is None else time, name)
         if FilePath(source).suffix:
             return self._frame_of_file(source, time)
+        library_names = [p.name for p in named_poses()]
         raise unknown_name("pose, reference motion or file", source, [*self.own, *library_names, *references])
 
-    def _share_of_reference(self, source: str, share: float, name: str) -> Array:
+    def _share_of_reference(self, source: str, share: float, name: str) -> tuple[Array, Array]:
         motion = reference_motion(source, self.character)
         if not 0.0 <= share <= 1.0:
             raise BadValue(f"{name!r}: the share of a reference motion is from 0 to 1; got {share:g}")
-        return np.array(motion.sample(motion.start + share * motion.duration).q)
+        sample = motion.sample(motion.start + share * motion.duration)
+        return np.array(sample.q), np.array(sample.v)
 
-    def _frame_of_file(self, source: str, time: float | None) -> Array:
+    def _frame_of_file(self, source: str, time: float | None) -> tuple[Array, Array]:
         motion = self.motion(source)
         t = motion.end if time is None else time
         if not motion.start - 1e-9 <= t <= motion.end + 1e-9:
             raise BadValue(f"{source!r} runs from {motion.start:g} s to {motion.end:g} s; {t:g} s is outside of it")
-        q = np.array(motion.sample(t).q)
+        sample = motion.sample(t)
+        q = np.array(sample.q)
         if self.character.floating and q[3] < 0.0:
             q[3:7] *= -1.0  # the turns of keys are counted from here
-        return q
+        return q, np.array(sample.v)
 
     def motion(self, name: str) -> Motion:
         """Returns a reference motion, or that of a file, for this character."""

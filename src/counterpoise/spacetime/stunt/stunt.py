@@ -31,6 +31,7 @@ from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize import (
     Key,
     MotionProblem,
+    MotionTuning,
     Requirement,
     Result,
     Taste,
@@ -86,10 +87,12 @@ class Stunt:
         callback: Watch | None = None,
         warm: Result | None = None,
         problem: MotionProblem | None = None,
+        tuning: MotionTuning | None = None,
     ) -> Result:
         """Returns the optimised motion; see `optimize_motion`. `problem` is the result of `problem()`, if known."""
+        asked = self.problem() if problem is None else problem
         with watching(callback) as reporter:
-            found = solve_motion(self.problem() if problem is None else problem, callback=reporter, warm=warm)
+            found = solve_motion(asked, callback=reporter, warm=warm, tuning=tuning)
         return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
@@ -141,7 +144,7 @@ def stunt_from(
 def read_key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, Table]:
     """Returns the key of one table [[key]]."""
     time = times.need(table, "time")
-    pose = poses.read(table, "pose")
+    pose, velocity = poses.read_moving(table, "pose")
     only = joints_of(table, "only", poses.character) if "only" in table else None
     table.known.append("only")
     soft = table.number("soft", "a weight above 0 (10 is a strong one); leave it out for an exact key")
@@ -152,8 +155,8 @@ def read_key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, T
     table.done()
     if isinstance(time, Moment) and not times.is_event(time):
         raise table.fault("time", f"the moment of a key begins or ends a contact; {time.name!r} does not: give seconds")
-    with table.at("soft" if "soft" in table else None):
-        return Key(time, pose, only, root, soft, rest, name), table
+    with table.at("soft" if "soft" in table else "moving" if "moving" in table else None):
+        return Key(time, pose, only, root, soft, rest, name, velocity), table
 
 
 def _terrain(top: Table) -> Terrain | None:

@@ -20,6 +20,7 @@ from counterpoise.spacetime.optimize import (
     Requirement,
     Taste,
     TorqueLimit,
+    Velocity,
 )
 from counterpoise.spacetime.optimize.moments import seconds
 from counterpoise.spacetime.optimize.rods import rod_pairs
@@ -65,6 +66,17 @@ def _place(table: Table, character: Character, times: TimeReader) -> Requirement
     point = table.numbers("point", "[x, y, z] in the body's own frame, in metres", (3,)) or (0.0, 0.0, 0.0)
     within = table.number("within", "metres, 0 or more", low=0.0) or 0.0
     return Place(body, times.need(table, "time"), at, point, within, _name(table))
+
+
+def _velocity(table: Table, character: Character, times: TimeReader) -> Requirement:
+    body = table.text("body", '"com" or "root"', choices=("com", "root")) or "com"
+    speed = [table.number(axis, "metres a second; leave out a direction that is free") for axis in "xyz"]
+    if all(c is None for c in speed):
+        raise table.fault(None, "a velocity needs at least one of x, y, z in metres a second")
+    within = table.number("within", "metres a second, 0 or more", low=0.0) or 0.0
+    wish = Velocity(times.need(table, "time"), speed, body, within, _name(table))
+    wish.check(character)
+    return wish
 
 
 def _facing(table: Table, character: Character, times: TimeReader) -> Requirement:
@@ -155,8 +167,8 @@ def _cycle(table: Table, character: Character, times: TimeReader) -> Requirement
 
 
 KINDS: dict[str, Callable[[Table, Character, TimeReader], Requirement]] = {
-    "apex": _apex, "place": _place, "facing": _facing, "clear": _clear, "apart": _apart, "torque": _torque,
-    "effort": _effort, "cycle": _cycle,
+    "apex": _apex, "place": _place, "facing": _facing, "velocity": _velocity, "clear": _clear, "apart": _apart,
+    "torque": _torque, "effort": _effort, "cycle": _cycle,
 }  # fmt: skip
 
 
@@ -207,7 +219,7 @@ def read_taste(top: Table, character: Character) -> Taste:
         return Taste()
     given: dict[str, Any] = {
         key: table.number(key, "a weight, 0 or more", low=0.0)
-        for key in ("smooth", "near", "heft", "root_place", "root_turn", "force")
+        for key in ("smooth", "near", "posture", "heft", "root_place", "root_turn", "force")
     }
     shares = table.table("joints", "taste.joints")
     table.done()

@@ -22,6 +22,34 @@ def torque_arm(character: Character) -> float:
     return max(character.height / REFERENCE_HEIGHT, 0.1)
 
 
+def force_scale(character: Character) -> Array:
+    """Returns factors (6,) that make a torque and a force comparable: body weights."""
+    weight = character.weight
+    return np.array([1.0 / (weight * torque_arm(character))] * 3 + [1.0 / weight] * 3)
+
+
+def missing_force(e: MotionEvaluation, holds: Sequence[HoldForces], x: Array) -> Array:
+    """Returns what the contacts do not supply of the aggregate force, (knots, 6): torque, force; in body weights."""
+    scale = force_scale(e.character)
+    F, unit = e.F * scale, e.character.weight * scale
+    for h in holds:
+        f, torque = h.forces(x)
+        F[h.on, :3] -= (np.cross(h.arms(e, x), f).sum(axis=1) + torque) * unit[:3]
+        F[h.on, 3:] -= f.sum(axis=1) * unit[3:]
+    return np.asarray(F)
+
+
+def wrench_by_multipliers(e: MotionEvaluation, h: HoldForces, x: Array) -> Array:
+    """Returns the wrench of one contact per unit of each multiplier (n, 6, multipliers)."""
+    n, m, g = len(h.on), *h.hold.generators.shape[:2]
+    out = np.zeros((n, 6, h.hold.multipliers))
+    arm = h.arms(e, x)
+    out[:, :3, : m * g] = np.cross(arm[:, :, None, :], h.generators).reshape(n, m * g, 3).swapaxes(1, 2)
+    out[:, 3:, : m * g] = h.generators.reshape(n, m * g, 3).swapaxes(1, 2)
+    out[:, :3, m * g :] = h.hold.torques.T
+    return out
+
+
 class PhysicsRows(SplineRows):
     """The aggregate force equals the sum of the contact forces; in flight it is zero.
 
@@ -35,20 +63,14 @@ class PhysicsRows(SplineRows):
     def __init__(self, e: MotionEvaluation, layout: Layout, holds: Sequence[HoldForces]) -> None:
         self.name, self.holds = "physics", tuple(holds)
         self.weight = e.character.weight
-        self.scale = np.array([1.0 / (self.weight * torque_arm(e.character))] * 3 + [1.0 / self.weight] * 3)
+        self.scale = force_scale(e.character)
         knots = e.frames.knots
         self.frame = np.repeat(np.arange(knots), 6)
         self.low = self.high = np.zeros(6 * knots)
         self.prepare(e, layout, np.arange(e.character.nv), timed=True)
 
     def values(self, e: MotionEvaluation, x: Array) -> Array:
-        F = e.F * self.scale
-        scale = self.weight * self.scale
-        for h in self.holds:
-            f, torque = h.forces(x)
-            F[h.on, :3] -= (np.cross(h.arms(e, x), f).sum(axis=1) + torque) * scale[:3]
-            F[h.on, 3:] -= f.sum(axis=1) * scale[3:]
-        return F.ravel()
+        return missing_force(e, self.holds, x).ravel()
 
     def pattern(self) -> tuple[Ints, Ints]:
         rows, cols = super().pattern()
@@ -65,7 +87,7 @@ class PhysicsRows(SplineRows):
         return np.concatenate(all_rows), np.concatenate(all_cols)
 
     def derivatives(self, e: MotionEvaluation, x: Array, out: Array) -> None:
-        scale, force_scale = self.scale[:, None], self.weight * self.scale
+        scale, unit = self.scale[:, None], self.weight * self.scale
         Gq = e.Fq * scale
         parts = []
         for h in self.holds:
@@ -73,26 +95,15 @@ class PhysicsRows(SplineRows):
             if not h.fixed_arms:
                 J = e.J[h.on[:, None], h.points[None, :]]  # (n, m, 3, nv)
                 turned = np.cross(f[..., None, :], J.swapaxes(-1, -2)).sum(axis=1).swapaxes(-1, -2)
-                Gq[h.on, :3] += turned * force_scale[:3, None]
-            parts.append((-self._by_multipliers(e, h, x) * force_scale[:, None]).ravel())
+                Gq[h.on, :3] += turned * unit[:3, None]
+            parts.append((-wrench_by_multipliers(e, h, x) * unit[:, None]).ravel())
             if h.fixed_arms:
-                parts.append((-self._by_place(h, x, f) * force_scale[:3, None]).ravel())
+                parts.append((-self._by_place(h, x, f) * unit[:3, None]).ravel())
         nv = Gq.shape[2]
         end = self.write(e, out, Gq.reshape(-1, nv), (e.Fv * scale).reshape(-1, nv), (e.Fa * scale).reshape(-1, nv))
         for part in parts:
             out[end : end + len(part)] = part
             end += len(part)
-
-    @staticmethod
-    def _by_multipliers(e: MotionEvaluation, h: HoldForces, x: Array) -> Array:
-        """Wrench per unit of each multiplier (n, 6, multipliers)."""
-        n, m, g = len(h.on), *h.hold.generators.shape[:2]
-        out = np.zeros((n, 6, h.hold.multipliers))
-        arm = h.arms(e, x)
-        out[:, :3, : m * g] = np.cross(arm[:, :, None, :], h.generators).reshape(n, m * g, 3).swapaxes(1, 2)
-        out[:, 3:, : m * g] = h.generators.reshape(n, m * g, 3).swapaxes(1, 2)
-        out[:, :3, m * g :] = h.hold.torques.T
-        return out
 
     @staticmethod
     def _by_place(h: HoldForces, x: Array, f: Array) -> Array:

@@ -65,11 +65,14 @@ class SeamRows(RowBlock):
         self.sides[1].derivatives(e, x, out[split:])
 
 
-class RestRows(SpeedRows):
-    """Some dofs do not move at a frame."""
+class KeySpeedRows(SpeedRows):
+    """Some dofs move with given velocities at a frame, or not at all."""
 
-    def __init__(self, e: MotionEvaluation, layout: Layout, frame: int, dofs: Ints, name: str) -> None:
+    def __init__(
+        self, e: MotionEvaluation, layout: Layout, frame: int, dofs: Ints, name: str, velocity: Array | None
+    ) -> None:
+        """`velocity` (nv,); None: at rest."""
         super().__init__(e, layout, np.array([frame], np.int64), dofs, SPEED_SCALE)
-        self.name = f"{name} at rest"
-        self.low = self.high = np.zeros(len(dofs))
+        self.name = f"{name} at rest" if velocity is None else f"{name} velocity"
+        self.low = self.high = np.zeros(len(dofs)) if velocity is None else SPEED_SCALE * velocity[dofs]
         self.labels = tuple(np.array(dof_names(e.character))[dofs])

@@ -27,6 +27,26 @@ class TorquePlan:
     effort: Array  # (K,) weights of squared shares
 
 
+def contact_wrenches(e: MotionEvaluation, holds: Sequence[HoldForces], x: Array, bodies: Ints) -> Array:
+    """Returns the contacts' wrenches on `bodies` (sorted) at all knots (knots, bodies, 6), about the origin."""
+    out, weight = np.zeros((e.frames.knots, len(bodies), 6)), e.character.weight
+    for h in holds:
+        f, torque = h.forces(x)
+        moment = np.cross(h.arms(e, x) + e.about[h.on][:, None, :], f)
+        for m, b in enumerate(h.bodies):
+            k = int(np.searchsorted(bodies, b))
+            out[h.on, k, :3] += weight * moment[:, m]
+            out[h.on, k, 3:] += weight * f[:, m]
+        if torque.shape[1]:
+            out[h.on, int(np.searchsorted(bodies, h.hold.body)), :3] += weight * torque
+    return out
+
+
+def touched_bodies(holds: Sequence[HoldForces]) -> Ints:
+    """Returns the bodies that contacts act on, sorted."""
+    return np.array(sorted({int(b) for h in holds for b in h.bodies}), np.int64)
+
+
 class TorqueRows(SplineRows):
     """tau(q, q', q'', contact forces) / strength - u = 0 at every knot, for K degrees of freedom, in O(K D).
 
@@ -44,7 +64,7 @@ class TorqueRows(SplineRows):
         self.frame = np.repeat(np.arange(n), K)
         self.low = self.high = np.zeros(n * K)
         self.kinds = tuple(np.array(dof_names(e.character))[plan.dofs])
-        self.bodies = np.array(sorted({int(b) for h in self.holds for b in h.bodies}), np.int64)
+        self.bodies = touched_bodies(self.holds)
         moves = dofs_moving(e.character)
         self.carries = moves[:, plan.dofs]  # (nbody, K)
         felt = (self.carries.T.astype(int) @ moves.astype(int)) > 0  # (K, nv) what moves the parts a joint carries
@@ -55,17 +75,7 @@ class TorqueRows(SplineRows):
 
     def _evaluate(self, e: MotionEvaluation, x: Array, slopes: bool) -> None:
         n = e.frames.knots
-        wrenches = np.zeros((n, len(self.bodies), 6))
-        for h in self.holds:
-            f, torque = h.forces(x)
-            at = h.arms(e, x) + e.about[h.on][:, None, :]
-            moment = np.cross(at, f)
-            for m, b in enumerate(h.bodies):
-                k = int(np.searchsorted(self.bodies, b))
-                wrenches[h.on, k, :3] += self.weight * moment[:, m]
-                wrenches[h.on, k, 3:] += self.weight * f[:, m]
-            if torque.shape[1]:
-                wrenches[h.on, int(np.searchsorted(self.bodies, h.hold.body)), :3] += self.weight * torque
+        wrenches = contact_wrenches(e, self.holds, x, self.bodies)
         torques_batch(
             e.tables, e.q[:n], e.v[:n], e.a[:n], e.about, self.plan.dofs, self.bodies, wrenches, self.tau, self.axes,
             self.Tq, self.Tv, self.Ta, slopes,

@@ -1,0 +1,75 @@
+"""A sense of posture: where nothing else is asked a body is upright and at ease; feet may roll over their toes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.errors import BadValue
+from counterpoise.spacetime.optimize.program import MotionProgram
+
+FEET = ("foot_left", "foot_right")
+
+
+def hop(human: cp.Character, posture: float) -> cp.Result:
+    """A hop of which only the feet's places are asked; the poses at both ends are free."""
+    keys = [cp.Key(0.0, human.neutral, soft=1.0, rest=True), cp.Key(1.0, human.neutral, soft=1.0, rest=True)]
+    feet = [cp.Touch(FEET[0], 0.0, 0.4), cp.Touch(FEET[0], 0.65, 1.0)]
+    return cp.optimize_motion(human, keys, feet, 1.0, rate=20.0, taste=cp.Taste(posture=posture))
+
+
+def test_a_body_with_posture_stays_nearer_to_its_neutral_pose(human):
+    """Mean square of joint angles from the neutral pose, and tilt of the trunk, over the whole hop."""
+
+    def away(result: cp.Result) -> tuple[float, float]:
+        assert result.exact, result.report()
+        q = result.motion.poses
+        joints = np.array([human.difference(human.neutral, pose)[6:] for pose in q])
+        up = cp.spatial.rotate(q[:, 3:7], np.array([0.0, 0.0, 1.0]))[:, 2]
+        return float((joints**2).mean()), float(np.arccos(np.clip(up, -1.0, 1.0)).mean())
+
+    without, with_posture = away(hop(human, 0.0)), away(hop(human, 300.0))
+    assert with_posture[0] < 0.8 * without[0]
+    assert with_posture[1] < np.radians(15.0)
+
+
+def test_the_cost_of_posture_has_its_gradient(human):
+    keys = [cp.Key(0.0, human.neutral), cp.Key(0.6, human.neutral)]
+    problem = cp.build_motion_problem(human, keys, [], 0.6, rate=12.0, taste=cp.Taste(posture=50.0))
+    MotionProgram(problem)
+    rng = np.random.default_rng(1)
+    x = problem.start + 0.05 * rng.normal(size=problem.variables)
+    d = rng.normal(size=problem.variables)
+
+    def value(y: np.ndarray) -> float:
+        problem.evaluate(y)
+        return problem.cost.value(problem.evaluation, y)
+
+    numeric = (value(x + 1e-6 * d) - value(x - 1e-6 * d)) / 2e-6
+    problem.evaluate(x)
+    slope = np.empty(problem.variables)
+    problem.cost.gradient(problem.evaluation, x, slope)
+    assert numeric == pytest.approx(float(slope @ d), rel=1e-5)
+
+
+def test_upside_down_nobody_is_drawn_upright(human):
+    over = human.neutral.copy()
+    over[3:7] = cp.spatial.multiply(cp.spatial.exp([0.0, np.pi, 0.0]), over[3:7])
+    for pose, drawn in ((human.neutral, True), (over, False)):
+        problem = cp.build_motion_problem(human, [cp.Key(0.0, pose), cp.Key(0.5, pose)], [], 0.5, rate=10.0)
+        assert bool(problem.cost.near[:, 3:6].max() > 1.0) is drawn
+
+
+def test_a_foot_that_rolls_is_flat_and_then_on_its_toes(human):
+    leave = cp.Moment(0.6, 0.5, 0.7, name="leave")
+    touches = [cp.Touch(f, 0.0, leave, roll=0.12) for f in FEET]
+    problem = cp.build_motion_problem(human, [cp.Key(0.0, human.neutral)], touches, 1.0, rate=15.0)
+    assert [h.touch.how for h in problem.holds] == ["flat", "toe"] * 2
+    assert len(problem.timeline.phases) == 3 and len(problem.timeline.free) == 2  # both feet roll at one free moment
+    stays = cp.build_motion_problem(
+        human, [cp.Key(0.0, human.neutral)], [cp.Touch(f, 0.0, 1.0, roll=0.1) for f in FEET], 1.0, rate=15.0
+    )
+    assert [h.touch.how for h in stays.holds] == ["flat"] * 2
+    with pytest.raises(BadValue, match="only a flat foot"):
+        cp.Touch(FEET[0], 0.0, 0.5, "toe", roll=0.1)
