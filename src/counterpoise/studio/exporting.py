@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import tempfile
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-from counterpoise.errors import unknown_name
+from counterpoise.errors import BadValue, CounterpoiseError, unknown_name
 from counterpoise.motion.motion import Motion
 
 MOTIONS = ("bvh", "glb", "usda", "csv", "npz")
@@ -39,3 +41,29 @@ def export_bytes(motion: Motion, kind: str) -> bytes:
         else:
             motion.write(path)
         return path.read_bytes()
+
+
+def export_apart(motion: Motion, kind: str) -> bytes:
+    """Returns a file of a motion, made in a process of its own that ends with it."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_send_file, args=(there, motion, kind), name="studio export", daemon=True)
+    process.start()
+    there.close()
+    try:
+        found = here.recv()
+    except EOFError:
+        raise BadValue(f"the .{kind} file could not be made: its process was ended") from None
+    finally:
+        process.join()
+    if isinstance(found, str):
+        raise BadValue(found)
+    return bytes(found)
+
+
+def _send_file(pipe: Connection, motion: Motion, kind: str) -> None:
+    try:
+        pipe.send(export_bytes(motion, kind))
+    except CounterpoiseError as error:
+        pipe.send(str(error))
+    pipe.close()

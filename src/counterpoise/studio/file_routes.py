@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from functools import wraps
-from multiprocessing import get_context
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -20,7 +19,7 @@ from counterpoise.files import whole_file
 from counterpoise.studio.actions.files import open_named
 from counterpoise.studio.curves import read_curves
 from counterpoise.studio.desk import Desk
-from counterpoise.studio.exporting import KINDS, PICTURES, export_bytes
+from counterpoise.studio.exporting import KINDS, PICTURES, export_apart, export_bytes
 from counterpoise.studio.folder import LISTED
 from counterpoise.studio.guard import FILE_HEADERS
 from counterpoise.studio.scene_facts import script_of
@@ -30,7 +29,6 @@ T = TypeVar("T")
 MAX_UPLOAD = 256 << 20  # [bytes]
 MAX_NAME = 120  # characters
 Handler = Callable[[Request], Awaitable[Response]]
-_EXPORTS: dict[str, ProcessPoolExecutor] = {}
 
 
 def file_routes(desk: Desk) -> list[Route]:
@@ -72,8 +70,7 @@ def file_routes(desk: Desk) -> list[Route]:
             raise BadValue(f"{kind!r} is no kind of file that is written here; there are {', '.join(KINDS)}")
         motion = await on_desk(lambda shop: shop.document.shown.whole())
         if kind in PICTURES:
-            loop = asyncio.get_running_loop()
-            data = await loop.run_in_executor(_exporter(), export_bytes, motion, kind)
+            data = await asyncio.to_thread(export_apart, motion, kind)
         else:
             data = await on_desk(lambda shop: export_bytes(motion, kind))
         return Response(data, media_type=KINDS[kind], headers=FILE_HEADERS)
@@ -135,20 +132,6 @@ async def _body(request: Request) -> bytes:
             raise BadValue(f"the file is larger than {MAX_UPLOAD >> 20} MB; put it into the folder and open it there")
         parts.append(part)
     return b"".join(parts)
-
-
-def _exporter() -> ProcessPoolExecutor:
-    """Returns the process that draws pictures and films."""
-    if "pool" not in _EXPORTS:
-        _EXPORTS["pool"] = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-    return _EXPORTS["pool"]
-
-
-def close_exports() -> None:
-    """Ends the process that draws."""
-    pool = _EXPORTS.pop("pool", None)
-    if pool is not None:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _said(text: str, status: int = 200) -> PlainTextResponse:

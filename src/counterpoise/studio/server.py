@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from counterpoise.errors import CounterpoiseError
 from counterpoise.studio.desk import Desk
 from counterpoise.studio.events import Trouble
-from counterpoise.studio.file_routes import close_exports, file_routes
+from counterpoise.studio.file_routes import file_routes
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.guard import FILE_HEADERS, Guard, page_headers
 from counterpoise.studio.messages import dump_event, read_command
@@ -86,7 +86,6 @@ def build_app(guard: Guard, folder: Folder, document: OpenScene) -> Starlette:
         desk.start()
         yield
         desk.end()
-        close_exports()
 
     async def socket(ws: WebSocket) -> None:
         await serve_page(ws, pages, desk)
