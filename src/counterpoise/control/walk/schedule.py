@@ -18,6 +18,7 @@ LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
 LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
 LAST_MOMENT = 0.4  # [leg times] or less than this time
 LONG_SWUNG = 1.7  # [leg times] or it has swung for longer than this
+FLAT_PITCH = 0.03  # [rad] feet that start to walk are flatter than this
 HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this lands on its heel
 STEADY = 0.02  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
 WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
@@ -56,8 +57,9 @@ def _is_calm(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) ->
     """Returns whether it stands calmly, or has stood for long enough."""
     assert m.time is not None
     slow = float(np.hypot(*seen.velocity[:2])) < t.calm_speed * body.leg_speed
+    flat = bool((np.abs(seen.pitch) < FLAT_PITCH).all() and (seen.low < TOUCH * body.hips_height).all())
     stood = m.time - m.began
-    return (slow and stood > t.calm_time * body.leg_time) or stood > t.longest_calm * body.leg_time
+    return (slow and flat and stood > t.calm_time * body.leg_time) or stood > t.longest_calm * body.leg_time
 
 
 def _begin_shift(m: WalkMemory, seen: SeenBody) -> WalkMemory:

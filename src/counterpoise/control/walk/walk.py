@@ -44,6 +44,7 @@ from counterpoise.quick import altered
 Live = float | Callable[[float], float]  # a number, or a function of time [s]
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
+NOT_FLAT = 0.004  # [leg lengths] a standing foot with a point higher than this is not flat yet
 STAND_STIFFNESS = 9.5  # [1/leg time^2] of the hips' height while it stands
 STAND_DAMPING = 6.2  # [1/leg time]
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
@@ -212,7 +213,19 @@ class Walk:
         hips = min(hips - STAND_DAMPING / body.leg_time * float(seen.hips[1, 2]), leg_stop(m, seen, body))
         m = altered(m, pressure=middle + frame.T @ pressure, stride=0.25 if m.stance == 0 else 0.75)
         level = self._upper(m, com, hips, 0.0, cycle, body, own, snapshot)
-        return m, ((own.contact,), tuple(level)), np.ones(p, bool), np.ones(p)
+        held = np.ones(p, bool)
+        for i, leg in enumerate(body.legs):
+            heights, high = snapshot.contact_position[:, 2], NOT_FLAT * body.hips_height
+            pivot = leg.ball if seen.pitch[i] > 0.0 else leg.heel
+            if heights[leg.points].max() < high or heights[pivot].max() > high:
+                continue  # flat, or in the air: the whole foot is held, or drawn to the ground
+            held[leg.points] = False  # it turns over its heel or its ball until it is flat
+            held[pivot] = True
+            level.append(own.roll[i].aimed(**foot_turn(leg.turn, float(seen.yaw[i]), 0.0, 0.0)))
+            toes = own.toes[i]
+            if toes is not None:
+                level.append(toes.aimed(**foot_turn(leg.toe_turn, float(seen.yaw[i]), 0.0, 0.0)))
+        return m, ((own.contact,), tuple(level)), held, np.ones(p)
 
     # -- stepping ----------------------------------------------------------------------------------------------------
 
