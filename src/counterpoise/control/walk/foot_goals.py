@@ -20,6 +20,8 @@ PHASE_STEP = 0.01  # of a swing, for the rates of its path
 STIFFNESS = 28.5  # [1/leg time^2] of the height of a swinging foot
 DAMPING = 10.5  # [1/leg time]
 SOFT_START = 0.26  # [leg times] in which a foot that leaves the ground may begin to sink
+LAND_FROM, LAND_TO = 0.87, 1.03  # shares of a swing between which the foot is put down
+LAND_DEPTH = 1.3  # of its late clearance: it is aimed a little below the ground
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
@@ -59,7 +61,7 @@ def swing_goal(
 
     def height(u: float) -> float:
         arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
-        low = late * smooth_step(u / 0.3) - (late + 0.3 * late) * smooth_step((u - 0.82) / 0.2)
+        low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
         return _ankle_above(leg, pitch(u)) + arch + low
 
     u = min(swung / whole, 1.0)
