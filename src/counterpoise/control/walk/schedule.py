@@ -113,7 +113,8 @@ def _can_stop(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, bod
     off = seen.capture - middle
     leg = body.legs[m.stance]
     ahead = float(off @ d)
-    inside = leg.heel_at < ahead < leg.ball_at and abs(_across(off, m.heading)) < 0.4 * shape.width
+    low, high = 0.5 * (leg.heel_at - apart), 0.5 * apart + 0.8 * leg.ball_at
+    inside = low < ahead < high and abs(_across(off, m.heading)) < 0.4 * shape.width
     return apart < t.stop_stagger * body.hips_height and inside
 
 

@@ -32,7 +32,7 @@ class WalkTuning:
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.5
     ramp: float = 0.036  # [g] by which the speed rises
-    brake: float = 0.08  # [g] and falls
+    brake: float = 0.05  # [g] and falls
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
     fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster
     shift_gain: float = 1.0  # of the capture point on its way to the foot that will stand
@@ -43,9 +43,9 @@ class WalkTuning:
     calm_time: float = 0.3  # it stands for at least this long before it starts
     longest_calm: float = 3.0  # and starts after this in any case
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
-    stop_stagger: float = 0.17  # feet nearer than this along the heading are side by side
+    stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
-    trim_limit: float = 0.1  # [sqrt(leg x g)]
+    trim_limit: float = 0.2  # [sqrt(leg x g)]
     turn_rate: float = 0.25  # [rad per leg time] of the heading
     line_gain: float = 0.25  # share of the way back to the line that a step takes
     line_limit: float = 0.03

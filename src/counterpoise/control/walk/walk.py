@@ -120,7 +120,7 @@ class Walk:
         if cause:
             return self._limp(snapshot, altered(memory, phase="fallen", cause=cause))
         asked, m, dt = self._follow_wishes(snapshot, memory, seen, body)
-        shape = self._shape(m, asked, cycle, body)
+        shape = self._shape(m, seen, asked, cycle, body)
         m = next_phase(m, seen, asked, shape, body, t)
         own = walk_objectives(character, t)
         if m.phase in ("stand", "shift"):
@@ -167,12 +167,13 @@ class Walk:
         line = seen.com[:2].copy() if abs(away) > 1e-3 else m.line
         return asked, altered(m, time=now, speed=speed, heading=m.heading + turn, line=line), dt
 
-    def _shape(self, m: WalkMemory, asked: float, cycle: GaitCycle, body: WalkingBody) -> StepShape:
+    def _shape(self, m: WalkMemory, seen: SeenBody, asked: float, cycle: GaitCycle, body: WalkingBody) -> StepShape:
         assert m.time is not None
         step, time = _value(self.step, m.time), _value(self.time, m.time)
-        shape = step_shape(
-            m.speed + (m.trim if asked > 0.0 else 0.0), asked, step, time, cycle.style, body, self.tuning
-        )
+        speed = m.speed + (m.trim if asked > 0.0 else 0.0)
+        way = math.cos(m.heading) * float(seen.velocity[0]) + math.sin(m.heading) * float(seen.velocity[1])
+        real = way if asked < m.speed or asked <= 0.0 else 0.0
+        shape = step_shape(speed, real, asked, step, time, cycle.style, body, self.tuning)
         limp = cycle.style.limp * SIGN[m.stance]
         return shape._replace(time=shape.time * (1.0 + limp)) if limp else shape
 

@@ -28,16 +28,19 @@ def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
 
 
 def step_shape(
-    speed: float, asked_speed: float, step: float | None, time: float | None, style: WalkStyle, body: WalkingBody,
-    t: WalkTuning,
+    speed: float, real_speed: float, asked_speed: float, step: float | None, time: float | None, style: WalkStyle,
+    body: WalkingBody, t: WalkTuning,
 ) -> StepShape:  # fmt: skip
-    """Returns the step at a speed on the way to the one asked for. `step` and `time` are those asked for, or None."""
+    """Returns the step at a speed on the way to the one asked for. `step` and `time` are those asked for, or None.
+
+    A body that is faster than that speed, `real_speed`, takes quick steps: it has to brake.
+    """
     if time is not None:
         duration = time
     elif step is not None and asked_speed > 0.0:
         duration = step / asked_speed
     else:
-        duration = style.time * usual_time(speed, body, t)
+        duration = style.time * usual_time(max(speed, real_speed), body, t)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
     return StepShape(
