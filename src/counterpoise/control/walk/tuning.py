@@ -45,7 +45,7 @@ class WalkTuning:
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
-    trim_limit: float = 0.2  # [sqrt(leg x g)]
+    trim_limit: float = 0.1  # [sqrt(leg x g)]
     turn_rate: float = 0.25  # [rad per leg time] of the heading
     line_gain: float = 0.25  # share of the way back to the line that a step takes
     line_limit: float = 0.03
