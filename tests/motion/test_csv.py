@@ -107,7 +107,7 @@ def test_what_is_wrong_is_named(table, squat, line, column, value, why):
 
 
 def test_tables_that_are_none(table, squat, tmp_path, rng):
-    with pytest.raises(BadValue, match=r"does not contain a character; use read_motion\(path, character\)"):
+    with pytest.raises(BadValue, match=r"does not contain a character; give the one it moves with"):
         read_motion(table)
     with pytest.raises(BadFile, match=r"line 1: (column \d+ is '|\d+ columns of 'ostrich')"):
         read_motion(table, "ostrich")
@@ -119,5 +119,5 @@ def test_tables_that_are_none(table, squat, tmp_path, rng):
     (tmp_path / "short.csv").write_text("\n".join([",".join(lines[0].split(",")[:-1]), "1"]))
     with pytest.raises(BadFile, match="1 columns of 'human' are missing"):
         read_motion(tmp_path / "short.csv", squat.character)
-    with pytest.raises(BadValue, match="leave out bodies"):
+    with pytest.raises(BadValue, match="leave out `bodies`"):
         squat.write(tmp_path / "a.csv", bodies=["head"])

@@ -33,7 +33,8 @@ def test_a_short_demo_leaves_its_files(tmp_path: Path):
     check_folder(tmp_path / "demo", 0.2)
     assert result.replay_error == 0.0 and len(result.facts) == 7
     assert all(len(row) == len(demo.FACTS) for row in result.facts)
-    assert all(share == pytest.approx(1.0) for share in stages.values()) and len(stages) == 5
+    own = {stage: share for stage, share in stages.items() if stage.startswith("simulating ") or stage == "drawing"}
+    assert all(share == pytest.approx(1.0) for share in own.values()) and len(own) == 5
 
 
 def test_pushes_are_as_hard_for_one_body_as_for_another(human):
@@ -58,7 +59,7 @@ def test_a_length_beyond_the_demo_is_refused(tmp_path: Path):
 
 def test_ctrl_c_keeps_what_was_simulated(tmp_path: Path):
     def stop(progress: Progress) -> bool:
-        return progress.share < 0.5
+        return progress.share < 0.5 or progress.stage != "simulating a human"
 
     with pytest.raises(KeyboardInterrupt):
         run_demo(tmp_path / "demo", stop, seconds=0.5)

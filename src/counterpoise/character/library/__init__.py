@@ -14,7 +14,8 @@ from counterpoise.character.finish import finish
 from counterpoise.character.shapes import drawn_height
 from counterpoise.errors import BadValue, unknown_name
 
-MOST_SCALE = 20.0  # largest ratio of a parameter and its default, either way: beyond are typing errors and wrong units
+MOST_SCALE = 100.0  # largest ratio of a parameter and its default, either way: beyond are typing errors and wrong units
+MOST_COUNT = 1000  # of links and the like
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def _check(figure: str, key: str, value: Any, default: Any) -> None:
     unit = {"height": " [m]", "mass": " [kg]", "length": " [m]", "link_mass": " [kg]"}.get(key, "")
     if not number or not float(value) > 0.0:
         raise BadValue(f"{figure}: {key} must be a positive number{unit}; got {value!r}", **{key: value})
-    low, high = 1 if isinstance(default, int) else default / MOST_SCALE, default * MOST_SCALE
+    counted = isinstance(default, int)
+    low, high = (1, MOST_COUNT) if counted else (default / MOST_SCALE, default * MOST_SCALE)
     if not low <= value <= high:
         raise BadValue(
             f"{figure}: {key} = {value:g}{unit} is out of range; it may be {low:.3g} to {high:.3g}{unit} "

@@ -144,6 +144,9 @@ def stunt_from(
         conflicts=tuple(times.conflicts),
     )
     times.done()
+    if not keys and stunt.reference is None:
+        top.known += SCENE_ENTRIES
+        top.done()  # a misspelt entry is the likeliest reason
     check_start(stunt.keys, [t for _, t in keys], stunt.reference, character, top)
     return stunt
 

@@ -24,7 +24,7 @@ from counterpoise.studio.commands import (
 from counterpoise.studio.frames import POSED
 from counterpoise.studio.workshop import Workshop, handles
 
-PROBE_TIME = 1e5  # [s] of a key that is only read, after all others
+PROBE_TIME = 119.99  # [s] of a key that is only read, after all others: motions last at most 120 s
 
 
 @handles(EditScene)
