@@ -123,6 +123,13 @@ def test_a_walk_obeys_the_laws_and_replays(walked, human):
     assert cp.measure.penetration(walked).max() < 0.02
 
 
+def test_it_turns(human):
+    recording = cp.simulate(human, cp.Walk(speed=0.8, heading=0.5), 6.0)
+    way = cp.measure.com(recording)[-1] - cp.measure.com(recording)[-1200]
+    assert "fallen" not in {str(p) for p in recording.notes["phase"]}
+    assert math.atan2(way[1], way[0]) == pytest.approx(0.5, abs=0.15)
+
+
 def test_it_stops_and_stands(human):
     walk = cp.Walk(speed=lambda t: 0.8 if t < 4.0 else 0.0)
     recording = cp.simulate(human, walk, 7.5)
@@ -181,6 +188,7 @@ def test_a_gait_is_read_from_a_walk(walked, human):
     [
         (lambda: cp.Walk(speed=-1.0), "speed"),
         (lambda: cp.Walk(speed=float("nan")), "speed"),
+        (lambda: cp.Walk(step=0.5, time=0.0), "time is above 0"),
         (lambda: cp.Walk(style="sda"), "sad"),
         (lambda: cp.Walk(speed=1.0, step=0.5, time=0.5), "two of"),
         (lambda: cp.Walk(speed=9.0).begin(cp.character("human")), "m/s"),

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
@@ -118,6 +119,6 @@ def _can_stop(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, bod
     return apart < t.stop_stagger * body.hips_height and inside
 
 
-def _across(v: np.ndarray, heading: float) -> float:
+def _across(v: Array, heading: float) -> float:
     """Returns the part of a vector to the left of the heading."""
     return float(-math.sin(heading) * v[0] + math.cos(heading) * v[1])

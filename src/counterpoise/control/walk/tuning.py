@@ -24,6 +24,8 @@ class WalkTuning:
     step_power: float = -0.7
     shortest_step: float = 1.3  # of the usual step's time
     longest_step: float = 2.33
+    least_step: float = 1.0  # of any step's time, whatever is asked
+    most_step: float = 4.0
     double_time: float = 0.357  # of double support in a usual step
     double_power: float = 1.5  # double support grows with the step's time to this power
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
@@ -46,7 +48,7 @@ class WalkTuning:
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
     trim_limit: float = 0.1  # [sqrt(leg x g)]
-    turn_rate: float = 0.25  # [rad per leg time] of the heading
+    turn_rate: float = 0.05  # [rad per leg time] of the heading: 9 degrees a second for a person
     line_gain: float = 0.25  # share of the way back to the line that a step takes
     line_limit: float = 0.03
     # the centre of pressure, in shares of the sole from heel to front

@@ -78,6 +78,8 @@ class Walk:
                 raise BadValue(f"Walk.{name} is a number or a function of time; got {value!r}")
             if value < 0.0 and name not in ("heading", "lean"):
                 raise BadValue(f"Walk.{name} is not negative; got {value!r}")
+            if value == 0.0 and name in ("step", "time"):
+                raise BadValue(f"Walk.{name} is above 0: speed=0 makes it stand; got {value!r}")
         if not self.rate > 0.0:
             raise BadValue(f"a controller's rate is positive [Hz]; got {self.rate!r}")
         if self.speed is not None and self.step is not None and self.time is not None:
@@ -216,9 +218,9 @@ class Walk:
         level = self._upper(m, com, hips, 0.0, cycle, body, own, snapshot)
         held = np.ones(p, bool)
         for i, leg in enumerate(body.legs):
-            heights, high = snapshot.contact_position[:, 2], NOT_FLAT * body.hips_height
+            heights, raised = snapshot.contact_position[:, 2], NOT_FLAT * body.hips_height
             pivot = leg.ball if seen.pitch[i] > 0.0 else leg.heel
-            if heights[leg.points].max() < high or heights[pivot].max() > high:
+            if heights[leg.points].max() < raised or heights[pivot].max() > raised:
                 continue  # flat, or in the air: the whole foot is held, or drawn to the ground
             held[leg.points] = False  # it turns over its heel or its ball until it is flat
             held[pivot] = True
@@ -238,11 +240,10 @@ class Walk:
         t, style = self.tuning, cycle.style
         assert m.time is not None
         strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
-        com = np.zeros(3)
-        com[:2] = body.omega**2 * (seen.com[:2] - plan.pressure)
+        com = body.omega**2 * (seen.com[:2] - plan.pressure)
         hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
         m, rate = self._stride_phase(m, plan, body.leg_time, dt)
-        level = self._upper(m, com[:2], hips, rate, cycle, body, own, snapshot)
+        level = self._upper(m, com, hips, rate, cycle, body, own, snapshot)
         p = len(snapshot.contact_position)
         held, share = np.zeros(p, bool), np.zeros(p)
         feet = list(m.feet)
@@ -354,9 +355,12 @@ class Walk:
 
 
 def _value(given: Live | None, time: float) -> float | None:
-    if given is None:
-        return None
-    return float(given(time)) if callable(given) else float(given)
+    if given is None or not callable(given):
+        return given
+    value = float(given(time))
+    if not math.isfinite(value):
+        raise BadValue(f"a function of time that Walk was given returned {value!r} at {time:g} s")
+    return value
 
 
 def _fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:

@@ -41,6 +41,8 @@ def step_shape(
         duration = step / asked_speed
     else:
         duration = style.time * usual_time(max(speed, real_speed), body, t)
+    clock = body.leg_time
+    duration = min(max(duration, t.least_step * clock), t.most_step * clock)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
     return StepShape(
