@@ -18,7 +18,7 @@ from counterpoise.files import check_writable
     [
         (
             ["characters", "human", "--set", "height=500"],
-            "height = 500 [m] is out of range; it may be 0.0875 to 35",
+            "height = 500 [m] is out of range; it may be 0.0175 to 175",
         ),
         (["characters", "chain", "--set", "links=100000"], "links"),
         (["simulate", "passive", "--seconds", "1e9"], "seconds = 1e+09 is too long"),
