@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walking_body import WalkingBody
+from counterpoise.errors import BadValue
 
+Live = float | Callable[[float], float]  # a number, or a function of time [s]
 WIDEST_STANCE = 1.15  # [distances of the hips] a wider neutral pose counts as this
+
+
+class Wishes(NamedTuple):
+    """What is asked of a walk at one moment; None: as the style does it."""
+
+    speed: float  # [m/s] along the heading
+    aside: float = 0.0  # [m/s] to the left of the heading
+    heading: float = 0.0  # [rad] that the body faces, from x towards y
+    step: float | None = None  # [m] length of a step
+    time: float | None = None  # [s] of a step
+    height: float | None = None  # [m] by which the sole of the swinging foot rises
+    lean: float = 0.0  # [rad] of the trunk forward
+
+
+def live_value(given: Live | None, time: float) -> float | None:
+    """Returns a number, or what a function of time returns now."""
+    if given is None or not callable(given):
+        return given
+    value = float(given(time))
+    if not math.isfinite(value):
+        raise BadValue(f"a function of time that a walk was given returned {value!r} at {time:g} s")
+    return value
 
 
 class StepShape(NamedTuple):
