@@ -10,6 +10,7 @@ import numpy as np
 
 from counterpoise.control import Balance, Controller, HoldPose, MomentumBalance, Passive, Stand
 from counterpoise.control.getting_up import GetUp
+from counterpoise.control.locomotion import Locomotion
 from counterpoise.control.perform import Jump, Perform, Routine
 from counterpoise.control.perform.margin import STRENGTH_SHARE
 from counterpoise.control.walk import Walk
@@ -22,12 +23,15 @@ from counterpoise.spacetime.stunt.reading import Table
 
 CONTROLLERS: dict[str, type[Any]] = {
     "stand": Stand, "hold": HoldPose, "passive": Passive, "balance": Balance, "momentum_balance": MomentumBalance,
-    "walk": Walk, "jump": Jump, "perform": Perform, "get_up": GetUp, "routine": Routine,
+    "walk": Walk, "locomotion": Locomotion, "jump": Jump, "perform": Perform, "get_up": GetUp, "routine": Routine,
 }  # fmt: skip
 FOLLOWING = {  # kind -> the field that takes the motion
     "stand": "reference", "hold": "pose", "balance": "reference", "momentum_balance": "reference", "perform": "motion",
 }  # fmt: skip
-DEGREES = {"walk": ("heading", "lean")}  # kind -> options that are angles, written in degrees
+DEGREES = {
+    "walk": ("heading", "lean"),
+    "locomotion": ("heading", "lean"),
+}  # kind -> options that are angles, written in degrees
 STARTS = ("standing", "ready", "front", "back", "left", "right")
 Plain = bool | int | float | str
 

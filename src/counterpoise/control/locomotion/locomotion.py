@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
@@ -114,7 +115,7 @@ class Locomotion:
         character = snapshot.character
         body = walking_body(character)
         seen = see(snapshot, body)
-        wishes, memory = self._wishes(snapshot, memory, body)
+        wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
         walk = watched(memory.walk, snapshot, seen) if memory.doing == "stand" else memory.walk
         turns = abs(math.remainder(wishes.heading - walk.heading, 2.0 * math.pi)) > self.tuning.least_turn
         rests = wishes.stays and not turns
@@ -152,9 +153,8 @@ class Locomotion:
         return Stand(rate=self.rate)
 
     def _wishes(
-        self, snapshot: Snapshot, memory: LocomotionMemory, body: WalkingBody
+        self, now: float, place: Array, memory: LocomotionMemory, body: WalkingBody
     ) -> tuple[Wishes, LocomotionMemory]:
-        now = snapshot.time
         given = self.speed if isinstance(self.speed, tuple) else (self.speed, 0.0)
         forward, left = live_value(given[0], now), live_value(given[1], now) or 0.0
         heading = live_value(self.heading, now) or 0.0
@@ -165,7 +165,7 @@ class Locomotion:
             most = usual * self.tuning.usual_speed * body.leg_speed if forward is None else abs(forward)
             way = way_of(self.to(now) if callable(self.to) else self.to)
             forward, heading, reached = steer(
-                snapshot.com[:2], memory.walk.heading, way, min(memory.reached, len(way) - 1), most, body
+                place, memory.walk.heading, way, min(memory.reached, len(way)), most, body
             )
             memory = replace(memory, reached=reached)
         elif forward is None:

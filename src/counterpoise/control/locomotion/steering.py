@@ -11,9 +11,10 @@ from counterpoise.arrays import Array
 from counterpoise.control.walk.walking_body import WalkingBody
 from counterpoise.errors import BadValue
 
-ARRIVED = 0.2  # [leg lengths] a body this near to its goal stops
+ARRIVED = 0.3  # [leg lengths] a body this near to its goal stops ...
+AGAIN = 0.8  # [leg lengths] ... and goes again where it is farther away than this
 PASSED = 0.7  # [leg lengths] and a place on the way this near is behind it
-SLOW_DOWN = 0.8  # [1/leg time] speed by the distance that is left
+SLOW_DOWN = 0.3  # [1/leg time] speed by the distance that is left
 NOT_AHEAD = 1.2  # [rad] a goal farther aside than this makes it turn before it goes
 
 
@@ -30,17 +31,19 @@ def way_of(given: ArrayLike) -> Array:
 def steer(
     place: Array, heading: float, way: Array, reached: int, speed: float, body: WalkingBody
 ) -> tuple[float, float, int]:
-    """Returns speed and heading towards the next place of a way, and how many places lie behind.
+    """Returns speed and heading towards the next place of a way, and how many lie behind: all, where it is there.
 
-    `place` (2,) is where the body is, `speed` [m/s] the one that is asked for. It slows down before the last place.
+    `place` (2,) is where the body would come to rest, its capture point. `speed` [m/s] is the one that is asked for; it
+    slows down before the last place.
     """
-    unit = body.hips_height
-    while reached < len(way) - 1 and float(np.hypot(*(way[reached] - place))) < PASSED * unit:
+    unit, last = body.hips_height, len(way) - 1
+    while reached < last and float(np.hypot(*(way[reached] - place))) < PASSED * unit:
         reached += 1
-    away = way[reached] - place
+    away = way[min(reached, last)] - place
     left = float(np.hypot(*away))
-    if reached == len(way) - 1:
-        if left < ARRIVED * unit:
+    if reached >= last:
+        reached = last + 1 if left < (ARRIVED if reached == last else AGAIN) * unit else last
+        if reached > last:
             return 0.0, heading, reached
         speed = min(speed, SLOW_DOWN / body.leg_time * left)
     wanted = math.atan2(float(away[1]), float(away[0]))

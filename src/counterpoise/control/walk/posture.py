@@ -24,7 +24,7 @@ from counterpoise.objectives import Objective
 MOST_SHARE = 1.4  # [shares of the style's own speed] beyond which the posture's movements do not grow
 
 
-class Posture(NamedTuple):
+class WalkPosture(NamedTuple):
     """What the goals of one tick are made from."""
 
     cycle: GaitCycle
@@ -35,7 +35,7 @@ class Posture(NamedTuple):
 
 
 def upper_body(
-    posture: Posture, m: WalkMemory, com: Array, hips: float, rate: float, snapshot: Snapshot
+    posture: WalkPosture, m: WalkMemory, com: Array, hips: float, rate: float, snapshot: Snapshot
 ) -> list[Objective]:
     """Returns the objectives of CoM, hips, trunk and posture. `com` (2,) and `hips` are accelerations [m/s^2]."""
     character = snapshot.character

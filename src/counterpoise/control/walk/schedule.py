@@ -21,6 +21,8 @@ LAST_MOMENT = 0.4  # [leg times] or less than this time
 LONG_SWUNG = 1.7  # [leg times] or it has swung for longer than this
 FLAT_PITCH = 0.03  # [rad] feet that start to walk are flatter than this
 HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this lands on its heel
+TURNED = 0.02  # [rad] a heading this near to the one asked for is reached
+SQUARE = 0.35  # [rad] feet that are turned from the heading by more than this take another step
 STEADY = 0.02  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
 WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
 
@@ -31,7 +33,8 @@ def next_phase(
     """Returns the memory with the phase of this tick."""
     assert m.time is not None
     now, asked = m.time, wishes.speed
-    stays = wishes.stays and abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi)) < t.least_turn
+    away = abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi))
+    stays = wishes.stays and away < (t.least_turn if m.phase in ("stand", "shift") else TURNED)
     if m.phase == "stand":
         return _begin_shift(m, seen) if not stays and _is_calm(m, seen, body, t) else m
     if m.phase == "shift":
@@ -108,6 +111,8 @@ def _land(
 def _can_stop(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t: WalkTuning) -> bool:
     """Returns whether it can stand where it is: feet side by side and the capture point between them."""
     if max(abs(m.speed), abs(m.aside)) > t.stop_speed * body.leg_speed:
+        return False
+    if max(abs(math.remainder(float(yaw) - m.heading, 2.0 * math.pi)) for yaw in seen.yaw) > SQUARE:
         return False
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     apart = abs(float((seen.flat[1] - seen.flat[0]) @ d))

@@ -9,7 +9,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.hips_height import leg_stop
-from counterpoise.control.walk.posture import Posture, upper_body
+from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import first_capture
 from counterpoise.control.walk.turns import foot_turn
@@ -24,7 +24,7 @@ STAND_DAMPING = 6.2  # [1/leg time]
 
 
 def stand_still(
-    m: WalkMemory, snapshot: Snapshot, seen: SeenBody, shape: StepShape, posture: Posture
+    m: WalkMemory, snapshot: Snapshot, seen: SeenBody, shape: StepShape, posture: WalkPosture
 ) -> tuple[WalkMemory, tuple[tuple[Objective, ...], ...], Flags, Array]:
     """Returns the objectives of a body that stands, or that shifts its weight to the foot that will stand."""
     cycle, own, body, t = posture.cycle, posture.own, posture.body, posture.tuning

@@ -19,7 +19,7 @@ from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
 from counterpoise.control.walk.planted_foot import planted_foot
-from counterpoise.control.walk.posture import Posture, upper_body
+from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.standing_feet import stand_still
@@ -72,7 +72,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     else:
         m = next_phase(m, seen, wishes, shape, body, t)
     own = walk_objectives(character, t)
-    posture = Posture(cycle, own, body, t, wishes)
+    posture = WalkPosture(cycle, own, body, t, wishes)
     if m.phase in ("stand", "shift"):
         m, levels, held, share = stand_still(m, snapshot, seen, shape, posture)
         cost = 0.0
@@ -196,7 +196,7 @@ def _step(
     plan: StepPlan,
     shape: StepShape,
     landing: float,
-    posture: Posture,
+    posture: WalkPosture,
     dt: float,
 ) -> tuple[WalkMemory, tuple[tuple[Objective, ...], ...], Flags, Array]:
     """Returns the objectives of a step, and which points are held and may push."""

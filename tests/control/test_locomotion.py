@@ -1,0 +1,83 @@
+"""Locomotion: it stands, catches itself, turns on the spot, goes to places; steering and bad wishes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.control.locomotion.steering import steer, way_of
+from counterpoise.control.walk.walking_body import walking_body
+from counterpoise.errors import CounterpoiseError
+
+
+def phases(recording: cp.Recording) -> list[str]:
+    return [str(phase) for phase in recording.notes["phase"]]
+
+
+def facing(recording: cp.Recording) -> float:
+    q = recording.qpos[-1]
+    return math.remainder(2.0 * math.atan2(q[6], q[3]), 2.0 * math.pi)
+
+
+def test_a_pushed_body_steps_and_stands_again(human):
+    push = cp.Push("thorax", (600.0, 0.0, 0.0), 0.5, 0.1)
+    recording = cp.simulate(human, cp.Locomotion(), 4.0, disturbances=[push])
+    seen = phases(recording)
+    assert set(seen) <= {"stand", "shift", "single", "double"} and "single" in seen and seen[-1] == "stand"
+    assert 1 <= np.nanmax(recording.notes["steps"]) <= 5
+    place = cp.measure.com(recording)
+    assert place[-1, 0] > 0.3 and float(np.abs(place[-1] - place[-200]).max()) < 0.03
+
+
+def test_a_small_push_is_taken_in_place(human):
+    push = cp.Push("thorax", (80.0, 0.0, 0.0), 0.5, 0.1)
+    recording = cp.simulate(human, cp.Locomotion(), 1.5, disturbances=[push])
+    assert set(phases(recording)) == {"stand"}
+
+
+def test_it_turns_on_the_spot(human):
+    recording = cp.simulate(human, cp.Locomotion(heading=1.2), 5.0)
+    assert phases(recording)[-1] == "stand" and facing(recording) == pytest.approx(1.2, abs=0.2)
+    assert float(np.hypot(*cp.measure.com(recording)[-1, :2])) < 0.4
+
+
+def test_it_goes_to_a_place_and_stands_there(human):
+    recording = cp.simulate(human, cp.Locomotion(to=(1.5, 0.8)), 6.5)
+    assert phases(recording)[-1] == "stand"
+    assert float(np.hypot(*(cp.measure.com(recording)[-1, :2] - [1.5, 0.8]))) < 0.5
+
+
+def test_steering_turns_first_slows_down_and_stops(human):
+    body = walking_body(human)
+    behind = steer(np.zeros(2), 0.0, way_of((-3.0, 0.0)), 0, 1.2, body)
+    assert behind[0] == 0.0 and abs(behind[1]) == pytest.approx(math.pi)
+    far, near, there = (steer(np.array([x, 0.0]), 0.0, way_of((3.0, 0.0)), 0, 1.2, body) for x in (0.0, 2.4, 2.9))
+    assert far[0] == 1.2 and 0.0 < near[0] < 1.2 and there == (0.0, 0.0, 1)
+    assert steer(np.array([2.5, 0.0]), 0.0, way_of((3.0, 0.0)), 1, 1.2, body)[0] == 0.0  # it was there: it stays
+    assert steer(np.array([1.9, 0.0]), 0.0, way_of([(2.0, 0.0), (2.0, 5.0)]), 0, 1.2, body)[2] == 1
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        ({"speed": "fast"}, "speed"),
+        ({"speed": (1.0, 2.0, 3.0)}, "forward, left"),
+        ({"gait": "gallop"}, "gait"),
+        ({"hip_height": -1.0}, "hip_height"),
+        ({"foot_height": -0.1}, "foot_height"),
+        ({"to": (1.0, 2.0, 3.0)}, "place"),
+        ({"style": "proudd"}, "proud"),
+        ({"heading": float("nan")}, "heading"),
+    ],
+)
+def test_bad_wishes_are_named(wishes, words):
+    with pytest.raises(CounterpoiseError, match=words):
+        cp.Locomotion(**wishes)
+
+
+def test_a_body_without_two_feet_is_refused():
+    with pytest.raises(CounterpoiseError, match="left and a right foot"):
+        cp.Locomotion().begin(cp.character("chain"))
