@@ -1,0 +1,70 @@
+"""The phases of a run and what ends them: a stance ends after its time, a flight where a foot lands."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from counterpoise.control.run.run_plan import RunShape
+from counterpoise.control.run.run_state import RunMemory, Swing
+from counterpoise.control.run.run_tuning import RunTuning
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.walk_state import FootState
+from counterpoise.control.walk.walking_body import WalkingBody
+from counterpoise.quick import altered
+
+TOUCH = 0.0022  # [leg lengths] a foot with a point lower than this has landed ...
+LEAST_SWUNG = 0.5  # [leg times] ... where it has swung for longer than this
+LATE_STANCE = 0.6  # of a stance: from then on the other foot may land before take-off
+LIFTED = 0.01  # [leg lengths] a stance foot that is higher than this has left the ground
+STEADY = 0.03  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
+WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
+
+
+def next_run_phase(
+    m: RunMemory, seen: SeenBody, asked: float, shape: RunShape, body: WalkingBody, t: RunTuning
+) -> RunMemory:
+    """Returns the memory with the phase of this tick. `asked` is the speed asked for [m/s]."""
+    assert m.time is not None
+    now, unit = m.time, body.hips_height
+    other = 1 - m.stance
+    gone = now - m.began
+    touches = seen.low[other] < TOUCH * unit and now - m.swings[other].lifted > LEAST_SWUNG * body.leg_time
+    if m.phase == "flight":
+        return _land(m, seen, asked, shape, body, t) if touches else m
+    if touches and gone > LATE_STANCE * m.duration:
+        return _land(_leave(m, seen), seen, asked, shape, body, t)
+    if gone >= m.duration - 1e-9 or (gone > 0.5 * m.duration and seen.low[m.stance] > LIFTED * unit):
+        return altered(_leave(m, seen), phase="flight")
+    return m
+
+
+def _leave(m: RunMemory, seen: SeenBody) -> RunMemory:
+    """The stance foot leaves the ground."""
+    assert m.time is not None
+    swings = list(m.swings)
+    swings[m.stance] = Swing(m.time, float(seen.pitch[m.stance]))
+    return altered(m, swings=(swings[0], swings[1]))
+
+
+def _land(
+    m: RunMemory, seen: SeenBody, asked: float, shape: RunShape, body: WalkingBody, t: RunTuning
+) -> RunMemory:
+    """The other foot has landed."""
+    assert m.time is not None
+    new = 1 - m.stance
+    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
+    trim = m.trim
+    if m.steps > 0:
+        error = m.speed - went
+        most = t.trim_limit * body.leg_speed
+        trim = min(max(trim + t.trim * error, -most), most)
+    pitch = float(seen.pitch[new])
+    feet = list(m.feet)
+    feet[new] = FootState(m.time, False, m.time, pitch, 0.0, pitch)
+    return altered(
+        m, phase="stance", stance=new, began=m.time, duration=shape.stance, feet=(feet[0], feet[1]),
+        started=seen.com[:2].copy(), steps=m.steps + 1, trim=trim, last_speed=went, shift=np.zeros(2),
+    )  # fmt: skip

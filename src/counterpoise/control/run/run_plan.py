@@ -1,0 +1,205 @@
+"""The plan of a run at one tick: the bounce, the next footholds, the centre of pressure now."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from counterpoise.arrays import Array
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.control.run.run_state import RunMemory
+from counterpoise.control.run.run_tuning import RunTuning
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.walking_body import SIGN, walking_body
+from counterpoise.kernels import kernel
+from counterpoise.plan.bounce import (
+    bounce_height,
+    bounce_speed,
+    bump_force,
+    fit_bump,
+    steady_bump,
+    time_to_height,
+)
+from counterpoise.plan.running_steps import choose_footholds
+from counterpoise.plan.stance_map import stance_map, steady_lead, steady_sway
+
+LEAST_FLIGHT = 0.02  # [s] of a plan
+
+
+class RunShape(NamedTuple):
+    """The steady step of a speed."""
+
+    stance: float  # [s]
+    flight: float  # [s]
+
+
+class RunPlan(NamedTuple):
+    """Times in seconds from now; places in the world."""
+
+    acceleration: Array  # (3,) of the CoM [m/s^2]; without a foot on the ground that of a free fall
+    pressure: Array  # (2,) the centre of pressure now
+    shift: Array  # (2,) of it from its usual place
+    stance_left: float
+    left: float  # until the next foot lands
+    foothold: Array  # (2,) where its ankle will be, the foot flat
+    later_left: float  # until the foot after it lands
+    later_foothold: Array  # (2,)
+    landing_com: Array  # (2,) where the CoM will be at the next landing
+    takeoff: Array  # (2,) height and vertical speed of the CoM at take-off that the plan expects [m, m/s]
+
+
+class _RunTables(NamedTuple):
+    """Numbers of a body and a tuning, in metres and seconds."""
+
+    g: float
+    heights: Array  # (2,) landing, take-off [m]
+    sole: Array  # (2, 4) of each foot: heel, ball and front, ahead of the ankle; half width [m]
+    pressure: Array  # (2,) [soles]
+    width: float  # [m]
+    reach: Array  # (3,) least and largest lead along, largest across [m]
+    bounce: Array  # (4,) weights
+    steps: Array  # (5,) weights
+    strongest: float  # [m/s^2]
+
+
+@kept_with_character
+def _run_tables(character: Character, t: RunTuning) -> _RunTables:
+    body = walking_body(character)
+    unit, rate = body.hips_height, body.leg_speed
+    g = rate**2 / unit
+    sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
+    return _RunTables(
+        g, np.array([t.landing_height, t.takeoff_height]) * unit, sole, np.array([t.first_pressure, t.last_pressure]),
+        t.width * unit, np.array([t.least_lead, t.most_lead, t.across_lead]) * unit,
+        np.array([t.height_weight / unit**2, t.speed_weight / rate**2, t.size_weight / g**2, t.skew_weight / g**2]),
+        np.array([t.now_weight / rate**2, t.next_weight / rate**2, t.later_weight / rate**2, t.place_weight / unit**2,
+                  t.shift_weight / unit**2]),
+        t.strongest * g,
+    )  # fmt: skip
+
+
+def run_shape(speed: float, character: Character, t: RunTuning) -> RunShape:
+    """Returns the durations of a step at a speed [m/s], as people take it."""
+    body = walking_body(character)
+    share = min(max(speed / body.leg_speed, t.slowest), t.fastest) - 1.0
+    whole = (t.step_time + t.step_time_slope * share) * body.leg_time
+    flight = min(max(t.flight + t.flight_slope * share, t.least_flight), t.most_flight) * whole
+    return RunShape(whole - flight, flight)
+
+
+def plan_run(
+    m: RunMemory, seen: SeenBody, shape: RunShape, wish: Array, released: bool, character: Character, t: RunTuning
+) -> RunPlan:
+    """Returns the plan of a run that is under way. `wish` is the speed along and across the heading [m/s]."""
+    assert m.time is not None
+    flying = m.phase == "flight"
+    times = np.array([m.time - m.began, m.duration, shape.stance, shape.flight])
+    found = _plan(
+        m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, seen.com,
+        seen.velocity, seen.flat[m.stance], _run_tables(character, t),
+    )  # fmt: skip
+    return RunPlan(
+        found[0:3], found[3:5], found[5:7], float(found[7]), float(found[8]), found[9:11], float(found[11]),
+        found[12:14], found[14:16], found[16:18],
+    )  # fmt: skip
+
+
+@kernel
+def _plan(
+    stance: int, side: float, flying: bool, released: bool, heading: float, yaw: float, times: Array, wish: Array,
+    com: Array, velocity: Array, foot: Array, t: _RunTables,
+) -> Array:  # fmt: skip
+    """Returns the numbers of a RunPlan, (18,).
+
+    `times` are the time since the landing, this stance's duration, and those of a steady stance and flight.
+    """
+    g, landing, takeoff = t.g, t.heights[0], t.heights[1]
+    gone, duration, steady_time, steady_flight = times[0], times[1], times[2], times[3]
+    c, s = math.cos(heading), math.sin(heading)
+    usual = np.empty(4)
+    steady_bump(steady_time, steady_flight, landing, takeoff, g, usual)
+    steady = np.empty((2, 4))
+    stance_map(usual[:2], steady_time, 0.0, landing, usual[2], g, steady)
+    here = np.zeros((2, 4))
+    here[0, 0] = here[1, 1] = 1.0
+    bump, out = np.zeros(2), np.empty(18)
+    z, rate, force, left = com[2], velocity[2], 0.0, 0.0
+    heel, ball, front, half = t.sole[stance, 0], t.sole[stance, 1], t.sole[stance, 2], t.sole[stance, 3]
+    first, last = heel + t.pressure[0] * (front - heel), heel + t.pressure[1] * (front - heel)
+    reference = last
+    if not flying:
+        u = min(max(gone / duration, 0.0), 1.0)
+        left = duration * (1.0 - u)
+        end = np.array([takeoff, usual[3]])
+        fit_bump(duration, u, z, rate, end, usual[:2], t.bounce, g, bump)
+        force = min(max(bump_force(bump[0], bump[1], u), 0.0), t.strongest)
+        stance_map(bump, duration, u, z, rate, g, here)
+        end[0] = bounce_height(bump[0], bump[1], duration, u, com[2], velocity[2], 1.0, g)
+        rate = bounce_speed(bump[0], bump[1], duration, u, velocity[2], 1.0, g)
+        z = end[0]
+        reference = first + (last - first) * u
+        if released:
+            reference = max(reference, ball)
+    out[16], out[17] = z, rate
+    flight = time_to_height(z, rate, landing, g)
+    if not flying:
+        flight = max(flight, LEAST_FLIGHT)
+    # along the heading, from the stance foot
+    ax, ay = math.cos(yaw - heading), math.sin(yaw - heading)
+    dx, dy = com[0] - foot[0], com[1] - foot[1]
+    place = np.array([c * dx + s * dy, c * dy - s * dx])
+    speed = np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0]])
+    flights = np.array([flight, steady_flight])
+    sway = steady_sway(steady, t.width, steady_flight)
+    found = np.empty((2, 7))
+    for k in range(2):
+        axis = ax if k == 0 else ay
+        pressure = np.array([reference * axis, last * axis])
+        sole, shifts, reach = np.zeros(2), np.empty(2), np.empty(2)
+        speeds, leads = np.empty(3), np.empty(2)
+        if k == 0:
+            sole[0], sole[1] = first, last
+            shifts[0] = (ball if released else heel) - reference
+            shifts[1] = front - reference
+            reach[0], reach[1] = t.reach[0], t.reach[1]
+            speeds[:] = wish[0]
+            leads[:] = steady_lead(steady, wish[0], first, last)
+        else:
+            shifts[0], shifts[1] = -half, half
+            reach[0], reach[1] = -t.reach[2], t.reach[2]
+            for i in range(3):  # it leaves the left foot to the right
+                speeds[i] = (-side if i % 2 == 0 else side) * sway + wish[1]
+            for i in range(2):
+                at = -side if i % 2 == 0 else side  # side of the foot that lands
+                leads[i] = at * (0.5 * t.width - 0.5 * sway * steady_flight)
+                leads[i] += wish[1] * (1.0 - steady[1, 1]) / (steady[1, 2] + steady[1, 3])
+        if flying:
+            shifts[:] = 0.0
+        choose_footholds(
+            np.array([place[k], speed[k]]), pressure, here, steady, flights, speeds, leads, sole, shifts, reach,
+            t.steps, found[k],
+        )  # fmt: skip
+    shift = found[:, 0]
+    px, py = reference * ax + shift[0], reference * ay + shift[1]
+    out[0] = out[1] = 0.0
+    out[2] = force - g
+    if not flying:
+        ux, uy = force / com[2] * (place[0] - px), force / com[2] * (place[1] - py)
+        out[0], out[1] = c * ux - s * uy, s * ux + c * uy
+    _in_world(px, py, foot, c, s, out[3:5])
+    out[5], out[6] = shift[0], shift[1]
+    out[7], out[8] = left, left + flight
+    _in_world(found[0, 1], found[1, 1], foot, c, s, out[9:11])
+    out[11] = left + flight + steady_time + steady_flight
+    _in_world(found[0, 2], found[1, 2], foot, c, s, out[12:14])
+    _in_world(found[0, 3], found[1, 3], foot, c, s, out[14:16])
+    return out
+
+
+@kernel
+def _in_world(x: float, y: float, origin: Array, c: float, s: float, out: Array) -> None:
+    """Fills the place in the world."""
+    out[0], out[1] = origin[0] + c * x - s * y, origin[1] + s * x + c * y

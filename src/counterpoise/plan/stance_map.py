@@ -1,0 +1,72 @@
+"""The horizontal motion of a runner over one stance: exact for a point mass over a given vertical path.
+
+The force acts along the line from the centre of pressure p to the CoM, so
+
+    x'' = f / z (x - p),
+
+with the specific force f and the height z of the bounce. The equation is linear in x, x' and p: one integration gives
+the map of a whole stance. p moves at constant speed from p0 to p1.
+"""
+
+from __future__ import annotations
+
+from counterpoise.arrays import Array
+from counterpoise.kernels import kernel
+from counterpoise.plan.bounce import bounce_height, bump_force
+
+MAP_STEPS = 16  # of the integration, by the fourth-order method of Runge and Kutta
+
+
+@kernel
+def stance_map(bump: Array, T: float, u0: float, z: float, rate: float, g: float, out: Array) -> None:
+    """Fills the map (2, 4) from (x, x', p0, p1) at a share u0 of the stance to x and x' at take-off."""
+    out[:] = 0.0
+    out[0, 0] = out[1, 1] = 1.0
+    left = T * (1.0 - u0)
+    if left <= 0.0:
+        return
+    h = left / MAP_STEPS
+    for k in range(MAP_STEPS):
+        s0, s1 = k / MAP_STEPS, (k + 1.0) / MAP_STEPS
+        sm = 0.5 * (s0 + s1)
+        k0, km, k1 = (
+            _stiffness(bump, T, u0, z, rate, g, s0),
+            _stiffness(bump, T, u0, z, rate, g, sm),
+            _stiffness(bump, T, u0, z, rate, g, s1),
+        )
+        for c in range(4):
+            p0 = pm = p1 = 0.0
+            if c == 2:
+                p0, pm, p1 = 1.0 - s0, 1.0 - sm, 1.0 - s1
+            elif c == 3:
+                p0, pm, p1 = s0, sm, s1
+            x, v = out[0, c], out[1, c]
+            x1, v1 = v, k0 * (x - p0)
+            x2, v2 = v + 0.5 * h * v1, km * (x + 0.5 * h * x1 - pm)
+            x3, v3 = v + 0.5 * h * v2, km * (x + 0.5 * h * x2 - pm)
+            x4, v4 = v + h * v3, k1 * (x + h * x3 - p1)
+            out[0, c] = x + h / 6.0 * (x1 + 2.0 * x2 + 2.0 * x3 + x4)
+            out[1, c] = v + h / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4)
+
+
+@kernel
+def _stiffness(bump: Array, T: float, u0: float, z: float, rate: float, g: float, s: float) -> float:
+    """Returns f/z at a share s of what is left of the stance [1/s^2]."""
+    u = u0 + (1.0 - u0) * s
+    return bump_force(bump[0], bump[1], u) / bounce_height(bump[0], bump[1], T, u0, z, rate, u, g)
+
+
+@kernel
+def steady_lead(steady: Array, speed: float, first: float, last: float) -> float:
+    """Returns how far ahead of the CoM a foot lands that leaves the speed as it was.
+
+    The centre of pressure goes from `first` to `last`, seen from the foot [m].
+    """
+    push = steady[1, 2] * first + steady[1, 3] * last
+    return (speed * (1.0 - steady[1, 1]) - push) / (steady[1, 2] + steady[1, 3])
+
+
+@kernel
+def steady_sway(steady: Array, width: float, flight: float) -> float:
+    """Returns the speed towards the other side at take-off, of a run whose footprints are `width` apart [m/s]."""
+    return 0.5 * steady[1, 0] * width / (1.0 + steady[1, 1] + 0.5 * steady[1, 0] * flight)
