@@ -26,7 +26,7 @@ EARLY = 0.08  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 RAISED, LOWERED = 0.28, (0.35, 0.85)  # shares of a swing in which the heel goes up and comes down
 LAND_FROM, LAND_TO = 0.92, 1.02  # shares of a swing between which the foot is put down
-ASIDE = (0.45, 0.8)  # shares of a swing between which the foot comes back from beside the other leg
+ASIDE = (0.3, 0.5, 0.9)  # shares of a swing: the foot is beside the other leg, begins to come back, is back
 LAND_DEPTH = 1.4  # [late clearances] it is aimed a little below the ground
 LARGEST_PITCH = 1.1  # [rad] of a foot on its ball
 ROLL_RATES = (-1.0, 4.5)  # [rad/leg time] of a rolling foot's wish
@@ -86,15 +86,24 @@ def flying_foot(
         low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
         return ankle_above(leg, pitch(u)) + arch + low
 
+    def aside(u: float) -> float:
+        out, back = smooth_step(u / ASIDE[0]), smooth_step((u - ASIDE[1]) / (ASIDE[2] - ASIDE[1]))
+        return t.aside * unit * out * (1.0 - back)
+
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
     span = (after - before) * whole
     rate = (height(after) - height(before)) / span
     time = max(left - EARLY * clock, SHORTEST * clock)
     acceleration = np.empty(3)
-    out = SIGN[i] * t.aside * unit * (1.0 - smooth_step((u - ASIDE[0]) / (ASIDE[1] - ASIDE[0])))
-    goal = foothold + out * np.array([-math.sin(m.heading), math.cos(m.heading)])
-    acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
+    acceleration[:2] = 6.0 * (foothold - place[:2]) / time**2 - 4.0 * speed[:2] / time
+    # across, it passes beside the other leg
+    side = np.array([-math.sin(m.heading), math.cos(m.heading)])
+    off, drift = float((foothold - place[:2]) @ side), float(speed[:2] @ side)
+    wanted = STIFFNESS / clock**2 * (off + SIGN[i] * aside(u)) + DAMPING / clock * (
+        SIGN[i] * (aside(after) - aside(before)) / span - drift
+    )
+    acceleration[:2] += (wanted - float(acceleration[:2] @ side)) * side
     acceleration[2] = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
     largest = t.foot_limit * g
     size = float(np.hypot(acceleration[0], acceleration[1]))

@@ -34,6 +34,8 @@ class RunShape(NamedTuple):
 
     stance: float  # [s]
     flight: float  # [s]
+    landing: float  # [m] height of the CoM
+    takeoff: float  # [m]
 
 
 class RunPlan(NamedTuple):
@@ -55,7 +57,6 @@ class _RunTables(NamedTuple):
     """Numbers of a body and a tuning, in metres and seconds."""
 
     g: float
-    heights: Array  # (2,) landing, take-off [m]
     sole: Array  # (2, 4) of each foot: heel, ball and front, ahead of the ankle; half width [m]
     pressure: Array  # (2,) [soles]
     width: float  # [m]
@@ -72,7 +73,7 @@ def _run_tables(character: Character, t: RunTuning) -> _RunTables:
     g = rate**2 / unit
     sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
     return _RunTables(
-        g, np.array([t.landing_height, t.takeoff_height]) * unit, sole, np.array([t.first_pressure, t.last_pressure]),
+        g, sole, np.array([t.first_pressure, t.last_pressure]),
         t.width * unit, np.array([t.least_lead, t.most_lead, t.across_lead]) * unit,
         np.array([t.height_weight / unit**2, t.speed_weight / rate**2, t.size_weight / g**2, t.skew_weight / g**2]),
         np.array([t.now_weight / rate**2, t.next_weight / rate**2, t.later_weight / rate**2, t.place_weight / unit**2,
@@ -87,7 +88,12 @@ def run_shape(speed: float, character: Character, t: RunTuning) -> RunShape:
     share = min(max(speed / body.leg_speed, t.slowest), t.fastest) - 1.0
     whole = (t.step_time + t.step_time_slope * share) * body.leg_time
     flight = min(max(t.flight + t.flight_slope * share, t.least_flight), t.most_flight) * whole
-    return RunShape(whole - flight, flight)
+    stance, leg = whole - flight, body.legs[0]
+    sole = leg.front_at - leg.heel_at
+    lead = 0.5 * speed * stance - leg.heel_at - 0.5 * (t.first_pressure + t.last_pressure) * sole
+    hips = leg.ankle_height + math.sqrt(max((t.landing_length * leg.longest) ** 2 - lead**2, 0.0))
+    landing = min(hips + t.com_above_hips * body.hips_height, t.highest * body.hips_height)
+    return RunShape(stance, flight, landing, landing + t.rise * body.hips_height)
 
 
 def plan_run(
@@ -96,7 +102,7 @@ def plan_run(
     """Returns the plan of a run that is under way. `wish` is the speed along and across the heading [m/s]."""
     assert m.time is not None
     flying = m.phase == "flight"
-    times = np.array([m.time - m.began, m.duration, shape.stance, shape.flight])
+    times = np.array([m.time - m.began, m.duration, *shape])
     found = _plan(
         m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, seen.com,
         seen.velocity, seen.flat[m.stance], _run_tables(character, t),
@@ -114,9 +120,10 @@ def _plan(
 ) -> Array:  # fmt: skip
     """Returns the numbers of a RunPlan, (18,).
 
-    `times` are the time since the landing, this stance's duration, and those of a steady stance and flight.
+    `times` are the time since the landing, this stance's duration, those of a steady stance and flight, and
+    the heights of landing and take-off.
     """
-    g, landing, takeoff = t.g, t.heights[0], t.heights[1]
+    g, landing, takeoff = t.g, times[4], times[5]
     gone, duration, steady_time, steady_flight = times[0], times[1], times[2], times[3]
     c, s = math.cos(heading), math.sin(heading)
     usual = np.empty(4)

@@ -37,8 +37,10 @@ class RunTuning:
     flight_slope: float = 0.25  # change of it with the speed
     least_flight: float = 0.15
     most_flight: float = 0.45
-    landing_height: float = 1.03  # of the CoM
-    takeoff_height: float = 1.04
+    highest: float = 1.03  # of the CoM at landing, at slow runs
+    landing_length: float = 0.965  # [longest leg] at landing; long leads land lower
+    rise: float = 0.01  # from landing to take-off
+    com_above_hips: float = 0.085  # at landing
     width: float = 0.07  # between footprints
     first_pressure: float = 0.30  # [soles from the heel] centre of pressure at landing ...
     last_pressure: float = 0.78  # ... and at take-off
@@ -64,13 +66,13 @@ class RunTuning:
     speed_weight: float = 1.0  # of the vertical speed at take-off [sqrt(leg x g)]
     size_weight: float = 0.003  # of the difference from the usual force [g]
     skew_weight: float = 0.006
-    strongest: float = 3.2  # [g] largest specific force
+    strongest: float = 2.8  # [g] largest specific force
     # the feet
     release: float = 0.55  # share of the stance after which the heel is let go
     leave_length: float = 0.93  # [longest leg] at take-off
     lift: float = 0.2  # of the swinging ankle
     lift_pitch: float = 0.9  # [rad] of the swinging foot, heel up
-    aside: float = 0.08  # by which the swinging foot passes the other leg farther out
+    aside: float = 0.06  # by which the swinging foot passes the other leg farther out
     land_pitch: float = 0.0  # [rad] of a foot that lands
     late_clearance: float = 0.02  # of the sole until shortly before it lands
     foot_limit: float = 9.0  # [g] largest acceleration of a swinging foot
