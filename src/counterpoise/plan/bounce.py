@@ -19,6 +19,8 @@ from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
 
 FLATNESS = 0.1  # c: the peak is 1.4 of the mean, instead of 1.57
+DURATIONS = 25  # of a stance that are tried
+PEAK_SAMPLES = 12  # moments at which a bump is compared with the strongest force
 LARGEST_SKEW = 0.55  # |B| over A: beyond it the force would become negative
 
 
@@ -120,3 +122,27 @@ def time_to_height(z: float, rate: float, height: float, g: float) -> float:
     if inside <= 0.0:
         return 0.0
     return max((rate + math.sqrt(inside)) / g, 0.0)
+
+
+@kernel
+def choose_stance(
+    usual_time: float, z: float, rate: float, end: Array, usual: Array, weights: Array, limits: Array, g: float
+) -> float:
+    """Returns the duration of a stance that begins now at height z with the speed `rate` [s].
+
+    `weights` are those of `fit_bump`, then those of the relative difference from the usual duration and of force
+    beyond the strongest. `limits` are the least and the largest duration as shares of the usual one, and the strongest
+    specific force [m/s^2].
+    """
+    best, least, bump = usual_time, np.inf, np.empty(2)
+    for k in range(DURATIONS):
+        share = limits[0] + (limits[1] - limits[0]) * k / (DURATIONS - 1.0)
+        T = share * usual_time
+        cost = fit_bump(T, 0.0, z, rate, end, usual, weights[:4], g, bump) + weights[4] * (share - 1.0) ** 2
+        for i in range(1, PEAK_SAMPLES):
+            over = bump_force(bump[0], bump[1], i / PEAK_SAMPLES) - limits[2]
+            if over > 0.0:
+                cost += weights[5] * over * over / PEAK_SAMPLES
+        if cost < least:
+            best, least = T, cost
+    return best

@@ -95,9 +95,9 @@ class Running:
         if cause:
             return self._walk._limp(snapshot, altered(memory, phase="fallen", cause=cause))
         m = memory if memory.time is not None else self._start(snapshot, memory, seen)
-        asked, m, dt = self._follow_wishes(snapshot, m, seen, body)
+        m, dt = self._follow_wishes(snapshot, m, seen, body)
         shape = run_shape(m.speed, character, t)
-        m = next_run_phase(m, seen, asked, shape, body, t)
+        m = next_run_phase(m, seen, shape, character, t)
         wish = np.array([m.speed + m.trim, self._sideways(m, seen, body)])
         plan = plan_run(m, seen, shape, wish, m.feet[m.stance].released > 0.0, character, t)
         m = altered(m, left=plan.left, shift=plan.shift)
@@ -133,8 +133,8 @@ class Running:
 
     def _follow_wishes(
         self, snapshot: Snapshot, m: RunMemory, seen: SeenBody, body: WalkingBody
-    ) -> tuple[float, RunMemory, float]:
-        """Returns the speed asked for, the memory at this tick's time, and the time since the last tick [s]."""
+    ) -> tuple[RunMemory, float]:
+        """Returns the memory at this tick's time, and the time since the last tick [s]."""
         t, now = self.tuning, snapshot.time
         assert m.time is not None
         g = body.leg_speed**2 / body.hips_height
@@ -148,7 +148,7 @@ class Running:
         most = t.turn_rate / body.leg_time * dt
         turn = min(max(away, -most), most)
         line = seen.com[:2].copy() if abs(away) > 1e-3 else m.line
-        return asked, altered(m, time=now, speed=speed, heading=m.heading + turn, line=line), dt
+        return altered(m, time=now, speed=speed, heading=m.heading + turn, line=line), dt
 
     def _sideways(self, m: RunMemory, seen: SeenBody, body: WalkingBody) -> float:
         """Returns the speed to the left, back to the line that is run [m/s]."""

@@ -24,10 +24,12 @@ STIFFNESS = 45.0  # [1/leg time^2] of the height of a swinging foot
 DAMPING = 13.0  # [1/leg time]
 EARLY = 0.08  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
-RAISED, LOWERED = 0.28, (0.35, 0.85)  # shares of a swing in which the heel goes up and comes down
+RAISED, LOWERED = 0.28, (0.32, 0.8)  # shares of a swing in which the heel goes up and comes down
 LAND_FROM, LAND_TO = 0.92, 1.02  # shares of a swing between which the foot is put down
 ASIDE = (0.3, 0.5, 0.9)  # shares of a swing: the foot is beside the other leg, begins to come back, is back
 LAND_DEPTH = 1.4  # [late clearances] it is aimed a little below the ground
+FLAT = 0.004  # [leg lengths] a foot whose points are lower than this is flat
+SETTLE_TIME = 0.3  # [leg times] after a landing at which it counts as flat in any case
 LARGEST_PITCH = 1.1  # [rad] of a foot on its ball
 ROLL_RATES = (-1.0, 4.5)  # [rad/leg time] of a rolling foot's wish
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
@@ -47,6 +49,9 @@ def stance_foot(
     yaw, pitch = float(seen.yaw[i]), float(seen.pitch[i])
     held[leg.points] = True
     share[leg.points] = min(max((m.time - foot.landed) / (t.force_rise * clock), 0.1), 1.0)
+    if foot.on_heel:  # until it is flat it may turn: its points are held where they are
+        flat = snapshot.contact_position[leg.points, 2].max() < FLAT * body.hips_height
+        foot = foot._replace(on_heel=not flat and m.time - foot.landed < SETTLE_TIME * clock)
     u = (m.time - m.began) / m.duration
     if u < t.release and foot.released == 0.0:
         return foot._replace(goal_pitch=pitch), []

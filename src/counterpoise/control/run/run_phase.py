@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from counterpoise.control.run.run_plan import RunShape
+from counterpoise.character.character import Character
+from counterpoise.control.run.run_plan import RunShape, stance_time
 from counterpoise.control.run.run_state import RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.walk_state import FootState
-from counterpoise.control.walk.walking_body import WalkingBody
+from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a foot with a point lower than this has landed ...
@@ -23,20 +24,22 @@ WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells
 
 
 def next_run_phase(
-    m: RunMemory, seen: SeenBody, asked: float, shape: RunShape, body: WalkingBody, t: RunTuning
+    m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t: RunTuning
 ) -> RunMemory:
-    """Returns the memory with the phase of this tick. `asked` is the speed asked for [m/s]."""
+    """Returns the memory with the phase of this tick."""
     assert m.time is not None
+    body = walking_body(character)
     now, unit = m.time, body.hips_height
     other = 1 - m.stance
     gone = now - m.began
     touches = seen.low[other] < TOUCH * unit and now - m.swings[other].lifted > LEAST_SWUNG * body.leg_time
     if m.phase == "flight":
-        return _land(m, seen, asked, shape, body, t) if touches else m
+        return _land(m, seen, shape, character, t) if touches else m
     if touches and gone > LATE_STANCE * m.duration:
-        return _land(_leave(m, seen), seen, asked, shape, body, t)
+        return _land(_leave(m, seen), seen, shape, character, t)
     if gone >= m.duration - 1e-9 or (gone > 0.5 * m.duration and seen.low[m.stance] > LIFTED * unit):
-        return altered(_leave(m, seen), phase="flight")
+        landing = min(shape.landing, float(seen.com[2]))
+        return altered(_leave(m, seen), phase="flight", landing=landing)
     return m
 
 
@@ -49,10 +52,11 @@ def _leave(m: RunMemory, seen: SeenBody) -> RunMemory:
 
 
 def _land(
-    m: RunMemory, seen: SeenBody, asked: float, shape: RunShape, body: WalkingBody, t: RunTuning
+    m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t: RunTuning
 ) -> RunMemory:
     """The other foot has landed."""
     assert m.time is not None
+    body = walking_body(character)
     new = 1 - m.stance
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
@@ -63,8 +67,9 @@ def _land(
         trim = min(max(trim + t.trim * error, -most), most)
     pitch = float(seen.pitch[new])
     feet = list(m.feet)
-    feet[new] = FootState(m.time, False, m.time, pitch, 0.0, pitch)
+    feet[new] = FootState(m.time, True, m.time, pitch, 0.0, pitch)
+    duration = stance_time(float(seen.com[2]), float(seen.velocity[2]), shape, character, t)
     return altered(
-        m, phase="stance", stance=new, began=m.time, duration=shape.stance, feet=(feet[0], feet[1]),
+        m, phase="stance", stance=new, began=m.time, duration=duration, feet=(feet[0], feet[1]),
         started=seen.com[:2].copy(), steps=m.steps + 1, trim=trim, last_speed=went, shift=np.zeros(2),
     )  # fmt: skip

@@ -19,6 +19,7 @@ from counterpoise.plan.bounce import (
     bounce_height,
     bounce_speed,
     bump_force,
+    choose_stance,
     fit_bump,
     steady_bump,
     time_to_height,
@@ -61,9 +62,9 @@ class _RunTables(NamedTuple):
     pressure: Array  # (2,) [soles]
     width: float  # [m]
     reach: Array  # (3,) least and largest lead along, largest across [m]
-    bounce: Array  # (4,) weights
+    bounce: Array  # (6,) weights
     steps: Array  # (5,) weights
-    strongest: float  # [m/s^2]
+    limits: Array  # (3,) shares of a usual stance's time, strongest force [m/s^2]
 
 
 @kept_with_character
@@ -75,10 +76,11 @@ def _run_tables(character: Character, t: RunTuning) -> _RunTables:
     return _RunTables(
         g, sole, np.array([t.first_pressure, t.last_pressure]),
         t.width * unit, np.array([t.least_lead, t.most_lead, t.across_lead]) * unit,
-        np.array([t.height_weight / unit**2, t.speed_weight / rate**2, t.size_weight / g**2, t.skew_weight / g**2]),
+        np.array([t.height_weight / unit**2, t.speed_weight / rate**2, t.size_weight / g**2, t.skew_weight / g**2,
+                  t.stance_weight, t.strong_weight / g**2]),
         np.array([t.now_weight / rate**2, t.next_weight / rate**2, t.later_weight / rate**2, t.place_weight / unit**2,
                   t.shift_weight / unit**2]),
-        t.strongest * g,
+        np.array([t.shortest_stance, t.longest_stance, t.strongest * g]),
     )  # fmt: skip
 
 
@@ -96,13 +98,21 @@ def run_shape(speed: float, character: Character, t: RunTuning) -> RunShape:
     return RunShape(stance, flight, landing, landing + t.rise * body.hips_height)
 
 
+def stance_time(z: float, rate: float, shape: RunShape, character: Character, t: RunTuning) -> float:
+    """Returns the duration of a stance that begins with the CoM at a height and a vertical speed [s]."""
+    at, usual = _run_tables(character, t), np.empty(4)
+    steady_bump(shape.stance, shape.flight, shape.landing, shape.takeoff, at.g, usual)
+    end = np.array([shape.takeoff, usual[3]])
+    return float(choose_stance(shape.stance, z, rate, end, usual[:2], at.bounce, at.limits, at.g))
+
+
 def plan_run(
     m: RunMemory, seen: SeenBody, shape: RunShape, wish: Array, released: bool, character: Character, t: RunTuning
 ) -> RunPlan:
     """Returns the plan of a run that is under way. `wish` is the speed along and across the heading [m/s]."""
     assert m.time is not None
     flying = m.phase == "flight"
-    times = np.array([m.time - m.began, m.duration, *shape])
+    times = np.array([m.time - m.began, m.duration, *shape, m.landing])
     found = _plan(
         m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, seen.com,
         seen.velocity, seen.flat[m.stance], _run_tables(character, t),
@@ -120,8 +130,8 @@ def _plan(
 ) -> Array:  # fmt: skip
     """Returns the numbers of a RunPlan, (18,).
 
-    `times` are the time since the landing, this stance's duration, those of a steady stance and flight, and
-    the heights of landing and take-off.
+    `times` are the time since the landing, this stance's duration, those of a steady stance and flight, the
+    heights of landing and take-off, and the height of the landing that ends a flight under way.
     """
     g, landing, takeoff = t.g, times[4], times[5]
     gone, duration, steady_time, steady_flight = times[0], times[1], times[2], times[3]
@@ -141,8 +151,8 @@ def _plan(
         u = min(max(gone / duration, 0.0), 1.0)
         left = duration * (1.0 - u)
         end = np.array([takeoff, usual[3]])
-        fit_bump(duration, u, z, rate, end, usual[:2], t.bounce, g, bump)
-        force = min(max(bump_force(bump[0], bump[1], u), 0.0), t.strongest)
+        fit_bump(duration, u, z, rate, end, usual[:2], t.bounce[:4], g, bump)
+        force = min(max(bump_force(bump[0], bump[1], u), 0.0), t.limits[2])
         stance_map(bump, duration, u, z, rate, g, here)
         end[0] = bounce_height(bump[0], bump[1], duration, u, com[2], velocity[2], 1.0, g)
         rate = bounce_speed(bump[0], bump[1], duration, u, velocity[2], 1.0, g)
@@ -151,9 +161,10 @@ def _plan(
         if released:
             reference = max(reference, ball)
     out[16], out[17] = z, rate
-    flight = time_to_height(z, rate, landing, g)
-    if not flying:
-        flight = max(flight, LEAST_FLIGHT)
+    if flying:
+        flight = time_to_height(z, rate, times[6], g)
+    else:
+        flight = max(time_to_height(z, rate, min(landing, z), g), LEAST_FLIGHT)
     # along the heading, from the stance foot
     ax, ay = math.cos(yaw - heading), math.sin(yaw - heading)
     dx, dy = com[0] - foot[0], com[1] - foot[1]

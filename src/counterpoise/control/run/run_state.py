@@ -30,6 +30,7 @@ class RunMemory:
     stance: int = 0  # the foot that carries the body; in flight the one that did
     began: float = 0.0  # [s] when it landed
     duration: float = 0.25  # [s] of this stance
+    landing: float = 0.0  # [m] height of the CoM at which the flight under way ends
     left: float = 0.0  # [s] until the next landing
     feet: tuple[FootState, FootState] = (FootState(), FootState())
     swings: tuple[Swing, Swing] = (Swing(), Swing())

@@ -64,8 +64,12 @@ class RunTuning:
     # the bounce
     height_weight: float = 4.0  # of the height at take-off [leg lengths]
     speed_weight: float = 1.0  # of the vertical speed at take-off [sqrt(leg x g)]
-    size_weight: float = 0.003  # of the difference from the usual force [g]
-    skew_weight: float = 0.006
+    size_weight: float = 0.0006  # of the difference from the usual force [g]
+    skew_weight: float = 0.0012
+    stance_weight: float = 0.1  # of the difference of a stance's time from the usual one [usual times]
+    strong_weight: float = 0.1  # of force beyond the strongest [g]
+    shortest_stance: float = 0.8  # [usual times]
+    longest_stance: float = 1.25
     strongest: float = 2.8  # [g] largest specific force
     # the feet
     release: float = 0.55  # share of the stance after which the heel is let go
