@@ -19,24 +19,26 @@ from counterpoise.kernels import kernel
 @kernel
 def choose_footholds(
     now: Array, pressure: Array, here: Array, steady: Array, flights: Array, speeds: Array, leads: Array, sole: Array,
-    shifts: Array, reach: Array, weights: Array, out: Array,
+    shifts: Array, reach: Array, added: Array, weights: Array, out: Array,
 ) -> None:  # fmt: skip
     """Fills shift, both footholds, and x and x' of the CoM at the next two landings, (7,). One axis.
 
     `now` is x, x'; `pressure` p0, p1 of the present stance; `here` its map and `steady` that of the next stances;
     `flights` the times of the next two flights; `speeds` (3,) those wished for at take-off; `leads` (2,); `sole` first
     and last centre of pressure from a foot; `shifts` the least and largest shift; `reach` the least and largest lead
-    of the next foot; `weights` (5,) are w0, w1, w2, wu, wd.
+    of the next foot; `added` (3, 2) what the rest of this stance and what the next two add to place and speed; `weights` (5,) are w0, w1, w2, wu, wd.
     """
     # columns: constant, d, u1, u2
     x0, v0 = np.zeros(4), np.zeros(4)
     x0[0] = here[0, 0] * now[0] + here[0, 1] * now[1] + here[0, 2] * pressure[0] + here[0, 3] * pressure[1]
     v0[0] = here[1, 0] * now[0] + here[1, 1] * now[1] + here[1, 2] * pressure[0] + here[1, 3] * pressure[1]
+    x0[0] += added[0, 0]
+    v0[0] += added[0, 1]
     x0[1], v0[1] = here[0, 2] + here[0, 3], here[1, 2] + here[1, 3]
     land1 = x0 + flights[0] * v0
-    x1, v1 = _stance(steady, land1, v0, sole, 2)
+    x1, v1 = _stance(steady, land1, v0, sole, added[1], 2)
     land2 = x1 + flights[1] * v1
-    _, v2 = _stance(steady, land2, v1, sole, 3)
+    _, v2 = _stance(steady, land2, v1, sole, added[2], 3)
     rows, at = np.zeros((6, 4)), np.zeros(6)
     rows[0], at[0] = v0, weights[0]
     rows[1], at[1] = v1, weights[1]
@@ -74,11 +76,11 @@ def choose_footholds(
 
 
 @kernel
-def _stance(steady: Array, x: Array, v: Array, sole: Array, column: int) -> tuple[Array, Array]:
+def _stance(steady: Array, x: Array, v: Array, sole: Array, added: Array, column: int) -> tuple[Array, Array]:
     """Returns x and x' at the take-off of a stance whose foothold is one of the unknowns."""
     after, speed = steady[0, 0] * x + steady[0, 1] * v, steady[1, 0] * x + steady[1, 1] * v
-    after[0] += steady[0, 2] * sole[0] + steady[0, 3] * sole[1]
-    speed[0] += steady[1, 2] * sole[0] + steady[1, 3] * sole[1]
+    after[0] += steady[0, 2] * sole[0] + steady[0, 3] * sole[1] + added[0]
+    speed[0] += steady[1, 2] * sole[0] + steady[1, 3] * sole[1] + added[1]
     after[column] += steady[0, 2] + steady[0, 3]
     speed[column] += steady[1, 2] + steady[1, 3]
     return after, speed

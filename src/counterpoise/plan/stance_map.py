@@ -6,6 +6,10 @@ The force acts along the line from the centre of pressure p to the CoM, so
 
 with the specific force f and the height z of the bounce. The equation is linear in x, x' and p: one integration gives
 the map of a whole stance. p moves at constant speed from p0 to p1.
+
+A body is no point: while its limbs swing, its angular momentum changes, and the force misses the CoM. What this adds to
+x'' is nearly the same in every step. It enters as a function of the stance's share, constant over each of some equal
+parts, that a controller measures as it runs.
 """
 
 from __future__ import annotations
@@ -18,8 +22,14 @@ MAP_STEPS = 16  # of the integration, by the fourth-order method of Runge and Ku
 
 
 @kernel
-def stance_map(bump: Array, T: float, u0: float, z: float, rate: float, g: float, out: Array) -> None:
-    """Fills the map (2, 4) from (x, x', p0, p1) at a share u0 of the stance to x and x' at take-off."""
+def stance_map(
+    bump: Array, T: float, u0: float, z: float, rate: float, g: float, added: Array, side: float, out: Array
+) -> None:
+    """Fills the map (2, 6) from (x, x', p0, p1, 1, 1) at a share u0 of the stance to x and x' at take-off.
+
+    The last two columns are what `added` (2, parts), along and across, adds to place and speed [m, m/s]; across it
+    changes its sign with the side of the foot.
+    """
     out[:] = 0.0
     out[0, 0] = out[1, 1] = 1.0
     left = T * (1.0 - u0)
@@ -34,17 +44,24 @@ def stance_map(bump: Array, T: float, u0: float, z: float, rate: float, g: float
             _stiffness(bump, T, u0, z, rate, g, sm),
             _stiffness(bump, T, u0, z, rate, g, s1),
         )
-        for c in range(4):
+        parts = added.shape[1]
+        part = min(int((u0 + (1.0 - u0) * sm) * parts), parts - 1)
+        for c in range(6):
             p0 = pm = p1 = 0.0
             if c == 2:
                 p0, pm, p1 = 1.0 - s0, 1.0 - sm, 1.0 - s1
             elif c == 3:
                 p0, pm, p1 = s0, sm, s1
+            a = 0.0
+            if c == 4:
+                a = added[0, part]
+            elif c == 5:
+                a = side * added[1, part]
             x, v = out[0, c], out[1, c]
-            x1, v1 = v, k0 * (x - p0)
-            x2, v2 = v + 0.5 * h * v1, km * (x + 0.5 * h * x1 - pm)
-            x3, v3 = v + 0.5 * h * v2, km * (x + 0.5 * h * x2 - pm)
-            x4, v4 = v + h * v3, k1 * (x + h * x3 - p1)
+            x1, v1 = v, k0 * (x - p0) + a
+            x2, v2 = v + 0.5 * h * v1, km * (x + 0.5 * h * x1 - pm) + a
+            x3, v3 = v + 0.5 * h * v2, km * (x + 0.5 * h * x2 - pm) + a
+            x4, v4 = v + h * v3, k1 * (x + h * x3 - p1) + a
             out[0, c] = x + h / 6.0 * (x1 + 2.0 * x2 + 2.0 * x3 + x4)
             out[1, c] = v + h / 6.0 * (v1 + 2.0 * v2 + 2.0 * v3 + v4)
 
@@ -62,7 +79,7 @@ def steady_lead(steady: Array, speed: float, first: float, last: float) -> float
 
     The centre of pressure goes from `first` to `last`, seen from the foot [m].
     """
-    push = steady[1, 2] * first + steady[1, 3] * last
+    push = steady[1, 2] * first + steady[1, 3] * last + steady[1, 4]
     return (speed * (1.0 - steady[1, 1]) - push) / (steady[1, 2] + steady[1, 3])
 
 

@@ -20,7 +20,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.run.run_feet import flying_foot, stance_foot
 from counterpoise.control.run.run_objectives import RunObjectives, run_objectives
-from counterpoise.control.run.run_phase import next_run_phase
+from counterpoise.control.run.run_phase import measure_added, next_run_phase
 from counterpoise.control.run.run_plan import RunPlan, plan_run, run_shape
 from counterpoise.control.run.run_state import RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
@@ -97,13 +97,15 @@ class Running:
         m = memory if memory.time is not None else self._start(snapshot, memory, seen)
         m, dt = self._follow_wishes(snapshot, m, seen, body)
         shape = run_shape(m.speed, character, t)
+        m = measure_added(m, seen, dt, body, t)
         m = next_run_phase(m, seen, shape, character, t)
         wish = np.array([m.speed + m.trim, self._sideways(m, seen, body)])
         plan = plan_run(m, seen, shape, wish, m.feet[m.stance].released > 0.0, character, t)
-        m = altered(m, left=plan.left, shift=plan.shift)
+        expected = seen.velocity[:2] + plan.acceleration[:2] / self.rate
+        m = altered(m, left=plan.left, shift=plan.shift, expected=expected)
         m, rate = self._stride_phase(m, plan, shape.stance + shape.flight, body.leg_time, dt)
         m, levels, held, share = self._objectives(m, snapshot, seen, plan, rate, body, dt)
-        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
+        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "gain": float(m.added[0,0]), "g1": float(m.added[0,1]), "g2": float(m.added[0,2]), "g3": float(m.added[0,3]), "g4": float(m.added[0,4]), "trim": m.trim, "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
         return self._walk._solve(snapshot, m, levels, held, share, dt, notes)
 
     @property
@@ -148,7 +150,7 @@ class Running:
         most = t.turn_rate / body.leg_time * dt
         turn = min(max(away, -most), most)
         line = seen.com[:2].copy() if abs(away) > 1e-3 else m.line
-        return altered(m, time=now, speed=speed, heading=m.heading + turn, line=line), dt
+        return altered(m, time=now, asked=asked, speed=speed, heading=m.heading + turn, line=line), dt
 
     def _sideways(self, m: RunMemory, seen: SeenBody, body: WalkingBody) -> float:
         """Returns the speed to the left, back to the line that is run [m/s]."""

@@ -22,7 +22,8 @@ from counterpoise.objectives.base import smooth_step
 PHASE_STEP = 0.01  # of a swing, for the rates of its path
 STIFFNESS = 45.0  # [1/leg time^2] of the height of a swinging foot
 DAMPING = 13.0  # [1/leg time]
-EARLY = 0.08  # [leg times] before the landing at which the foot is at its place
+STOP_STIFFNESS, STOP_DAMPING = 60.0, 15.5  # [1/leg time^2, 1/leg time] of a leg that is nearly straight
+EARLY = 0.03  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 RAISED, LOWERED = 0.28, (0.32, 0.8)  # shares of a swing in which the heel goes up and comes down
 LAND_FROM, LAND_TO = 0.92, 1.02  # shares of a swing between which the foot is put down
@@ -115,4 +116,19 @@ def flying_foot(
     if size > largest:
         acceleration[:2] *= largest / size
     acceleration[2] = min(max(acceleration[2], -largest), largest)
+    _keep_bent(i, acceleration, seen, m.phase == "flight", t.swing_length * leg.longest, body)
     return SwingGoal(acceleration, pitch(u), (pitch(after) - pitch(before)) / span)
+
+
+def _keep_bent(i: int, acceleration: Array, seen: SeenBody, falling: bool, longest: float, body: WalkingBody) -> None:
+    """Takes from a foot's acceleration what would stretch its leg beyond a length [m]."""
+    clock = body.leg_time
+    away, rate = seen.ankle[i] - seen.hip[i], seen.ankle_velocity[i] - seen.hip_velocity[i]
+    length = float(np.sqrt(away @ away))
+    out = away / length
+    most = STOP_STIFFNESS / clock**2 * (longest - length) - STOP_DAMPING / clock * float(out @ rate)
+    if falling:  # the hip falls freely
+        most -= float(out[2]) * body.leg_speed**2 / body.hips_height
+    more = float(acceleration @ out) - most
+    if more > 0.0:
+        acceleration -= more * out

@@ -8,11 +8,11 @@ import numpy as np
 
 from counterpoise.character.character import Character
 from counterpoise.control.run.run_plan import RunShape, stance_time
-from counterpoise.control.run.run_state import RunMemory, Swing
+from counterpoise.control.run.run_state import PARTS, RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.walk_state import FootState
-from counterpoise.control.walk.walking_body import walking_body
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
 from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a foot with a point lower than this has landed ...
@@ -20,7 +20,6 @@ LEAST_SWUNG = 0.5  # [leg times] ... where it has swung for longer than this
 LATE_STANCE = 0.6  # of a stance: from then on the other foot may land before take-off
 LIFTED = 0.01  # [leg lengths] a stance foot that is higher than this has left the ground
 STEADY = 0.03  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
-WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
 
 
 def next_run_phase(
@@ -61,8 +60,8 @@ def _land(
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
     trim = m.trim
-    if m.steps > 0:
-        error = m.speed - went
+    if m.steps > 2 and abs(m.asked - m.speed) < STEADY * body.leg_speed and m.last_speed is not None:
+        error = m.speed - 0.5 * (went + m.last_speed)
         most = t.trim_limit * body.leg_speed
         trim = min(max(trim + t.trim * error, -most), most)
     pitch = float(seen.pitch[new])
@@ -73,3 +72,25 @@ def _land(
         m, phase="stance", stance=new, began=m.time, duration=duration, feet=(feet[0], feet[1]),
         started=seen.com[:2].copy(), steps=m.steps + 1, trim=trim, last_speed=went, shift=np.zeros(2),
     )  # fmt: skip
+
+
+def measure_added(m: RunMemory, seen: SeenBody, dt: float, body: WalkingBody, t: RunTuning) -> RunMemory:
+    """Returns the memory with what the last tick added to the CoM's velocity beyond the model.
+
+    Where a part of the stance is over, its mean goes into what is expected of the next stances.
+    """
+    assert m.time is not None
+    c, s = math.cos(m.heading), math.sin(m.heading)
+    off, missing = seen.velocity[:2] - m.expected, m.missing
+    if m.part >= 0:
+        across = SIGN[m.stance] * (c * off[1] - s * off[0])
+        missing = missing + np.array([c * off[0] + s * off[1], across, dt])
+    part = -1 if m.phase != "stance" else min(int((m.time - m.began) / m.duration * PARTS), PARTS - 1)
+    if part == m.part:
+        return altered(m, missing=missing)
+    added = m.added
+    if m.part >= 0 and m.steps > 0 and missing[2] > 0.0:
+        most = t.added_limit * body.leg_speed**2 / body.hips_height
+        added = added.copy()
+        added[:, m.part] += t.learning * (np.clip(missing[:2] / missing[2], -most, most) - added[:, m.part])
+    return altered(m, part=part, missing=np.zeros(3), added=added)

@@ -114,7 +114,7 @@ def plan_run(
     flying = m.phase == "flight"
     times = np.array([m.time - m.began, m.duration, *shape, m.landing])
     found = _plan(
-        m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, seen.com,
+        m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, m.added, seen.com,
         seen.velocity, seen.flat[m.stance], _run_tables(character, t),
     )  # fmt: skip
     return RunPlan(
@@ -126,7 +126,7 @@ def plan_run(
 @kernel
 def _plan(
     stance: int, side: float, flying: bool, released: bool, heading: float, yaw: float, times: Array, wish: Array,
-    com: Array, velocity: Array, foot: Array, t: _RunTables,
+    added: Array, com: Array, velocity: Array, foot: Array, t: _RunTables,
 ) -> Array:  # fmt: skip
     """Returns the numbers of a RunPlan, (18,).
 
@@ -138,9 +138,9 @@ def _plan(
     c, s = math.cos(heading), math.sin(heading)
     usual = np.empty(4)
     steady_bump(steady_time, steady_flight, landing, takeoff, g, usual)
-    steady = np.empty((2, 4))
-    stance_map(usual[:2], steady_time, 0.0, landing, usual[2], g, steady)
-    here = np.zeros((2, 4))
+    steady = np.empty((2, 6))
+    stance_map(usual[:2], steady_time, 0.0, landing, usual[2], g, added, side, steady)
+    here = np.zeros((2, 6))
     here[0, 0] = here[1, 1] = 1.0
     bump, out = np.zeros(2), np.empty(18)
     z, rate, force, left = com[2], velocity[2], 0.0, 0.0
@@ -153,7 +153,7 @@ def _plan(
         end = np.array([takeoff, usual[3]])
         fit_bump(duration, u, z, rate, end, usual[:2], t.bounce[:4], g, bump)
         force = min(max(bump_force(bump[0], bump[1], u), 0.0), t.limits[2])
-        stance_map(bump, duration, u, z, rate, g, here)
+        stance_map(bump, duration, u, z, rate, g, added, side, here)
         end[0] = bounce_height(bump[0], bump[1], duration, u, com[2], velocity[2], 1.0, g)
         rate = bounce_speed(bump[0], bump[1], duration, u, velocity[2], 1.0, g)
         z = end[0]
@@ -194,10 +194,15 @@ def _plan(
                 at = -side if i % 2 == 0 else side  # side of the foot that lands
                 leads[i] = at * (0.5 * t.width - 0.5 * sway * steady_flight)
                 leads[i] += wish[1] * (1.0 - steady[1, 1]) / (steady[1, 2] + steady[1, 3])
+        more = np.empty((3, 2))
+        for i in range(2):
+            more[0, i] = here[i, 4 + k]
+            more[1, i] = steady[i, 4] if k == 0 else -steady[i, 5]
+            more[2, i] = steady[i, 4 + k]
         if flying:
             shifts[:] = 0.0
         choose_footholds(
-            np.array([place[k], speed[k]]), pressure, here, steady, flights, speeds, leads, sole, shifts, reach,
+            np.array([place[k], speed[k]]), pressure, here, steady, flights, speeds, leads, sole, shifts, reach, more,
             t.steps, found[k],
         )  # fmt: skip
     shift = found[:, 0]

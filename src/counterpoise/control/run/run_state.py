@@ -11,6 +11,7 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.control.walk.walk_state import FootState
 from counterpoise.control.whole_body import WholeBodyMemory
 
+PARTS = 5  # of a stance, in which accelerations beyond the model are measured
 RunPhase = Literal["start", "stance", "flight", "fallen"]
 
 
@@ -37,8 +38,13 @@ class RunMemory:
     shift: Array = field(default_factory=lambda: np.zeros(2))  # of the centre of pressure, from its usual place [m]
     planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
     held: Flags = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
+    asked: float = 0.0  # [m/s]
     speed: float = 0.0  # [m/s] on its way to the one asked for
     trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for
+    added: Array = field(default_factory=lambda: np.zeros((2, PARTS)))  # [m/s^2] to the model's acceleration, measured
+    part: int = -1  # of the stance that is being measured
+    missing: Array = field(default_factory=lambda: np.zeros(3))  # (3,) of that part: speeds not explained, time [m/s, s]
+    expected: Array = field(default_factory=lambda: np.zeros(2))  # velocity at this tick by the model, world [m/s]
     last_speed: float | None = None  # [m/s] measured over the last step
     heading: float = 0.0  # [rad] on its way to the one asked for
     turn: float = 0.0  # [rad/s] of the heading

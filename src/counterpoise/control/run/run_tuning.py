@@ -12,12 +12,12 @@ from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.errors import BadValue
 
 RUN_STYLE = WalkStyle(
-    "running", lean=5.0, chest=3.0, arm_swing=28.0, arm_forward=-8.0, arm_out=6.0, elbow=85.0, elbow_swing=10.0,
+    "running", lean=0.0, chest=0.0, arm_swing=28.0, arm_forward=-8.0, arm_out=6.0, elbow=85.0, elbow_swing=10.0,
     hips_yaw=4.0, chest_yaw=6.0, hips_list=0.0,
 )  # fmt: skip
 WHOLE_BODY = WalkTuning(
-    com_weight=860.0, momentum_weight=6.0, swing_weight=345.0, arm_joint_weight=2.0, arm_joint_stiffness=9.0,
-    force_limit=2.5, top_speed=7.0,
+    com_weight=2000.0, momentum_weight=6.0, swing_weight=150.0, arm_joint_weight=2.0, arm_joint_stiffness=9.0,
+    hips_turn_stiffness=25.0, chest_turn_stiffness=20.0, force_limit=2.5, top_speed=7.0,
 )  # fmt: skip
 
 
@@ -48,15 +48,17 @@ class RunTuning:
     brake: float = 0.10  # [g] and falls
     catch_up: float = 0.15  # [sqrt(leg x g)] by which the speed of a step may differ from the present one
     turn_rate: float = 0.25  # [rad per leg time] of the heading
-    trim: float = 0.3  # share of the speed's error that the next step corrects
-    trim_limit: float = 0.2  # [sqrt(leg x g)]
+    learning: float = 0.3  # share of what a stance adds to the CoM's acceleration beyond the model, learnt in one step
+    added_limit: float = 0.5  # [g] of it, at most
+    trim: float = 0.15  # share of the speed's error that the next step corrects
+    trim_limit: float = 0.1  # [sqrt(leg x g)]
     line_gain: float = 0.15  # [1/leg time] speed back to the line that is run
     line_limit: float = 0.05  # [sqrt(leg x g)]
     # choosing the steps: weights of speeds in sqrt(leg x g) and of places in leg lengths
     now_weight: float = 0.3  # of the speed at this take-off
     next_weight: float = 1.0
     later_weight: float = 0.5
-    place_weight: float = 0.15  # of the lead of a steady run
+    place_weight: float = 0.08  # of the lead of a steady run
     shift_weight: float = 3.0  # of a shift of the centre of pressure
     least_lead: float = -0.35  # of a foot that lands, ahead of the CoM
     most_lead: float = 0.45
@@ -78,6 +80,7 @@ class RunTuning:
     lift_pitch: float = 0.9  # [rad] of the swinging foot, heel up
     aside: float = 0.06  # by which the swinging foot passes the other leg farther out
     land_pitch: float = 0.0  # [rad] of a foot that lands
+    swing_length: float = 0.985  # [longest leg] of a leg in the air, at most
     late_clearance: float = 0.02  # of the sole until shortly before it lands
     foot_limit: float = 9.0  # [g] largest acceleration of a swinging foot
     force_rise: float = 0.08  # time from no force to full force after a landing
