@@ -105,7 +105,7 @@ class Running:
         m = altered(m, left=plan.left, shift=plan.shift, expected=expected)
         m, rate = self._stride_phase(m, plan, shape.stance + shape.flight, body.leg_time, dt)
         m, levels, held, share = self._objectives(m, snapshot, seen, plan, rate, body, dt)
-        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "gain": float(m.added[0,0]), "g1": float(m.added[0,1]), "g2": float(m.added[0,2]), "g3": float(m.added[0,3]), "g4": float(m.added[0,4]), "trim": m.trim, "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
+        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "gain": float(m.added[0,0]), "g1": float(m.added[0,1]), "g2": float(m.added[0,2]), "g3": float(m.added[0,3]), "g4": float(m.added[0,4]), "trim": m.trim, "v0": float(plan.speeds[0]), "v1": float(plan.speeds[1]), "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
         return self._walk._solve(snapshot, m, levels, held, share, dt, notes)
 
     @property
@@ -126,11 +126,16 @@ class Running:
         ahead = float((seen.com[:2] - seen.flat[stance]) @ d)
         gone = min(max((ahead + 0.15 * body.hips_height) / max(speed, 0.5), 0.0), 0.7 * shape.stance)
         now = snapshot.time
+        other = m.swings[1 - stance]
+        swung = max(now - other.lifted, 0.0)
+        # a swing that is under way began where its path from there leads to the present place
+        back = seen.ankle[1 - stance, :2] - 0.9 * swung * seen.ankle_velocity[1 - stance, :2]
+        swings = [other._replace(place=back)] * 2
         feet = list(m.feet)
         feet[stance] = FootState(now - 1.0, False, now - 1.0, 0.0, 0.0, float(seen.pitch[stance]))
         return altered(
             m, time=now, phase="stance", began=now - gone, duration=shape.stance, feet=(feet[0], feet[1]),
-            speed=speed, heading=heading, line=seen.com[:2].copy(), started=seen.com[:2].copy(),
+            swings=(swings[0], swings[1]), speed=speed, heading=heading, line=seen.com[:2].copy(), started=seen.com[:2].copy(),
         )  # fmt: skip
 
     def _follow_wishes(

@@ -23,10 +23,8 @@ PHASE_STEP = 0.01  # of a swing, for the rates of its path
 STIFFNESS = 45.0  # [1/leg time^2] of the height of a swinging foot
 DAMPING = 13.0  # [1/leg time]
 STOP_STIFFNESS, STOP_DAMPING = 60.0, 15.5  # [1/leg time^2, 1/leg time] of a leg that is nearly straight
-EARLY = 0.03  # [leg times] before the landing at which the foot is at its place
-SHORTEST = 0.2  # [leg times] in which it goes there
 RAISED, LOWERED = 0.28, (0.32, 0.8)  # shares of a swing in which the heel goes up and comes down
-LAND_FROM, LAND_TO = 0.92, 1.02  # shares of a swing between which the foot is put down
+LAND_FROM, LAND_TO = 0.95, 1.03  # shares of a swing between which the foot is put down
 ASIDE = (0.3, 0.5, 0.9)  # shares of a swing: the foot is beside the other leg, begins to come back, is back
 LAND_DEPTH = 1.4  # [late clearances] it is aimed a little below the ground
 FLAT = 0.004  # [leg lengths] a foot whose points are lower than this is flat
@@ -100,16 +98,16 @@ def flying_foot(
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
     span = (after - before) * whole
     rate = (height(after) - height(before)) / span
-    time = max(left - EARLY * clock, SHORTEST * clock)
-    acceleration = np.empty(3)
-    acceleration[:2] = 6.0 * (foothold - place[:2]) / time**2 - 4.0 * speed[:2] / time
-    # across, it passes beside the other leg
     side = np.array([-math.sin(m.heading), math.cos(m.heading)])
-    off, drift = float((foothold - place[:2]) @ side), float(speed[:2] @ side)
-    wanted = STIFFNESS / clock**2 * (off + SIGN[i] * aside(u)) + DAMPING / clock * (
-        SIGN[i] * (aside(after) - aside(before)) / span - drift
+    way = foothold - swing.place
+    share, pace, change = _trapezoid(u, t.swing_ramp)
+    out, faster = SIGN[i] * aside(u) * side, SIGN[i] * (aside(after) - aside(before)) / span * side
+    acceleration = np.empty(3)
+    acceleration[:2] = (
+        STIFFNESS / clock**2 * (swing.place + share * way + out - place[:2])
+        + DAMPING / clock * (pace / whole * way + faster - speed[:2])
+        + change / whole**2 * way
     )
-    acceleration[:2] += (wanted - float(acceleration[:2] @ side)) * side
     acceleration[2] = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
     largest = t.foot_limit * g
     size = float(np.hypot(acceleration[0], acceleration[1]))
@@ -118,6 +116,19 @@ def flying_foot(
     acceleration[2] = min(max(acceleration[2], -largest), largest)
     _keep_bent(i, acceleration, seen, m.phase == "flight", t.swing_length * leg.longest, body)
     return SwingGoal(acceleration, pitch(u), (pitch(after) - pitch(before)) / span)
+
+
+def _trapezoid(u: float, ramp: float) -> tuple[float, float, float]:
+    """Returns share, rate and change of rate of a way whose speed rises, stays and falls. It rises and falls smoothly,
+    in a share `ramp` of the time each: while both feet are in the air, so that their reactions cancel."""
+    top = 1.0 / (1.0 - ramp)
+    if u > 1.0 - ramp:
+        share, pace, change = _trapezoid(1.0 - u, ramp)
+        return 1.0 - share, pace, -change
+    if u >= ramp:
+        return top * (u - 0.5 * ramp), top, 0.0
+    q = u / ramp
+    return top * ramp * q**3 * (1.0 - 0.5 * q), top * q * q * (3.0 - 2.0 * q), top * 6.0 * q * (1.0 - q) / ramp
 
 
 def _keep_bent(i: int, acceleration: Array, seen: SeenBody, falling: bool, longest: float, body: WalkingBody) -> None:

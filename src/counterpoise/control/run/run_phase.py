@@ -46,7 +46,7 @@ def _leave(m: RunMemory, seen: SeenBody) -> RunMemory:
     """The stance foot leaves the ground."""
     assert m.time is not None
     swings = list(m.swings)
-    swings[m.stance] = Swing(m.time, float(seen.pitch[m.stance]))
+    swings[m.stance] = Swing(m.time, float(seen.pitch[m.stance]), seen.ankle[m.stance, :2].copy())
     return altered(m, swings=(swings[0], swings[1]))
 
 

@@ -52,6 +52,7 @@ class RunPlan(NamedTuple):
     later_foothold: Array  # (2,)
     landing_com: Array  # (2,) where the CoM will be at the next landing
     takeoff: Array  # (2,) height and vertical speed of the CoM at take-off that the plan expects [m, m/s]
+    speeds: Array  # (2,) along the heading at this take-off and the next one that the plan expects [m/s]
 
 
 class _RunTables(NamedTuple):
@@ -119,7 +120,7 @@ def plan_run(
     )  # fmt: skip
     return RunPlan(
         found[0:3], found[3:5], found[5:7], float(found[7]), float(found[8]), found[9:11], float(found[11]),
-        found[12:14], found[14:16], found[16:18],
+        found[12:14], found[14:16], found[16:18], found[18:20],
     )  # fmt: skip
 
 
@@ -128,7 +129,7 @@ def _plan(
     stance: int, side: float, flying: bool, released: bool, heading: float, yaw: float, times: Array, wish: Array,
     added: Array, com: Array, velocity: Array, foot: Array, t: _RunTables,
 ) -> Array:  # fmt: skip
-    """Returns the numbers of a RunPlan, (18,).
+    """Returns the numbers of a RunPlan, (20,).
 
     `times` are the time since the landing, this stance's duration, those of a steady stance and flight, the
     heights of landing and take-off, and the height of the landing that ends a flight under way.
@@ -142,7 +143,7 @@ def _plan(
     stance_map(usual[:2], steady_time, 0.0, landing, usual[2], g, added, side, steady)
     here = np.zeros((2, 6))
     here[0, 0] = here[1, 1] = 1.0
-    bump, out = np.zeros(2), np.empty(18)
+    bump, out = np.zeros(2), np.empty(20)
     z, rate, force, left = com[2], velocity[2], 0.0, 0.0
     heel, ball, front, half = t.sole[stance, 0], t.sole[stance, 1], t.sole[stance, 2], t.sole[stance, 3]
     first, last = heel + t.pressure[0] * (front - heel), heel + t.pressure[1] * (front - heel)
@@ -184,7 +185,7 @@ def _plan(
             shifts[1] = front - reference
             reach[0], reach[1] = t.reach[0], t.reach[1]
             speeds[:] = wish[0]
-            leads[:] = steady_lead(steady, wish[0], first, last)
+            leads[:] = steady_lead(steady, speed[0], first, last)
         else:
             shifts[0], shifts[1] = -half, half
             reach[0], reach[1] = -t.reach[2], t.reach[2]
@@ -214,6 +215,7 @@ def _plan(
         out[0], out[1] = c * ux - s * uy, s * ux + c * uy
     _in_world(px, py, foot, c, s, out[3:5])
     out[5], out[6] = shift[0], shift[1]
+    out[18], out[19] = found[0, 4], found[0, 6]
     out[7], out[8] = left, left + flight
     _in_world(found[0, 1], found[1, 1], foot, c, s, out[9:11])
     out[11] = left + flight + steady_time + steady_flight

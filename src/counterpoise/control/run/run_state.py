@@ -20,6 +20,7 @@ class Swing(NamedTuple):
 
     lifted: float = 0.0  # [s] when it left the ground
     pitch: float = 0.0  # [rad] then
+    place: Array = np.zeros(2)  # of its ankle then, world [m]
 
 
 @dataclass(frozen=True, eq=False)

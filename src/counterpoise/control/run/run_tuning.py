@@ -16,7 +16,7 @@ RUN_STYLE = WalkStyle(
     hips_yaw=4.0, chest_yaw=6.0, hips_list=0.0,
 )  # fmt: skip
 WHOLE_BODY = WalkTuning(
-    com_weight=2000.0, momentum_weight=6.0, swing_weight=150.0, arm_joint_weight=2.0, arm_joint_stiffness=9.0,
+    com_weight=2000.0, momentum_weight=6.0, swing_weight=300.0, arm_joint_weight=2.0, arm_joint_stiffness=9.0,
     hips_turn_stiffness=25.0, chest_turn_stiffness=20.0, force_limit=2.5, top_speed=7.0,
 )  # fmt: skip
 
@@ -33,8 +33,8 @@ class RunTuning:
     fastest: float = 1.4  # [sqrt(leg x g)] 4.2 m/s for a person
     step_time: float = 1.11  # of a step at a speed of 1
     step_time_slope: float = -0.12  # change of it with the speed
-    flight: float = 0.30  # share of a step, at a speed of 1
-    flight_slope: float = 0.25  # change of it with the speed
+    flight: float = 0.31  # share of a step, at a speed of 1
+    flight_slope: float = 0.2  # change of it with the speed
     least_flight: float = 0.15
     most_flight: float = 0.45
     highest: float = 1.03  # of the CoM at landing, at slow runs
@@ -58,7 +58,7 @@ class RunTuning:
     now_weight: float = 0.3  # of the speed at this take-off
     next_weight: float = 1.0
     later_weight: float = 0.5
-    place_weight: float = 0.08  # of the lead of a steady run
+    place_weight: float = 0.04  # of the lead of a steady run
     shift_weight: float = 3.0  # of a shift of the centre of pressure
     least_lead: float = -0.35  # of a foot that lands, ahead of the CoM
     most_lead: float = 0.45
@@ -78,10 +78,11 @@ class RunTuning:
     leave_length: float = 0.93  # [longest leg] at take-off
     lift: float = 0.2  # of the swinging ankle
     lift_pitch: float = 0.9  # [rad] of the swinging foot, heel up
+    swing_ramp: float = 0.28  # share of a swing in which the foot gains its speed, and in which it loses it
     aside: float = 0.06  # by which the swinging foot passes the other leg farther out
     land_pitch: float = 0.0  # [rad] of a foot that lands
     swing_length: float = 0.985  # [longest leg] of a leg in the air, at most
-    late_clearance: float = 0.02  # of the sole until shortly before it lands
+    late_clearance: float = 0.03  # of the sole until shortly before it lands
     foot_limit: float = 9.0  # [g] largest acceleration of a swinging foot
     force_rise: float = 0.08  # time from no force to full force after a landing
     arm_lead: float = 0.06  # [strides] by which arms are ahead of the feet
