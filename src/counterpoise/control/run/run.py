@@ -96,16 +96,20 @@ class Running:
             return self._walk._limp(snapshot, altered(memory, phase="fallen", cause=cause))
         m = memory if memory.time is not None else self._start(snapshot, memory, seen)
         m, dt = self._follow_wishes(snapshot, m, seen, body)
-        shape = run_shape(m.speed, character, t)
+        now = snapshot.time
+        way = float(seen.velocity[0]) * math.cos(m.heading) + float(seen.velocity[1]) * math.sin(m.heading)
+        shape = run_shape(max(m.speed, way), m.ahead, character, t)
         m = measure_added(m, seen, dt, body, t)
         m = next_run_phase(m, seen, shape, character, t)
         wish = np.array([m.speed + m.trim, self._sideways(m, seen, body)])
         plan = plan_run(m, seen, shape, wish, m.feet[m.stance].released > 0.0, character, t)
         expected = seen.velocity[:2] + plan.acceleration[:2] / self.rate
-        m = altered(m, left=plan.left, shift=plan.shift, expected=expected)
+        ahead = float((plan.foothold - plan.landing_com) @ [math.cos(m.heading), math.sin(m.heading)])
+        due = now + plan.left if plan.left > 0.0 or m.phase == "stance" else m.due
+        m = altered(m, left=plan.left, due=due, ahead=ahead, shift=plan.shift, expected=expected)
         m, rate = self._stride_phase(m, plan, shape.stance + shape.flight, body.leg_time, dt)
         m, levels, held, share = self._objectives(m, snapshot, seen, plan, rate, body, dt)
-        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "gain": float(m.added[0,0]), "g1": float(m.added[0,1]), "g2": float(m.added[0,2]), "g3": float(m.added[0,3]), "g4": float(m.added[0,4]), "trim": m.trim, "v0": float(plan.speeds[0]), "v1": float(plan.speeds[1]), "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
+        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "gain": float(m.added[0,0]), "g1": float(m.added[0,1]), "g2": float(m.added[0,2]), "g3": float(m.added[0,3]), "g4": float(m.added[0,4]), "trim": m.trim, "late": m.late, "v0": float(plan.speeds[0]), "v1": float(plan.speeds[1]), "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
         return self._walk._solve(snapshot, m, levels, held, share, dt, notes)
 
     @property
@@ -121,7 +125,7 @@ class Running:
         heading = m.heading if m.solver.warm is not None else yaw
         d = np.array([math.cos(heading), math.sin(heading)])
         speed = float(seen.velocity[:2] @ d)
-        shape = run_shape(speed, snapshot.character, t)
+        shape = run_shape(speed, 0.0, snapshot.character, t)
         stance = m.stance
         ahead = float((seen.com[:2] - seen.flat[stance]) @ d)
         gone = min(max((ahead + 0.15 * body.hips_height) / max(speed, 0.5), 0.0), 0.7 * shape.stance)

@@ -23,6 +23,7 @@ PHASE_STEP = 0.01  # of a swing, for the rates of its path
 STIFFNESS = 45.0  # [1/leg time^2] of the height of a swinging foot
 DAMPING = 13.0  # [1/leg time]
 STOP_STIFFNESS, STOP_DAMPING = 60.0, 15.5  # [1/leg time^2, 1/leg time] of a leg that is nearly straight
+EARLY = 0.02  # [leg times] before the landing at which the foot is at its place
 RAISED, LOWERED = 0.28, (0.32, 0.8)  # shares of a swing in which the heel goes up and comes down
 LAND_FROM, LAND_TO = 0.95, 1.03  # shares of a swing between which the foot is put down
 ASIDE = (0.3, 0.5, 0.9)  # shares of a swing: the foot is beside the other leg, begins to come back, is back
@@ -100,13 +101,14 @@ def flying_foot(
     rate = (height(after) - height(before)) / span
     side = np.array([-math.sin(m.heading), math.cos(m.heading)])
     way = foothold - swing.place
-    share, pace, change = _trapezoid(u, t.swing_ramp)
+    lasts = max(whole + min(m.late, 0.0) - EARLY * clock, 0.5 * whole)
+    share, pace, change = _trapezoid(min(swung / lasts, 1.0), t.swing_ramp)
     out, faster = SIGN[i] * aside(u) * side, SIGN[i] * (aside(after) - aside(before)) / span * side
     acceleration = np.empty(3)
     acceleration[:2] = (
         STIFFNESS / clock**2 * (swing.place + share * way + out - place[:2])
-        + DAMPING / clock * (pace / whole * way + faster - speed[:2])
-        + change / whole**2 * way
+        + DAMPING / clock * (pace / lasts * way + faster - speed[:2])
+        + change / lasts**2 * way
     )
     acceleration[2] = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
     largest = t.foot_limit * g

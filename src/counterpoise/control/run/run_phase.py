@@ -64,13 +64,17 @@ def _land(
         error = m.speed - 0.5 * (went + m.last_speed)
         most = t.trim_limit * body.leg_speed
         trim = min(max(trim + t.trim * error, -most), most)
+    late = m.late
+    if m.phase == "flight" and m.steps > 0:
+        most = t.late_limit * body.leg_time
+        late += t.learning * (min(max(m.time - m.due, -most), most) - late)
     pitch = float(seen.pitch[new])
     feet = list(m.feet)
     feet[new] = FootState(m.time, True, m.time, pitch, 0.0, pitch)
     duration = stance_time(float(seen.com[2]), float(seen.velocity[2]), shape, character, t)
     return altered(
         m, phase="stance", stance=new, began=m.time, duration=duration, feet=(feet[0], feet[1]),
-        started=seen.com[:2].copy(), steps=m.steps + 1, trim=trim, last_speed=went, shift=np.zeros(2),
+        started=seen.com[:2].copy(), steps=m.steps + 1, trim=trim, last_speed=went, shift=np.zeros(2), late=late,
     )  # fmt: skip
 
 

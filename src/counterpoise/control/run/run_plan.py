@@ -37,6 +37,7 @@ class RunShape(NamedTuple):
     flight: float  # [s]
     landing: float  # [m] height of the CoM
     takeoff: float  # [m]
+    highest: float  # [m] of the CoM at which a foot can land as far ahead as it is planned to
 
 
 class RunPlan(NamedTuple):
@@ -62,7 +63,7 @@ class _RunTables(NamedTuple):
     sole: Array  # (2, 4) of each foot: heel, ball and front, ahead of the ankle; half width [m]
     pressure: Array  # (2,) [soles]
     width: float  # [m]
-    reach: Array  # (3,) least and largest lead along, largest across [m]
+    reach: Array  # (3,) least lead along, largest across and along [m]
     bounce: Array  # (6,) weights
     steps: Array  # (5,) weights
     limits: Array  # (3,) shares of a usual stance's time, strongest force [m/s^2]
@@ -76,7 +77,7 @@ def _run_tables(character: Character, t: RunTuning) -> _RunTables:
     sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
     return _RunTables(
         g, sole, np.array([t.first_pressure, t.last_pressure]),
-        t.width * unit, np.array([t.least_lead, t.most_lead, t.across_lead]) * unit,
+        t.width * unit, np.array([t.least_lead, t.across_lead, t.most_lead]) * unit,
         np.array([t.height_weight / unit**2, t.speed_weight / rate**2, t.size_weight / g**2, t.skew_weight / g**2,
                   t.stance_weight, t.strong_weight / g**2]),
         np.array([t.now_weight / rate**2, t.next_weight / rate**2, t.later_weight / rate**2, t.place_weight / unit**2,
@@ -85,8 +86,8 @@ def _run_tables(character: Character, t: RunTuning) -> _RunTables:
     )  # fmt: skip
 
 
-def run_shape(speed: float, character: Character, t: RunTuning) -> RunShape:
-    """Returns the durations of a step at a speed [m/s], as people take it."""
+def run_shape(speed: float, ahead: float, character: Character, t: RunTuning) -> RunShape:
+    """Returns the step at a speed [m/s], as people take it. `ahead` [m] is how far ahead of the CoM a foot will land."""
     body = walking_body(character)
     share = min(max(speed / body.leg_speed, t.slowest), t.fastest) - 1.0
     whole = (t.step_time + t.step_time_slope * share) * body.leg_time
@@ -96,7 +97,10 @@ def run_shape(speed: float, character: Character, t: RunTuning) -> RunShape:
     lead = 0.5 * speed * stance - leg.heel_at - 0.5 * (t.first_pressure + t.last_pressure) * sole
     hips = leg.ankle_height + math.sqrt(max((t.landing_length * leg.longest) ** 2 - lead**2, 0.0))
     landing = min(hips + t.com_above_hips * body.hips_height, t.highest * body.hips_height)
-    return RunShape(stance, flight, landing, landing + t.rise * body.hips_height)
+    out = min(ahead + t.hips_behind * body.hips_height, 0.8 * leg.longest)
+    hips = leg.ankle_height + math.sqrt((t.reach_length * leg.longest) ** 2 - out**2)
+    highest = hips + t.com_above_hips * body.hips_height
+    return RunShape(stance, flight, landing, landing + t.rise * body.hips_height, highest)
 
 
 def stance_time(z: float, rate: float, shape: RunShape, character: Character, t: RunTuning) -> float:
@@ -113,7 +117,7 @@ def plan_run(
     """Returns the plan of a run that is under way. `wish` is the speed along and across the heading [m/s]."""
     assert m.time is not None
     flying = m.phase == "flight"
-    times = np.array([m.time - m.began, m.duration, *shape, m.landing])
+    times = np.array([m.time - m.began, m.duration, *shape, m.landing, m.late])
     found = _plan(
         m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, m.added, seen.com,
         seen.velocity, seen.flat[m.stance], _run_tables(character, t),
@@ -132,7 +136,8 @@ def _plan(
     """Returns the numbers of a RunPlan, (20,).
 
     `times` are the time since the landing, this stance's duration, those of a steady stance and flight, the
-    heights of landing and take-off, and the height of the landing that ends a flight under way.
+    heights of landing and take-off, the height at which the next foot can reach its place, the height of the landing that ends a flight under way, and
+    by how much feet land late.
     """
     g, landing, takeoff = t.g, times[4], times[5]
     gone, duration, steady_time, steady_flight = times[0], times[1], times[2], times[3]
@@ -163,15 +168,15 @@ def _plan(
             reference = max(reference, ball)
     out[16], out[17] = z, rate
     if flying:
-        flight = time_to_height(z, rate, times[6], g)
+        flight = time_to_height(z, rate, min(times[7], times[6]), g)
     else:
-        flight = max(time_to_height(z, rate, min(landing, z), g), LEAST_FLIGHT)
+        flight = max(time_to_height(z, rate, min(min(landing, z), times[6]), g), LEAST_FLIGHT)
     # along the heading, from the stance foot
     ax, ay = math.cos(yaw - heading), math.sin(yaw - heading)
     dx, dy = com[0] - foot[0], com[1] - foot[1]
     place = np.array([c * dx + s * dy, c * dy - s * dx])
     speed = np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0]])
-    flights = np.array([flight, steady_flight])
+    flights = np.array([max(flight + times[8], 0.0), max(steady_flight + times[8], 0.0)])
     sway = steady_sway(steady, t.width, steady_flight)
     found = np.empty((2, 7))
     for k in range(2):
@@ -183,12 +188,12 @@ def _plan(
             sole[0], sole[1] = first, last
             shifts[0] = (ball if released else heel) - reference
             shifts[1] = front - reference
-            reach[0], reach[1] = t.reach[0], t.reach[1]
             speeds[:] = wish[0]
             leads[:] = steady_lead(steady, speed[0], first, last)
+            reach[0], reach[1] = t.reach[0], t.reach[2]
         else:
             shifts[0], shifts[1] = -half, half
-            reach[0], reach[1] = -t.reach[2], t.reach[2]
+            reach[0], reach[1] = -t.reach[1], t.reach[1]
             for i in range(3):  # it leaves the left foot to the right
                 speeds[i] = (-side if i % 2 == 0 else side) * sway + wish[1]
             for i in range(2):

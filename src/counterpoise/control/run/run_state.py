@@ -33,6 +33,9 @@ class RunMemory:
     began: float = 0.0  # [s] when it landed
     duration: float = 0.25  # [s] of this stance
     landing: float = 0.0  # [m] height of the CoM at which the flight under way ends
+    ahead: float = 0.0  # [m] of the CoM, that the next foot is to land
+    due: float = 0.0  # [s] when the next foot is to land
+    late: float = 0.0  # [s] by which feet landed later than planned, in the mean
     left: float = 0.0  # [s] until the next landing
     feet: tuple[FootState, FootState] = (FootState(), FootState())
     swings: tuple[Swing, Swing] = (Swing(), Swing())

@@ -16,7 +16,7 @@ RUN_STYLE = WalkStyle(
     hips_yaw=4.0, chest_yaw=6.0, hips_list=0.0,
 )  # fmt: skip
 WHOLE_BODY = WalkTuning(
-    com_weight=2000.0, momentum_weight=6.0, swing_weight=300.0, arm_joint_weight=2.0, arm_joint_stiffness=9.0,
+    com_weight=2000.0, momentum_weight=6.0, swing_weight=150.0, arm_joint_weight=2.0, arm_joint_stiffness=9.0,
     hips_turn_stiffness=25.0, chest_turn_stiffness=20.0, force_limit=2.5, top_speed=7.0,
 )  # fmt: skip
 
@@ -39,8 +39,10 @@ class RunTuning:
     most_flight: float = 0.45
     highest: float = 1.03  # of the CoM at landing, at slow runs
     landing_length: float = 0.965  # [longest leg] at landing; long leads land lower
+    reach_length: float = 0.975  # [longest leg] at landing, at most; feet that land far ahead land later
     rise: float = 0.01  # from landing to take-off
     com_above_hips: float = 0.085  # at landing
+    hips_behind: float = 0.03  # the CoM then
     width: float = 0.07  # between footprints
     first_pressure: float = 0.30  # [soles from the heel] centre of pressure at landing ...
     last_pressure: float = 0.78  # ... and at take-off
@@ -49,9 +51,10 @@ class RunTuning:
     catch_up: float = 0.15  # [sqrt(leg x g)] by which the speed of a step may differ from the present one
     turn_rate: float = 0.25  # [rad per leg time] of the heading
     learning: float = 0.3  # share of what a stance adds to the CoM's acceleration beyond the model, learnt in one step
+    late_limit: float = 0.2  # by which landings are taken to be late or early, at most
     added_limit: float = 0.5  # [g] of it, at most
     trim: float = 0.15  # share of the speed's error that the next step corrects
-    trim_limit: float = 0.1  # [sqrt(leg x g)]
+    trim_limit: float = 0.05  # [sqrt(leg x g)]
     line_gain: float = 0.15  # [1/leg time] speed back to the line that is run
     line_limit: float = 0.05  # [sqrt(leg x g)]
     # choosing the steps: weights of speeds in sqrt(leg x g) and of places in leg lengths
@@ -61,7 +64,7 @@ class RunTuning:
     place_weight: float = 0.04  # of the lead of a steady run
     shift_weight: float = 3.0  # of a shift of the centre of pressure
     least_lead: float = -0.35  # of a foot that lands, ahead of the CoM
-    most_lead: float = 0.45
+    most_lead: float = 0.5
     across_lead: float = 0.25
     # the bounce
     height_weight: float = 4.0  # of the height at take-off [leg lengths]
