@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walking_body import WalkingBody
+from counterpoise.errors import BadValue
 
+Live = float | Callable[[float], float]  # a number, or a function of time [s]
 WIDEST_STANCE = 1.15  # [distances of the hips] a wider neutral pose counts as this
+
+
+class Wishes(NamedTuple):
+    """What is asked of a walk at one moment; None: as the style does it."""
+
+    speed: float  # [m/s] along the heading
+    aside: float = 0.0  # [m/s] to the left of the heading
+    heading: float = 0.0  # [rad] that the body faces, from x towards y
+    step: float | None = None  # [m] length of a step
+    time: float | None = None  # [s] of a step
+    height: float | None = None  # [m] by which the sole of the swinging foot rises
+    lean: float = 0.0  # [rad] of the trunk forward
+    width: float | None = None  # [m] between the feet
+    lower: float = 0.0  # [m] by which the hips are lower
+    arms: float = 1.0  # [the style's arm swing]
+
+    @property
+    def stays(self) -> bool:
+        """Whether it shall stay where it is."""
+        return self.speed == 0.0 and self.aside == 0.0
+
+
+def live_value(given: Live | None, time: float) -> float | None:
+    """Returns a number, or what a function of time returns now."""
+    if given is None or not callable(given):
+        return given
+    value = float(given(time))
+    if not math.isfinite(value):
+        raise BadValue(f"a function of time that a walk was given returned {value!r} at {time:g} s")
+    return value
 
 
 class StepShape(NamedTuple):
@@ -18,6 +52,8 @@ class StepShape(NamedTuple):
     time: float  # [s]
     double: float  # [s] of it in double support
     width: float  # [m]
+    aside: float = 0.0  # [m] to the left
+    turn: float = 0.0  # [rad] of the heading, after this step
 
 
 def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
@@ -28,26 +64,24 @@ def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
 
 
 def step_shape(
-    speed: float, real_speed: float, asked_speed: float, step: float | None, time: float | None, style: WalkStyle,
-    body: WalkingBody, t: WalkTuning,
-) -> StepShape:  # fmt: skip
-    """Returns the step at a speed on the way to the one asked for. `step` and `time` are those asked for, or None.
+    speed: float, real_speed: float, wishes: Wishes, style: WalkStyle, body: WalkingBody, t: WalkTuning
+) -> StepShape:
+    """Returns the step at a speed on the way to the one asked for.
 
     A body that is faster than that speed, `real_speed`, takes quick steps: it has to brake.
     """
-    if time is not None:
-        duration = time
-    elif step is not None and asked_speed > 0.0:
-        duration = step / asked_speed
+    if wishes.time is not None:
+        duration = wishes.time
+    elif wishes.step is not None and wishes.speed != 0.0:
+        duration = wishes.step / abs(wishes.speed)
     else:
-        duration = style.time * usual_time(max(speed, real_speed), body, t)
+        duration = style.time * usual_time(max(abs(speed), real_speed), body, t)
     clock = body.leg_time
     duration = min(max(duration, t.least_step * clock), t.most_step * clock)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
-    return StepShape(
-        speed * duration, duration, min(double, 0.5 * duration), style.width * t.width * _usual_width(body)
-    )
+    width = style.width * t.width * _usual_width(body) if wishes.width is None else wishes.width
+    return StepShape(speed * duration, duration, min(double, 0.5 * duration), width)
 
 
 def _usual_width(body: WalkingBody) -> float:

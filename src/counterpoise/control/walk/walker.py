@@ -1,0 +1,255 @@
+"""One tick of a walk: from what is seen and what is asked to torques.
+
+Planted points are strict; below them CoM, hips, angular momentum, trunk and swinging foot count by weight.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from counterpoise.arrays import Array, Flags
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.basic import Action
+from counterpoise.control.standing_body import limp_torque
+from counterpoise.control.walk.foot_goals import swing_goal
+from counterpoise.control.walk.gait_cycle import GaitCycle
+from counterpoise.control.walk.hips_height import hips_acceleration
+from counterpoise.control.walk.planted_foot import planted_foot
+from counterpoise.control.walk.posture import Posture, upper_body
+from counterpoise.control.walk.schedule import next_phase
+from counterpoise.control.walk.seen import SeenBody, see
+from counterpoise.control.walk.standing_feet import stand_still
+from counterpoise.control.walk.step_plan import StepPlan, plan_step
+from counterpoise.control.walk.styles import WalkStyle
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.turns import foot_turn
+from counterpoise.control.walk.walk_objectives import walk_objectives
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
+from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape
+from counterpoise.control.whole_body import solve_whole_body
+from counterpoise.control.whole_body_problem import WholeBodyTuning
+from counterpoise.objectives import Footing, Objective, make_stance
+from counterpoise.quick import altered
+
+LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
+TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
+STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
+PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
+
+
+class Moves(NamedTuple):
+    """What a tick asks of the body: objectives in their levels, and which points are held and may push."""
+
+    levels: tuple[tuple[Objective, ...], ...]
+    held: Flags  # (p,)
+    share: Array  # (p,) of the force limit that each point may use
+
+
+def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: GaitCycle, t: WalkTuning) -> Action:
+    """Returns the torques of one tick and what it leaves for the next."""
+    if memory.phase == "fallen":
+        return _limp(snapshot, memory)
+    character = snapshot.character
+    body = walking_body(character)
+    seen = see(snapshot, body)
+    cause = _fall(seen, snapshot, body, t)
+    if cause:
+        return _limp(snapshot, altered(memory, phase="fallen", cause=cause))
+    wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
+    shape = _shape(m, seen, wishes, cycle, body, t)
+    m = next_phase(m, seen, wishes, shape, body, t)
+    own = walk_objectives(character, t)
+    posture = Posture(cycle, own, body, t, wishes)
+    if m.phase in ("stand", "shift"):
+        m, levels, held, share = stand_still(m, snapshot, seen, shape, posture)
+        cost = 0.0
+    else:
+        landing = _landing_heading(m, wishes, shape)
+        plan = plan_step(m, seen, shape, landing, character, dt, t)
+        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
+        m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
+        cost = plan.cost
+    notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
+    return _solve(snapshot, m, Moves(levels, held, share), dt, notes, t)
+
+
+# -- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def follow_wishes(
+    snapshot: Snapshot, m: WalkMemory, seen: SeenBody, wishes: Wishes, body: WalkingBody, t: WalkTuning
+) -> tuple[Wishes, WalkMemory, float]:
+    """Returns the wishes within what the body can do, the memory at this tick's time, and the time since the last."""
+    now, clock = snapshot.time, body.leg_time
+    g = body.leg_speed**2 / body.hips_height
+    asked = min(max(wishes.speed, -t.fastest_back * body.leg_speed), t.fastest * body.leg_speed)
+    aside = min(max(wishes.aside, -t.fastest_aside * body.leg_speed), t.fastest_aside * body.leg_speed)
+    wishes = wishes._replace(speed=asked, aside=aside)
+    if m.time is None:
+        yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
+        place = seen.com[:2].copy()
+        return wishes, altered(m, time=now, began=now, heading=yaw, line=place, started=place), 0.0
+    dt = max(now - m.time, 0.0)
+    away = math.remainder(wishes.heading - m.heading, 2.0 * math.pi)
+    line = seen.com[:2].copy() if abs(away) > STRAIGHT or aside != 0.0 else m.line
+    if m.phase in ("stand", "shift"):
+        most = t.fastest_first * body.leg_speed
+        speed, beside = (min(max(t.first_speed * v, -most), most) for v in (asked, aside))
+        return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
+    speed, beside = _ramped(m.speed, asked, g * dt, t), _ramped(m.aside, aside, g * dt, t)
+    most = min(t.turn_rate / clock, math.sqrt(2.0 * t.turn_ramp / clock**2 * abs(away)))  # so that it ends in time
+    change = t.turn_ramp / clock**2 * dt
+    turn = min(max(math.copysign(most, away), m.turn - change), m.turn + change)
+    if abs(away) <= abs(turn) * dt or abs(away) < 1e-9:
+        turn = away / dt if dt > 0.0 else 0.0
+    return (
+        wishes,
+        altered(m, time=now, speed=speed, aside=beside, turn=turn, heading=m.heading + turn * dt, line=line),
+        dt,
+    )
+
+
+def _ramped(now: float, asked: float, step: float, t: WalkTuning) -> float:
+    """Returns a speed on its way to the one asked for: it grows slowly and falls quickly. `step` is g x time."""
+    up, down = (t.ramp, t.brake) if now >= 0.0 else (t.brake, t.ramp)
+    return now + min(max(asked - now, -down * step), up * step)
+
+
+def _shape(
+    m: WalkMemory, seen: SeenBody, wishes: Wishes, cycle: GaitCycle, body: WalkingBody, t: WalkTuning
+) -> StepShape:
+    """Returns the step that is asked for now."""
+    asked = wishes.speed
+    speed = m.speed + (m.trim if asked != 0.0 else 0.0)
+    c, s = math.cos(m.heading), math.sin(m.heading)
+    way = c * float(seen.velocity[0]) + s * float(seen.velocity[1])
+    real = way if abs(asked) < abs(m.speed) or asked == 0.0 else 0.0
+    shape = step_shape(speed, real, wishes, cycle.style, body, t)
+    limp = cycle.style.limp * SIGN[m.stance]
+    if limp:
+        shape = shape._replace(time=shape.time * (1.0 + limp))
+    aside = m.aside * shape.time + _sideways(m, seen, body, t)
+    left = math.remainder(wishes.heading - _landing_heading(m, wishes, shape), 2.0 * math.pi)
+    turn = math.copysign(min(abs(left), abs(m.turn) * shape.time), left)
+    return shape._replace(aside=aside, turn=turn, width=max(shape.width, 2.0 * abs(m.aside) * shape.time))
+
+
+def _landing_heading(m: WalkMemory, wishes: Wishes, shape: StepShape) -> float:
+    """Returns the heading when the swinging foot lands, or will land after this double support [rad]."""
+    assert m.time is not None
+    left = max(shape.time - (m.time - m.began), 0.0)
+    away = math.remainder(wishes.heading - m.heading, 2.0 * math.pi)
+    return m.heading + math.copysign(min(abs(away), abs(m.turn) * left), m.turn)
+
+
+def _sideways(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns how far this step goes to the left, back to the line that is walked [m]."""
+    off = m.line - seen.com[:2]
+    across = -math.sin(m.heading) * off[0] + math.cos(m.heading) * off[1]
+    most = t.line_limit * body.hips_height
+    return min(max(t.line_gain * float(across), -most), most)
+
+
+# -- stepping ---------------------------------------------------------------------------------------------------------
+
+
+def _step(
+    m: WalkMemory,
+    snapshot: Snapshot,
+    seen: SeenBody,
+    plan: StepPlan,
+    shape: StepShape,
+    landing: float,
+    posture: Posture,
+    dt: float,
+) -> tuple[WalkMemory, tuple[tuple[Objective, ...], ...], Flags, Array]:
+    """Returns the objectives of a step, and which points are held and may push."""
+    body, t, own, style = posture.body, posture.tuning, posture.own, posture.cycle.style
+    strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
+    com = body.omega**2 * (seen.com[:2] - plan.pressure)
+    hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
+    m, rate = _stride_phase(m, plan, body.leg_time, dt)
+    level = upper_body(posture, m, com, hips, rate, snapshot)
+    p = len(snapshot.contact_position)
+    held, share = np.zeros(p, bool), np.zeros(p)
+    feet = list(m.feet)
+    for i in range(2):
+        if m.phase == "single" and i != m.stance:
+            continue
+        feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share)
+        level += extra
+    if m.phase == "single":
+        i = 1 - m.stance
+        lift, late = _clearances(posture.wishes.height, style, body, t)
+        goal = swing_goal(m, seen, plan, landing, strike, lift, late, body, t)
+        feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
+        level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
+        level.append(own.swing_turn[i].aimed(**foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate)))
+    m = altered(m, feet=(feet[0], feet[1]))
+    return m, ((own.contact,), tuple(level)), held, share
+
+
+def _clearances(asked: float | None, style: WalkStyle, body: WalkingBody, t: WalkTuning) -> tuple[float, float]:
+    """Returns by how much the swinging sole rises in mid-swing, and how high it stays until it lands [m]."""
+    unit = body.hips_height
+    late = t.late_clearance * unit
+    if asked is None:
+        return style.lift * t.clearance * unit, late
+    return max(asked - late, 0.0), min(late, asked)
+
+
+def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tuple[WalkMemory, float]:
+    """Returns the memory with the phase of the stride, and its rate [1/s]: it follows the feet smoothly."""
+    assert m.time is not None
+    gone = m.time - m.began
+    whole = gone + max(plan.double_left + plan.left, 0.005)
+    target = 0.5 * gone / whole + 0.5 * m.stance
+    error = math.remainder(target - m.stride, 1.0)
+    base = 0.5 / whole
+    rate = base + min(max(PHASE_GAIN / clock * error, -0.5 * base), base)
+    return altered(m, stride=(m.stride + rate * dt) % 1.0), rate
+
+
+# -- solving ----------------------------------------------------------------------------------------------------------
+
+
+def _solve(snapshot: Snapshot, m: WalkMemory, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning) -> Action:
+    places, held = snapshot.contact_position, moves.held
+    body = walking_body(snapshot.character)
+    planted = places.copy()
+    planted[:, 2] = 0.0
+    if len(m.held) == len(held):
+        rolling = np.zeros(len(held), bool)
+        for i, foot in enumerate(m.feet):
+            if foot.on_heel or foot.released > 0.0:
+                rolling[body.legs[i].points] = True
+        stay = m.held & held & ~rolling
+        planted[stay] = m.planted[stay]
+    share = np.where(places[:, 2] < TOUCHING * body.hips_height, moves.share, 0.0)
+    footing = Footing(friction=t.friction, strength=t.force_limit)
+    stance = make_stance(snapshot, held, share, planted, footing=footing)
+    solver = WholeBodyTuning(rank=t.rank, force_weight=t.force_weight)
+    solution = solve_whole_body(snapshot, moves.levels, tuning=solver, memory=m.solver, stance=stance)
+    torque = solution.torque
+    if m.torque is not None and len(m.torque) == len(torque) and t.torque_time > 0.0:
+        lag = t.torque_time * body.leg_time
+        torque = m.torque + (torque - m.torque) * (dt / (lag + dt))
+    after = altered(m, solver=solution.memory, torque=torque, planted=planted, held=held)
+    return Action(torque, after, {**solution.notes(), **notes})
+
+
+def _limp(snapshot: Snapshot, memory: WalkMemory) -> Action:
+    notes = {"status": "fallen", "phase": "fallen", "cause": memory.cause}
+    return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
+
+
+def _fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
+    """Returns why the walk is over; empty where it is not."""
+    height = float(seen.hips[0, 2]) - min(float(seen.low.min()), 0.0)
+    if height < t.fallen * body.hips_height:
+        return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
+    return ""
