@@ -8,33 +8,32 @@ posture count by weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.run.run_feet import flying_foot, stance_foot
-from counterpoise.control.run.run_objectives import RunObjectives, run_objectives
+from counterpoise.control.run.run_objectives import run_objectives
 from counterpoise.control.run.run_phase import measure_added, next_run_phase
 from counterpoise.control.run.run_plan import RunPlan, plan_run, run_shape
 from counterpoise.control.run.run_state import RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
-from counterpoise.control.walk.bent_knees import bent_knees
+from counterpoise.control.walk.posture import Posture, upper_body
 from counterpoise.control.walk.seen import SeenBody, see
-from counterpoise.control.walk.turns import foot_turn, trunk_turn
-from counterpoise.control.walk.walk import Walk, _fall, _value
+from counterpoise.control.walk.turns import foot_turn
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
+from counterpoise.control.walk.walker import Moves, cause_of_fall, go_limp, solve_moves
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
+from counterpoise.control.walk.wishes import Live, Wishes, live_value
 from counterpoise.errors import BadValue
 from counterpoise.objectives import Objective
 from counterpoise.quick import altered
 
-Live = float | Callable[[float], float]  # a number, or a function of time [s]
+STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 PHASE_GAIN = 3.0  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -87,13 +86,13 @@ class Running:
 
     def act(self, snapshot: Snapshot, memory: RunMemory) -> Action:
         if memory.phase == "fallen":
-            return self._walk._limp(snapshot, memory)
+            return go_limp(snapshot, memory)
         character, t = snapshot.character, self.tuning
         body = walking_body(character)
         seen = see(snapshot, body)
-        cause = _fall(seen, snapshot, body, t.whole_body)
+        cause = cause_of_fall(seen, snapshot, body, t.whole_body)
         if cause:
-            return self._walk._limp(snapshot, altered(memory, phase="fallen", cause=cause))
+            return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
         m = memory if memory.time is not None else self._start(snapshot, memory, seen)
         m, dt = self._follow_wishes(snapshot, m, seen, body)
         now = snapshot.time
@@ -101,20 +100,16 @@ class Running:
         shape = run_shape(max(m.speed, way), m.ahead, character, t)
         m = measure_added(m, seen, dt, body, t)
         m = next_run_phase(m, seen, shape, character, t)
-        wish = np.array([m.speed + m.trim, self._sideways(m, seen, body)])
+        wish = np.array([m.speed + m.trim, self._sideways(m, seen, body), m.turn])
         plan = plan_run(m, seen, shape, wish, m.feet[m.stance].released > 0.0, character, t)
         expected = seen.velocity[:2] + plan.acceleration[:2] / self.rate
         ahead = float((plan.foothold - plan.landing_com) @ [math.cos(m.heading), math.sin(m.heading)])
         due = now + plan.left if plan.left > 0.0 or m.phase == "stance" else m.due
         m = altered(m, left=plan.left, due=due, ahead=ahead, shift=plan.shift, expected=expected)
         m, rate = self._stride_phase(m, plan, shape.stance + shape.flight, body.leg_time, dt)
-        m, levels, held, share = self._objectives(m, snapshot, seen, plan, rate, body, dt)
+        m, moves = self._objectives(m, snapshot, seen, plan, rate, body, dt)
         notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "gain": float(m.added[0,0]), "g1": float(m.added[0,1]), "g2": float(m.added[0,2]), "g3": float(m.added[0,3]), "g4": float(m.added[0,4]), "trim": m.trim, "late": m.late, "v0": float(plan.speeds[0]), "v1": float(plan.speeds[1]), "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
-        return self._walk._solve(snapshot, m, levels, held, share, dt, notes)
-
-    @property
-    def _walk(self) -> Walk:
-        return Walk(tuning=self.tuning.whole_body)
+        return solve_moves(snapshot, m, moves, dt, notes, t.whole_body)
 
     # -- what is asked -----------------------------------------------------------------------------------------------
 
@@ -139,7 +134,8 @@ class Running:
         feet[stance] = FootState(now - 1.0, False, now - 1.0, 0.0, 0.0, float(seen.pitch[stance]))
         return altered(
             m, time=now, phase="stance", began=now - gone, duration=shape.stance, feet=(feet[0], feet[1]),
-            swings=(swings[0], swings[1]), speed=speed, heading=heading, line=seen.com[:2].copy(), started=seen.com[:2].copy(),
+            swings=(swings[0], swings[1]), speed=speed, heading=heading, line=seen.com[:2].copy(),
+            started=seen.com[:2] - gone * speed * d,
         )  # fmt: skip
 
     def _follow_wishes(
@@ -149,17 +145,22 @@ class Running:
         t, now = self.tuning, snapshot.time
         assert m.time is not None
         g = body.leg_speed**2 / body.hips_height
-        asked = min(max(_value(self.speed, now) or 0.0, t.slowest * body.leg_speed), t.fastest * body.leg_speed)
+        asked = min(max(live_value(self.speed, now) or 0.0, t.slowest * body.leg_speed), t.fastest * body.leg_speed)
         dt = max(now - m.time, 0.0)
         speed = m.speed + min(max(asked - m.speed, -t.brake * g * dt), t.ramp * g * dt)
         if m.last_speed is not None:
             most = t.catch_up * body.leg_speed
             speed = min(max(speed, m.last_speed - most), m.last_speed + most)
-        away = math.remainder((_value(self.heading, now) or 0.0) - m.heading, 2.0 * math.pi)
-        most = t.turn_rate / body.leg_time * dt
-        turn = min(max(away, -most), most)
-        line = seen.com[:2].copy() if abs(away) > 1e-3 else m.line
-        return altered(m, time=now, asked=asked, speed=speed, heading=m.heading + turn, line=line), dt
+        away = math.remainder((live_value(self.heading, now) or 0.0) - m.heading, 2.0 * math.pi)
+        clock = body.leg_time
+        most = min(t.turn_rate / clock, math.sqrt(2.0 * t.turn_ramp / clock**2 * abs(away)))  # so that it ends in time
+        change = t.turn_ramp / clock**2 * dt
+        turn = min(max(math.copysign(most, away), m.turn - change), m.turn + change)
+        if abs(away) <= abs(turn) * dt or abs(away) < 1e-9:
+            turn = away / dt if dt > 0.0 else 0.0
+        line = seen.com[:2].copy() if abs(away) > STRAIGHT else m.line
+        heading = m.heading + turn * dt
+        return altered(m, time=now, asked=asked, speed=speed, heading=heading, turn=turn, line=line), dt
 
     def _sideways(self, m: RunMemory, seen: SeenBody, body: WalkingBody) -> float:
         """Returns the speed to the left, back to the line that is run [m/s]."""
@@ -184,10 +185,12 @@ class Running:
 
     def _objectives(
         self, m: RunMemory, snapshot: Snapshot, seen: SeenBody, plan: RunPlan, rate: float, body: WalkingBody, dt: float
-    ) -> tuple[RunMemory, tuple[tuple[Objective, ...], ...], Flags, Array]:
-        """Returns the objectives in their levels, and which points are held and may push."""
+    ) -> tuple[RunMemory, Moves]:
+        """Returns what this tick asks of the body."""
         t, own = self.tuning, run_objectives(snapshot.character, self.tuning)
-        level = self._upper(m, rate, own, body, snapshot)
+        posture = Posture(own.cycle, own.walk, body, t.whole_body, Wishes(m.speed, 0.0, m.heading))
+        swung = altered(m, stride=(m.stride + t.arm_lead) % 1.0)
+        level: list[Objective] = upper_body(posture, swung, _STILL, 0.0, rate, snapshot)[2:]  # without CoM and hips
         p = len(snapshot.contact_position)
         held, share, feet = np.zeros(p, bool), np.zeros(p), list(m.feet)
         if m.phase == "stance":
@@ -202,33 +205,11 @@ class Running:
             goal = flying_foot(i, m, seen, left, foothold, body, t)
             feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
             level.append(own.walk.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
-            turn = foot_turn(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate)
+            turn = foot_turn(body.legs[i].turn, m.heading + m.turn * left, goal.pitch, goal.pitch_rate)
             level.append(own.walk.swing_turn[i].aimed(**turn))
         m = altered(m, feet=(feet[0], feet[1]))
         levels = ((own.walk.contact,), tuple(level)) if held.any() else (tuple(level),)
-        return m, levels, held, share
-
-    def _upper(
-        self, m: RunMemory, rate: float, own: RunObjectives, body: WalkingBody, snapshot: Snapshot
-    ) -> list[Objective]:
-        """Returns the objectives of the trunk and the posture."""
-        character, t, walk = snapshot.character, self.tuning, own.walk
-        row, change = own.cycle.at(m.stride + t.arm_lead, rate, 1.0)
-        root = character.root_dofs.stop
-        away, velocity = np.zeros(character.nv), np.zeros(character.nv)
-        away[root:], velocity[root:] = row[:-6], change[:-6]
-        pose = character.integrate(character.neutral, away)
-        level: list[Objective] = [
-            walk.momentum,
-            walk.hips_turn.aimed(**trunk_turn(body.hips_turn, m.heading, row[-6:-3], change[-6:-3], 0.0)),
-        ]
-        if walk.chest_turn is not None:
-            level.append(walk.chest_turn.aimed(**trunk_turn(body.chest_turn, m.heading, row[-3:], change[-3:], 0.0)))
-        if walk.head_turn is not None:
-            level.append(walk.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, _STILL, _STILL, 0.0)))
-        level += [walk.track.aimed(reference=pose, velocity=velocity), walk.stops]
-        knees = bent_knees(snapshot, body, t.whole_body.knee_weight)
-        return level if knees is None else [*level, knees]
+        return m, Moves(levels, held, share)
 
 
-_STILL = np.zeros(3)
+_STILL = np.zeros(2)

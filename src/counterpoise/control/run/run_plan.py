@@ -114,7 +114,8 @@ def stance_time(z: float, rate: float, shape: RunShape, character: Character, t:
 def plan_run(
     m: RunMemory, seen: SeenBody, shape: RunShape, wish: Array, released: bool, character: Character, t: RunTuning
 ) -> RunPlan:
-    """Returns the plan of a run that is under way. `wish` is the speed along and across the heading [m/s]."""
+    """Returns the plan of a run that is under way. `wish` is the speed along and across the heading and how fast
+    the heading turns [m/s, rad/s]."""
     assert m.time is not None
     flying = m.phase == "flight"
     times = np.array([m.time - m.began, m.duration, *shape, m.landing, m.late])
@@ -195,11 +196,13 @@ def _plan(
             shifts[0], shifts[1] = -half, half
             reach[0], reach[1] = -t.reach[1], t.reach[1]
             for i in range(3):  # it leaves the left foot to the right
-                speeds[i] = (-side if i % 2 == 0 else side) * sway + wish[1]
+                ahead = left + i * (flight + steady_time)
+                speeds[i] = (-side if i % 2 == 0 else side) * sway + wish[1] + wish[0] * math.sin(wish[2] * ahead)
             for i in range(2):
                 at = -side if i % 2 == 0 else side  # side of the foot that lands
                 leads[i] = at * (0.5 * t.width - 0.5 * sway * steady_flight)
                 leads[i] += wish[1] * (1.0 - steady[1, 1]) / (steady[1, 2] + steady[1, 3])
+                leads[i] += wish[0] * wish[2] * (steady_time + steady_flight) / (steady[1, 2] + steady[1, 3])
         more = np.empty((3, 2))
         for i in range(2):
             more[0, i] = here[i, 4 + k]

@@ -12,8 +12,8 @@ from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.errors import BadValue
 
 RUN_STYLE = WalkStyle(
-    "running", lean=0.0, chest=0.0, arm_swing=28.0, arm_forward=-8.0, arm_out=6.0, elbow=85.0, elbow_swing=10.0,
-    hips_yaw=4.0, chest_yaw=6.0, hips_list=0.0,
+    "running", lean=0.0, chest=0.0, arm_swing=20.0, arm_forward=-8.0, arm_out=6.0, elbow=85.0, elbow_swing=7.0,
+    hips_yaw=3.0, chest_yaw=4.5, hips_list=0.0,
 )  # fmt: skip
 WHOLE_BODY = WalkTuning(
     com_weight=2000.0, momentum_weight=6.0, swing_weight=150.0, arm_joint_weight=2.0, arm_joint_stiffness=9.0,
@@ -49,7 +49,8 @@ class RunTuning:
     ramp: float = 0.07  # [g] by which the speed rises
     brake: float = 0.10  # [g] and falls
     catch_up: float = 0.15  # [sqrt(leg x g)] by which the speed of a step may differ from the present one
-    turn_rate: float = 0.25  # [rad per leg time] of the heading
+    turn_rate: float = 0.25  # [rad per leg time] of the heading: 47 degrees a second for a person
+    turn_ramp: float = 0.15  # [rad per leg time^2] by which it grows
     learning: float = 0.3  # share of what a stance adds to the CoM's acceleration beyond the model, learnt in one step
     late_limit: float = 0.2  # by which landings are taken to be late or early, at most
     added_limit: float = 0.5  # [g] of it, at most
