@@ -93,7 +93,7 @@ def flying_foot(
 
     def aside(u: float) -> float:
         out, back = smooth_step(u / ASIDE[0]), smooth_step((u - ASIDE[1]) / (ASIDE[2] - ASIDE[1]))
-        return t.aside * unit * out * (1.0 - back)
+        return out * (1.0 - back)
 
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
@@ -103,7 +103,9 @@ def flying_foot(
     way = foothold - swing.place
     lasts = max(whole + min(m.late, 0.0) - EARLY * clock, 0.5 * whole)
     share, pace, change = _trapezoid(min(swung / lasts, 1.0), t.swing_ramp)
-    out, faster = SIGN[i] * aside(u) * side, SIGN[i] * (aside(after) - aside(before)) / span * side
+    beside = SIGN[i] * float((swing.place + share * way - seen.ankle[1 - i, :2]) @ side)
+    far = max(t.aside * unit, t.gap * unit - beside if m.phase == "stance" else 0.0)
+    out, faster = SIGN[i] * far * aside(u) * side, SIGN[i] * far * (aside(after) - aside(before)) / span * side
     acceleration = np.empty(3)
     acceleration[:2] = (
         STIFFNESS / clock**2 * (swing.place + share * way + out - place[:2])

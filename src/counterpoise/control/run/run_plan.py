@@ -63,7 +63,7 @@ class _RunTables(NamedTuple):
     sole: Array  # (2, 4) of each foot: heel, ball and front, ahead of the ankle; half width [m]
     pressure: Array  # (2,) [soles]
     width: float  # [m]
-    reach: Array  # (3,) least lead along, largest across and along [m]
+    reach: Array  # (4,) least lead along; largest across, along, and to the other side [m]
     bounce: Array  # (6,) weights
     steps: Array  # (5,) weights
     limits: Array  # (3,) shares of a usual stance's time, strongest force [m/s^2]
@@ -77,7 +77,7 @@ def _run_tables(character: Character, t: RunTuning) -> _RunTables:
     sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
     return _RunTables(
         g, sole, np.array([t.first_pressure, t.last_pressure]),
-        t.width * unit, np.array([t.least_lead, t.across_lead, t.most_lead]) * unit,
+        t.width * unit, np.array([t.least_lead, t.across_lead, t.most_lead, t.crossing]) * unit,
         np.array([t.height_weight / unit**2, t.speed_weight / rate**2, t.size_weight / g**2, t.skew_weight / g**2,
                   t.stance_weight, t.strong_weight / g**2]),
         np.array([t.now_weight / rate**2, t.next_weight / rate**2, t.later_weight / rate**2, t.place_weight / unit**2,
@@ -194,7 +194,8 @@ def _plan(
             reach[0], reach[1] = t.reach[0], t.reach[2]
         else:
             shifts[0], shifts[1] = -half, half
-            reach[0], reach[1] = -t.reach[1], t.reach[1]
+            reach[0] = -t.reach[3] if side < 0.0 else -t.reach[1]  # the other foot lands: no farther across than this
+            reach[1] = t.reach[1] if side < 0.0 else t.reach[3]
             for i in range(3):  # it leaves the left foot to the right
                 ahead = left + i * (flight + steady_time)
                 speeds[i] = (-side if i % 2 == 0 else side) * sway + wish[1] + wish[0] * math.sin(wish[2] * ahead)

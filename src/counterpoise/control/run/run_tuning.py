@@ -66,7 +66,8 @@ class RunTuning:
     shift_weight: float = 3.0  # of a shift of the centre of pressure
     least_lead: float = -0.35  # of a foot that lands, ahead of the CoM
     most_lead: float = 0.5
-    across_lead: float = 0.25
+    across_lead: float = 0.3
+    crossing: float = 0.06  # of a foot that lands on the other side of the CoM
     # the bounce
     height_weight: float = 4.0  # of the height at take-off [leg lengths]
     speed_weight: float = 1.0  # of the vertical speed at take-off [sqrt(leg x g)]
@@ -82,6 +83,7 @@ class RunTuning:
     leave_length: float = 0.93  # [longest leg] at take-off
     lift: float = 0.2  # of the swinging ankle
     lift_pitch: float = 0.9  # [rad] of the swinging foot, heel up
+    gap: float = 0.13  # across, between the ankle of a foot that passes and that of the stance foot
     swing_ramp: float = 0.28  # share of a swing in which the foot gains its speed, and in which it loses it
     aside: float = 0.06  # by which the swinging foot passes the other leg farther out
     land_pitch: float = 0.0  # [rad] of a foot that lands
