@@ -26,7 +26,8 @@ def choose_footholds(
     `now` is x, x'; `pressure` p0, p1 of the present stance; `here` its map and `steady` that of the next stances;
     `flights` the times of the next two flights; `speeds` (3,) those wished for at take-off; `leads` (2,); `sole` first
     and last centre of pressure from a foot; `shifts` the least and largest shift; `reach` the least and largest lead
-    of the next foot; `added` (3, 2) what the rest of this stance and what the next two add to place and speed; `weights` (5,) are w0, w1, w2, wu, wd.
+    of the next foot; `added` (3, 2) what the rest of this stance and what the next two add to place and speed beyond
+    the model; `weights` (5,) are w0, w1, w2, wu, wd.
     """
     # columns: constant, d, u1, u2
     x0, v0 = np.zeros(4), np.zeros(4)

@@ -44,8 +44,7 @@ def stance_map(
             _stiffness(bump, T, u0, z, rate, g, sm),
             _stiffness(bump, T, u0, z, rate, g, s1),
         )
-        parts = added.shape[1]
-        part = min(int((u0 + (1.0 - u0) * sm) * parts), parts - 1)
+        along, across = _mean(added[0], u0, s0, s1), side * _mean(added[1], u0, s0, s1)
         for c in range(6):
             p0 = pm = p1 = 0.0
             if c == 2:
@@ -54,9 +53,9 @@ def stance_map(
                 p0, pm, p1 = s0, sm, s1
             a = 0.0
             if c == 4:
-                a = added[0, part]
+                a = along
             elif c == 5:
-                a = side * added[1, part]
+                a = across
             x, v = out[0, c], out[1, c]
             x1, v1 = v, k0 * (x - p0) + a
             x2, v2 = v + 0.5 * h * v1, km * (x + 0.5 * h * x1 - pm) + a
@@ -74,6 +73,17 @@ def _stiffness(bump: Array, T: float, u0: float, z: float, rate: float, g: float
 
 
 @kernel
+def _mean(added: Array, u0: float, s0: float, s1: float) -> float:
+    """Returns the mean of what is added between the shares s0 and s1 of what is left of the stance."""
+    parts = len(added)
+    low, high = (u0 + (1.0 - u0) * s0) * parts, (u0 + (1.0 - u0) * s1) * parts
+    total = 0.0
+    for k in range(parts):
+        total += added[k] * max(min(high, k + 1.0) - max(low, 1.0 * k), 0.0)
+    return total / (high - low)
+
+
+@kernel
 def steady_lead(steady: Array, speed: float, first: float, last: float) -> float:
     """Returns how far ahead of the CoM a foot lands that leaves the speed as it was.
 
@@ -84,6 +94,11 @@ def steady_lead(steady: Array, speed: float, first: float, last: float) -> float
 
 
 @kernel
-def steady_sway(steady: Array, width: float, flight: float) -> float:
-    """Returns the speed towards the other side at take-off, of a run whose footprints are `width` apart [m/s]."""
-    return 0.5 * steady[1, 0] * width / (1.0 + steady[1, 1] + 0.5 * steady[1, 0] * flight)
+def steady_sway(steady: Array, width: float, flight: float, out: Array) -> None:
+    """Fills the sway of a run whose footprints are `width` apart: speed to the left and place of the CoM, from the
+    middle, at the landing of the left foot [m/s, m]. Half a stride later both have changed their sign."""
+    push, shift = 0.5 * width * (steady[1, 2] + steady[1, 3]), 0.5 * width * (steady[0, 2] + steady[0, 3])
+    # speed at take-off: the other way; place at the next landing: on the other side
+    a, b, c, d = steady[1, 1] + 1.0, steady[1, 0], steady[0, 1] - flight, steady[0, 0] + 1.0
+    det = a * d - b * c
+    out[0], out[1] = (b * shift - d * push) / det, (c * push - a * shift) / det

@@ -108,7 +108,7 @@ class Running:
         m = altered(m, left=plan.left, due=due, ahead=ahead, shift=plan.shift, expected=expected)
         m, rate = self._stride_phase(m, plan, shape.stance + shape.flight, body.leg_time, dt)
         m, moves = self._objectives(m, snapshot, seen, plan, rate, body, dt)
-        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed, "ax": float(plan.acceleration[0]), "ay": float(plan.acceleration[1]), "az": float(plan.acceleration[2]), "left": plan.left, "u": (m.time-m.began)/m.duration, "dx": float(plan.shift[0]), "dy": float(plan.shift[1]), "gain": float(m.added[0,0]), "g1": float(m.added[0,1]), "g2": float(m.added[0,2]), "g3": float(m.added[0,3]), "g4": float(m.added[0,4]), "trim": m.trim, "late": m.late, "v0": float(plan.speeds[0]), "v1": float(plan.speeds[1]), "lead": float(plan.foothold[0]-plan.landing_com[0]), "leady": float(plan.foothold[1]-plan.landing_com[1]), "pitch": float(seen.pitch[m.stance]), "hipz": float(seen.hips[0,2]), "low": float(seen.low[1-m.stance]), "kl": float(snapshot.q[body.legs[0].knee_at]),"kr": float(snapshot.q[body.legs[1].knee_at]), "Lz": float(snapshot.momentum[2]), "Ly": float(snapshot.momentum[1]), "fx": float(seen.ankle[1-m.stance][0]-plan.foothold[0]), "fz": float(seen.ankle[1-m.stance][2])}
+        notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed}
         return solve_moves(snapshot, m, moves, dt, notes, t.whole_body)
 
     # -- what is asked -----------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Running:
         """Returns what this tick asks of the body."""
         t, own = self.tuning, run_objectives(snapshot.character, self.tuning)
         posture = Posture(own.cycle, own.walk, body, t.whole_body, Wishes(m.speed, 0.0, m.heading))
-        swung = altered(m, stride=(m.stride + t.arm_lead) % 1.0)
+        swung: Any = altered(m, stride=(m.stride + t.arm_lead) % 1.0)
         level: list[Objective] = upper_body(posture, swung, _STILL, 0.0, rate, snapshot)[2:]  # without CoM and hips
         p = len(snapshot.contact_position)
         held, share, feet = np.zeros(p, bool), np.zeros(p), list(m.feet)

@@ -22,9 +22,7 @@ LIFTED = 0.01  # [leg lengths] a stance foot that is higher than this has left t
 STEADY = 0.03  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
 
 
-def next_run_phase(
-    m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t: RunTuning
-) -> RunMemory:
+def next_run_phase(m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t: RunTuning) -> RunMemory:
     """Returns the memory with the phase of this tick."""
     assert m.time is not None
     body = walking_body(character)
@@ -50,9 +48,7 @@ def _leave(m: RunMemory, seen: SeenBody) -> RunMemory:
     return altered(m, swings=(swings[0], swings[1]))
 
 
-def _land(
-    m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t: RunTuning
-) -> RunMemory:
+def _land(m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t: RunTuning) -> RunMemory:
     """The other foot has landed."""
     assert m.time is not None
     body = walking_body(character)

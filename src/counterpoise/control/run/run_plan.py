@@ -87,7 +87,7 @@ def _run_tables(character: Character, t: RunTuning) -> _RunTables:
 
 
 def run_shape(speed: float, ahead: float, character: Character, t: RunTuning) -> RunShape:
-    """Returns the step at a speed [m/s], as people take it. `ahead` [m] is how far ahead of the CoM a foot will land."""
+    """Returns the step at a speed [m/s], as people take it. The next foot lands `ahead` of the CoM [m]."""
     body = walking_body(character)
     share = min(max(speed / body.leg_speed, t.slowest), t.fastest) - 1.0
     whole = (t.step_time + t.step_time_slope * share) * body.leg_time
@@ -120,8 +120,8 @@ def plan_run(
     flying = m.phase == "flight"
     times = np.array([m.time - m.began, m.duration, *shape, m.landing, m.late])
     found = _plan(
-        m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, m.added, seen.com,
-        seen.velocity, seen.flat[m.stance], _run_tables(character, t),
+        m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, m.added,
+        seen.com, seen.velocity, seen.flat[m.stance], _run_tables(character, t),
     )  # fmt: skip
     return RunPlan(
         found[0:3], found[3:5], found[5:7], float(found[7]), float(found[8]), found[9:11], float(found[11]),
@@ -136,9 +136,8 @@ def _plan(
 ) -> Array:  # fmt: skip
     """Returns the numbers of a RunPlan, (20,).
 
-    `times` are the time since the landing, this stance's duration, those of a steady stance and flight, the
-    heights of landing and take-off, the height at which the next foot can reach its place, the height of the landing that ends a flight under way, and
-    by how much feet land late.
+    `times` are the time since the landing and this stance's duration, the five numbers of a RunShape, the height of the
+    landing that ends a flight under way, and by how much feet land late.
     """
     g, landing, takeoff = t.g, times[4], times[5]
     gone, duration, steady_time, steady_flight = times[0], times[1], times[2], times[3]
@@ -178,7 +177,8 @@ def _plan(
     place = np.array([c * dx + s * dy, c * dy - s * dx])
     speed = np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0]])
     flights = np.array([max(flight + times[8], 0.0), max(steady_flight + times[8], 0.0)])
-    sway = steady_sway(steady, t.width, steady_flight)
+    sway = np.empty(2)
+    steady_sway(steady, t.width, steady_flight, sway)
     found = np.empty((2, 7))
     for k in range(2):
         axis = ax if k == 0 else ay
@@ -198,10 +198,10 @@ def _plan(
             reach[1] = t.reach[1] if side < 0.0 else t.reach[3]
             for i in range(3):  # it leaves the left foot to the right
                 ahead = left + i * (flight + steady_time)
-                speeds[i] = (-side if i % 2 == 0 else side) * sway + wish[1] + wish[0] * math.sin(wish[2] * ahead)
+                speeds[i] = (-side if i % 2 == 0 else side) * sway[0] + wish[1] + wish[0] * math.sin(wish[2] * ahead)
             for i in range(2):
                 at = -side if i % 2 == 0 else side  # side of the foot that lands
-                leads[i] = at * (0.5 * t.width - 0.5 * sway * steady_flight)
+                leads[i] = at * (0.5 * t.width - sway[1])
                 leads[i] += wish[1] * (1.0 - steady[1, 1]) / (steady[1, 2] + steady[1, 3])
                 leads[i] += wish[0] * wish[2] * (steady_time + steady_flight) / (steady[1, 2] + steady[1, 3])
         more = np.empty((3, 2))

@@ -47,7 +47,7 @@ class RunMemory:
     trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for
     added: Array = field(default_factory=lambda: np.zeros((2, PARTS)))  # [m/s^2] to the model's acceleration, measured
     part: int = -1  # of the stance that is being measured
-    missing: Array = field(default_factory=lambda: np.zeros(3))  # (3,) of that part: speeds not explained, time [m/s, s]
+    missing: Array = field(default_factory=lambda: np.zeros(3))  # of that part: speeds not explained, time [m/s, s]
     expected: Array = field(default_factory=lambda: np.zeros(2))  # velocity at this tick by the model, world [m/s]
     last_speed: float | None = None  # [m/s] measured over the last step
     heading: float = 0.0  # [rad] on its way to the one asked for

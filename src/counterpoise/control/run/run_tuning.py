@@ -50,7 +50,7 @@ class RunTuning:
     brake: float = 0.10  # [g] and falls
     catch_up: float = 0.15  # [sqrt(leg x g)] by which the speed of a step may differ from the present one
     turn_rate: float = 0.25  # [rad per leg time] of the heading: 47 degrees a second for a person
-    turn_ramp: float = 0.15  # [rad per leg time^2] by which it grows
+    turn_ramp: float = 0.06  # [rad per leg time^2] by which it grows
     learning: float = 0.3  # share of what a stance adds to the CoM's acceleration beyond the model, learnt in one step
     late_limit: float = 0.2  # by which landings are taken to be late or early, at most
     added_limit: float = 0.5  # [g] of it, at most
