@@ -32,7 +32,7 @@ def hips_acceleration(
     """Returns the vertical acceleration of the hips that is asked for [m/s^2]."""
     assert m.time is not None
     unit, g = body.hips_height, body.leg_speed**2 / body.hips_height
-    top = (1.0 - t.bend(body.legs[0].is_bent) - style.crouch + style.bounce) * unit
+    top = (1.0 - t.bend(body.legs[0].is_bent) - style.crouch + style.bounce) * unit - shape.lower
     leg = body.legs[1 - m.stance]
     c, s = math.cos(m.heading), math.sin(m.heading)
     side = SIGN[1 - m.stance] * body.half_width
@@ -40,7 +40,7 @@ def hips_acceleration(
     out = float(np.hypot(*(plan.foothold - hip)))
     ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
     low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
-    low = min(max(low, top - t.deepest_dip * unit), top - (t.hips_dip + 2.0 * style.bounce) * unit)
+    low = min(max(low, top - shape.dip * unit), top - (t.hips_dip + 2.0 * style.bounce) * unit)
     whole = max(shape.time, 1e-3)
     turn = math.pi * min(m.double / whole, 0.5)
     speed = (top - low) / (0.5 * (1.0 + math.cos(turn))) * math.pi / whole * math.sin(turn)
@@ -56,7 +56,8 @@ def hips_acceleration(
     time = max(time, SHORTEST * body.leg_time)
     wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time
     wanted = min(max(wanted, -t.hips_fall * g), t.hips_rise * g)
-    return max(min(wanted, leg_stop(m, seen, body)), -0.8 * g)
+    slow = (t.hips_speed * body.leg_speed - rate) / (SHORTEST * body.leg_time)  # or it leaves the ground
+    return max(min(wanted, slow, leg_stop(m, seen, body)), -0.8 * g)
 
 
 def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:

@@ -14,6 +14,7 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
+from counterpoise.control.walk.catch_step import catch_step, is_tipping
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
@@ -38,6 +39,7 @@ from counterpoise.quick import altered
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
+DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -61,7 +63,14 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     shape = _shape(m, seen, wishes, cycle, body, t)
-    m = next_phase(m, seen, wishes, shape, body, t)
+    if m.phase in ("stand", "shift"):
+        m = _drifting(m, seen, dt)
+    if m.phase in ("stand", "shift") and is_tipping(snapshot, seen, body, t.tipping):
+        m = altered(m, catches=True, speed=0.0, aside=0.0)
+        shape = _shape(m, seen, wishes, cycle, body, t)
+        m = catch_step(m, seen, shape, snapshot, body, t)
+    else:
+        m = next_phase(m, seen, wishes, shape, body, t)
     own = walk_objectives(character, t)
     posture = Posture(cycle, own, body, t, wishes)
     if m.phase in ("stand", "shift"):
@@ -70,11 +79,31 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     else:
         landing = _landing_heading(m, wishes, shape)
         plan = plan_step(m, seen, shape, landing, character, dt, t)
-        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
+        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
+        if plan.cost > t.catch_cost and not m.catches:
+            m = altered(m, catches=True)
         m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
         cost = plan.cost
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
     return solve_moves(snapshot, m, Moves(levels, held, share), dt, notes, t)
+
+
+def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
+    """Returns the memory of a walker while another law stands: its heading, its capture point."""
+    now = snapshot.time
+    dt = 0.0 if m.time is None else max(now - m.time, 0.0)
+    yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
+    place = seen.com[:2].copy()
+    m = altered(m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool))
+    return _drifting(m, seen, dt)
+
+
+def _drifting(m: WalkMemory, seen: SeenBody, dt: float) -> WalkMemory:
+    """Returns the memory with the velocity of the capture point, smoothed over a few ticks."""
+    if m.capture is None or dt <= 0.0:
+        return altered(m, capture=seen.capture, drift=np.zeros(2))
+    drift = m.drift + DRIFT_SHARE * ((seen.capture - m.capture) / dt - m.drift)
+    return altered(m, capture=seen.capture, drift=drift)
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------
@@ -100,7 +129,8 @@ def follow_wishes(
         most = t.fastest_first * body.leg_speed
         speed, beside = (min(max(t.first_speed * v, -most), most) for v in (asked, aside))
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
-    speed, beside = _ramped(m.speed, asked, g * dt, t), _ramped(m.aside, aside, g * dt, t)
+    quick = t.stop_brake / t.brake if wishes.stays else 1.0
+    speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
     most = min(t.turn_rate / clock, math.sqrt(2.0 * t.turn_ramp / clock**2 * abs(away)))  # so that it ends in time
     change = t.turn_ramp / clock**2 * dt
     turn = min(max(math.copysign(most, away), m.turn - change), m.turn + change)
@@ -127,8 +157,10 @@ def _shape(
     speed = m.speed + (m.trim if asked != 0.0 else 0.0)
     c, s = math.cos(m.heading), math.sin(m.heading)
     way = c * float(seen.velocity[0]) + s * float(seen.velocity[1])
-    real = way if abs(asked) < abs(m.speed) or asked == 0.0 else 0.0
-    shape = step_shape(speed, real, wishes, cycle.style, body, t)
+    real = way if abs(asked) < abs(m.speed) else 0.0
+    if asked == 0.0:
+        real = math.hypot(float(seen.velocity[0]), float(seen.velocity[1]))
+    shape = step_shape(speed, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
     limp = cycle.style.limp * SIGN[m.stance]
     if limp:
         shape = shape._replace(time=shape.time * (1.0 + limp))
@@ -185,7 +217,7 @@ def _step(
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
-        goal = swing_goal(m, seen, plan, landing, strike, lift, late, body, t)
+        goal = swing_goal(m, seen, plan, landing, strike, lift, late, shape.catches, body, t)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         level.append(own.swing_turn[i].aimed(**foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate)))
