@@ -64,7 +64,7 @@ def swing_goal(
     def height(u: float) -> float:
         arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
         low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
-        return _ankle_above(leg, pitch(u)) + arch + low
+        return ankle_above(leg, pitch(u)) + arch + low
 
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
@@ -106,7 +106,7 @@ def _around(
     return stance + np.array([c * x - s * y, s * x + c * y])
 
 
-def _ankle_above(leg: WalkingLeg, pitch: float) -> float:
+def ankle_above(leg: WalkingLeg, pitch: float) -> float:
     """Returns the height of the ankle over the lowest of heel and ball at a pitch [m]; the sole's edges are round."""
     r = ROUNDING * leg.ankle_height
     c, s = (leg.ankle_height - r) * math.cos(pitch), math.sin(pitch)

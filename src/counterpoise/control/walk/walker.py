@@ -54,13 +54,13 @@ class Moves(NamedTuple):
 def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: GaitCycle, t: WalkTuning) -> Action:
     """Returns the torques of one tick and what it leaves for the next."""
     if memory.phase == "fallen":
-        return _limp(snapshot, memory)
+        return go_limp(snapshot, memory)
     character = snapshot.character
     body = walking_body(character)
     seen = see(snapshot, body)
-    cause = _fall(seen, snapshot, body, t)
+    cause = cause_of_fall(seen, snapshot, body, t)
     if cause:
-        return _limp(snapshot, altered(memory, phase="fallen", cause=cause))
+        return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
@@ -85,7 +85,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
         cost = plan.cost
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
-    return _solve(snapshot, m, Moves(levels, held, share), dt, notes, t)
+    return solve_moves(snapshot, m, Moves(levels, held, share), dt, notes, t)
 
 
 def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
@@ -249,7 +249,8 @@ def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tup
 # -- solving ----------------------------------------------------------------------------------------------------------
 
 
-def _solve(snapshot: Snapshot, m: WalkMemory, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning) -> Action:
+def solve_moves(snapshot: Snapshot, m: Any, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning) -> Action:
+    """Returns the torques of one tick. `m` is the memory of a walk or of a run."""
     places, held = snapshot.contact_position, moves.held
     body = walking_body(snapshot.character)
     planted = places.copy()
@@ -274,13 +275,14 @@ def _solve(snapshot: Snapshot, m: WalkMemory, moves: Moves, dt: float, notes: di
     return Action(torque, after, {**solution.notes(), **notes})
 
 
-def _limp(snapshot: Snapshot, memory: WalkMemory) -> Action:
+def go_limp(snapshot: Snapshot, memory: Any) -> Action:
+    """Returns the action of a body that has fallen."""
     notes = {"status": "fallen", "phase": "fallen", "cause": memory.cause}
     return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
 
 
-def _fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
-    """Returns why the walk is over; empty where it is not."""
+def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
+    """Returns why a walk or a run is over; empty where it is not."""
     height = float(seen.hips[0, 2]) - min(float(seen.low.min()), 0.0)
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"

@@ -1,0 +1,3 @@
+"""Running: a bouncing point mass plans the steps, the whole body follows."""
+
+from __future__ import annotations
