@@ -22,7 +22,7 @@ from counterpoise.control.run.run_phase import measure_added, next_run_phase
 from counterpoise.control.run.run_plan import RunPlan, plan_run, run_shape
 from counterpoise.control.run.run_state import RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
-from counterpoise.control.walk.posture import Posture, upper_body
+from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.turns import foot_turn
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
@@ -188,7 +188,7 @@ class Running:
     ) -> tuple[RunMemory, Moves]:
         """Returns what this tick asks of the body."""
         t, own = self.tuning, run_objectives(snapshot.character, self.tuning)
-        posture = Posture(own.cycle, own.walk, body, t.whole_body, Wishes(m.speed, 0.0, m.heading))
+        posture = WalkPosture(own.cycle, own.walk, body, t.whole_body, Wishes(m.speed, 0.0, m.heading))
         swung: Any = altered(m, stride=(m.stride + t.arm_lead) % 1.0)
         level: list[Objective] = upper_body(posture, swung, _STILL, 0.0, rate, snapshot)[2:]  # without CoM and hips
         p = len(snapshot.contact_position)

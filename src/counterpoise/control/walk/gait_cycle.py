@@ -32,7 +32,7 @@ ELBOW_STEP, ELBOW_STEPS = math.radians(10.0), 11  # by which they are bent, and 
 
 @dataclass(frozen=True, eq=False)
 class GaitCycle:
-    """WalkPosture by phase. `waves` holds the means, then cosines and sines of rising order."""
+    """Posture by phase. `waves` holds the means, then cosines and sines of rising order."""
 
     character: Character
     waves: Array  # (1 + 2 order, nv - root + 6)
