@@ -19,12 +19,15 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
+from counterpoise.control.locomotion.gait_change import RUN_FROM, can_run, can_walk, walk_after
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.locomotion.steering import steer, way_of
+from counterpoise.control.run.run import Running
+from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.stand import Stand, StandMemory
 from counterpoise.control.walk.catch_step import is_tipping
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
-from counterpoise.control.walk.seen import see
+from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.styles import WalkStyle, style_of
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
@@ -40,7 +43,7 @@ NOT_NEGATIVE = ("foot_height", "arm_swing")
 
 @dataclass(frozen=True, eq=False)
 class Locomotion:
-    """Stands, walks in every direction, turns, and steps to catch itself when it is pushed.
+    """Stands, walks in every direction, runs, turns, and steps to catch itself when it is pushed.
 
     Every number may be a function of time [s], and may be changed in a `Session` while it goes. `speed` is that along
     the heading, negative for backward; a pair is (forward, left). With `to` it goes to a place, along several places,
@@ -50,7 +53,7 @@ class Locomotion:
 
     speed: Live | tuple[Live, Live] | None = None  # [m/s]; None: 0, or the usual speed where there is a place to go to
     heading: Live = 0.0  # [rad] that it faces, from x towards y
-    gait: Literal["auto", "walk"] = "auto"
+    gait: Literal["auto", "walk", "run"] = "auto"  # auto: it runs where it cannot walk so fast
     step_length: Live | None = None  # [m]
     step_time: Live | None = None  # [s]
     width: Live | None = None  # [m] between the ankles
@@ -62,6 +65,7 @@ class Locomotion:
     to: ArrayLike | Callable[[float], ArrayLike] | None = None  # (2,) a place or (n, 2) a way [m]
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
+    running: RunTuning = field(default_factory=RunTuning)
 
     def __post_init__(self) -> None:
         for name in ("heading", "lean", *POSITIVE, *NOT_NEGATIVE):
@@ -78,8 +82,8 @@ class Locomotion:
                 _check_number("Locomotion.speed", value)
         if isinstance(self.speed, tuple) and len(self.speed) != 2:
             raise BadValue(f"Locomotion.speed is a number or a pair (forward, left) [m/s]; got {self.speed!r}")
-        if self.gait not in ("auto", "walk"):
-            raise BadValue(f"Locomotion.gait is 'auto' or 'walk'; got {self.gait!r}")
+        if self.gait not in ("auto", "walk", "run"):
+            raise BadValue(f"Locomotion.gait is 'auto', 'walk' or 'run'; got {self.gait!r}")
         if not self.rate > 0.0:
             raise BadValue(f"a controller's rate is positive [Hz]; got {self.rate!r}")
         if self.to is not None and not callable(self.to):
@@ -131,6 +135,8 @@ class Locomotion:
             phase = "fallen" if action.memory.fallen else "stand"
             notes = {**action.notes, "phase": phase, "steps": float(memory.walk.steps), "cost": 0.0}
             return Action(action.torque, replace(memory, stand=action.memory), notes)
+        if memory.doing == "run" or (self._runs(wishes, body) and can_run(walk, seen, body)):
+            return self._run(snapshot, memory, wishes, seen, body)
         style = self._style()
         cycle = style if isinstance(style, GaitCycle) else made_cycle(character, style_of(style))
         action = walk_tick(snapshot, memory.walk, wishes, cycle, self.tuning)
@@ -142,6 +148,28 @@ class Locomotion:
         ):
             stand = StandMemory(time=snapshot.time, torque=action.torque, solver=action.memory.solver)
             after = replace(after, doing="stand", stand=stand)
+        return Action(action.torque, after, action.notes)
+
+    def _runs(self, wishes: Wishes, body: WalkingBody) -> bool:
+        """Returns whether what is asked for is a run."""
+        return self.gait == "run" or (self.gait == "auto" and wishes.speed > RUN_FROM * body.leg_speed)
+
+    def _run(
+        self, snapshot: Snapshot, memory: LocomotionMemory, wishes: Wishes, seen: SeenBody, body: WalkingBody
+    ) -> Action:
+        """Runs, or hands the body over to a walk."""
+        slow = memory.doing == "run" and not self._runs(wishes, body)
+        if slow and can_walk(memory.run, seen, body, self.tuning.fastest):
+            walk = walk_after(memory.run, seen, snapshot.time, body)
+            return self.act(snapshot, replace(memory, doing="step", walk=walk))
+        low, high = (share * body.leg_speed for share in (self.running.slowest, self.running.fastest))
+        running = Running(min(max(wishes.speed, low), high), wishes.heading, self.rate, self.running)
+        run = memory.run
+        if memory.doing != "run":
+            run = running.take_over(snapshot.character, snapshot, self, memory.walk)
+        action = running.act(snapshot, run)
+        walk = altered(memory.walk, heading=action.memory.heading, time=snapshot.time)
+        after = replace(memory, doing="run", run=action.memory, walk=walk)
         return Action(action.torque, after, action.notes)
 
     # -- what is asked -----------------------------------------------------------------------------------------------

@@ -1,0 +1,48 @@
+"""From a walk to a run and back: when one can take over from the other, and with which memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterpoise.control.run.run_state import RunMemory
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import WalkingBody
+
+RUN_FROM = 0.62  # [sqrt(leg x g)] speeds above this are run: 1.9 m/s for a person
+TAKE_OFF = 0.45  # [sqrt(leg x g)] of the walk from which a run begins
+SWUNG = (0.35, 0.75)  # shares of single support between which a run takes over
+STANCE = (0.25, 0.6)  # shares of a stance between which a walk takes over
+LEFT = 0.7  # [leg times] until the first step of that walk lands
+USUAL_STEPS = 3  # it goes on as a walk that is under way
+
+
+def can_run(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> bool:
+    """Returns whether a run can take over now: in single support of a quick walk."""
+    if m.phase != "single" or m.time is None or m.catches:
+        return False
+    swung = m.time - m.lifted
+    share = swung / max(swung + m.left, 1e-3)
+    quick = float(np.hypot(*seen.velocity[:2])) > TAKE_OFF * body.leg_speed
+    return quick and SWUNG[0] <= share <= SWUNG[1]
+
+
+def can_walk(m: RunMemory, seen: SeenBody, body: WalkingBody, fastest: float) -> bool:
+    """Returns whether a walk can take over now: one foot on the ground, and slow enough. `fastest` [sqrt(leg x g)]."""
+    if m.phase != "stance" or m.time is None:
+        return False
+    speed = float(np.hypot(*seen.velocity[:2]))
+    return STANCE[0] <= (m.time - m.began) / m.duration <= STANCE[1] and speed <= fastest * body.leg_speed
+
+
+def walk_after(m: RunMemory, seen: SeenBody, now: float, body: WalkingBody) -> WalkMemory:
+    """Returns the memory of a walk in single support that continues a run in stance: its first steps catch the body."""
+    other = m.swings[1 - m.stance]
+    place = seen.com[:2].copy()
+    lifted = max(other.lifted, now - LEFT * body.leg_time)
+    return WalkMemory(
+        time=m.time, phase="single", stance=m.stance, began=lifted, lifted=lifted, double=0.0, lift_pitch=other.pitch,
+        feet=m.feet, pressure=seen.flat[m.stance].copy(), foothold=place, left=LEFT * body.leg_time, planted=m.planted,
+        held=m.held, speed=m.speed, turn=m.turn, heading=m.heading, line=place, started=place, stride=m.stride,
+        steps=USUAL_STEPS, solver=m.solver, torque=m.torque, catches=True,
+    )  # fmt: skip
