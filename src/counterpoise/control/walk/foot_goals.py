@@ -9,6 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.ground_line import GroundLine
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
@@ -34,6 +35,7 @@ class SwingGoal(NamedTuple):
     acceleration: Array  # (3,) of the ankle [m/s^2]
     pitch: float  # [rad]
     pitch_rate: float  # [rad/s]
+    roll: float  # [rad]
 
 
 def swing_goal(
@@ -55,6 +57,7 @@ def swing_goal(
     time = max(left - EARLY * clock, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
+    line = GroundLine(m.left_ground, plan.ground, m.heading, place, speed)
 
     def pitch(u: float) -> float:
         return m.lift_pitch * (1.0 - smooth_step(u / 0.6)) - strike * smooth_step((u - 0.55) / 0.4)
@@ -62,11 +65,11 @@ def swing_goal(
     def height(u: float) -> float:
         arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
         low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
-        return _ankle_above(leg, pitch(u)) + arch + low
+        return _ankle_above(leg, pitch(u)) + arch + low + line.height(u)
 
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
-    rate = (height(after) - height(before)) / ((after - before) * whole)
+    rate = (height(after) - height(before)) / ((after - before) * whole) + line.climb(u)
     if left > t.least_left * clock * 1.5:
         wanted = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
         acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
@@ -74,7 +77,8 @@ def swing_goal(
         acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - speed[2])
     largest = t.foot_limit * g
     np.clip(acceleration, -largest, largest, out=acceleration)
-    return SwingGoal(acceleration, pitch(u), (pitch(after) - pitch(before)) / ((after - before) * whole))
+    turn = (pitch(after) - pitch(before)) / ((after - before) * whole)
+    return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u))
 
 
 def _ankle_above(leg: WalkingLeg, pitch: float) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.foot_goals import rolling_pitch
+from counterpoise.control.walk.planes import foot_angles
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
@@ -39,12 +40,13 @@ def planted_foot(
     leg, foot, clock = body.legs[i], m.feet[i], body.leg_time
     assert m.time is not None
     yaw, pitch = float(seen.yaw[i]), float(seen.pitch[i])
+    lies, side = foot_angles(seen.ground[i], yaw)
     extra: list[Objective] = []
     held[leg.points] = True
     share[leg.points] = min(max((m.time - foot.landed) / (t.force_rise * clock), 0.05), 1.0)
     rear = m.phase == "double" and i != m.stance
     if foot.on_heel:
-        flat = snapshot.contact_position[leg.ball, 2].max() < FLAT * body.hips_height
+        flat = seen.over[leg.ball].max() < FLAT * body.hips_height
         if flat or m.time - foot.landed > LONGEST_FLAT * clock:
             foot = foot._replace(on_heel=False, flat=m.time)
         else:
@@ -53,7 +55,7 @@ def planted_foot(
             rate = -foot.landing_pitch * 6.0 * u * (1.0 - u) / (t.flat_time * clock) if u < 1.0 else 0.0
             held[leg.ball] = held[leg.toes] = False
             share[leg.ball] = share[leg.toes] = 0.0
-            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate)))
+            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, lies + goal, rate, side)))
             return foot._replace(goal_pitch=goal), extra
     front = min(max((m.time - foot.flat) / (FRONT_TIME * clock), 0.1), 1.0)
     share[leg.ball] *= front
@@ -64,7 +66,7 @@ def planted_foot(
         length += (t.leave_length - length) * smooth_step(gone / max(gone + plan.double_left, 0.1 * clock))
     goal = -1.0
     if (rear or m.phase == "single") and m.speed > t.stop_speed * body.leg_speed:
-        goal = min(rolling_pitch(snapshot, seen, i, length * leg.longest, body), LARGEST_PITCH)
+        goal = min(rolling_pitch(snapshot, seen, i, length * leg.longest, body) - lies, LARGEST_PITCH)
     sole = leg.front_at - leg.heel_at
     along = (m.pressure - seen.flat[i]) @ np.array([math.cos(yaw), math.sin(yaw)])
     past = along > leg.heel_at + t.release * sole
@@ -80,8 +82,9 @@ def planted_foot(
         share[leg.heel] *= 1.0 - released
         toes = own.toes[i]
         if toes is not None:
-            extra.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, 0.0, 0.0)))
-        extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate), weight=t.roll_weight * released))
+            extra.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, lies, 0.0, side)))
+        turn = foot_turn(leg.turn, yaw, lies + goal, rate, side)
+        extra.append(own.roll[i].aimed(**turn, weight=t.roll_weight * released))
         foot = foot._replace(released=released, goal_pitch=goal)
     else:
         foot = foot._replace(goal_pitch=pitch)

@@ -47,7 +47,7 @@ def next_phase(
             return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
         return m
     swung = now - m.lifted
-    low = seen.low[1 - m.stance] < TOUCH * body.hips_height
+    low = seen.low[1 - m.stance] < TOUCH * body.hips_height or seen.bears[1 - m.stance]
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
         return _land(m, seen, asked, shape, body, t)

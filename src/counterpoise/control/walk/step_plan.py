@@ -10,6 +10,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
+from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.stepping import (
     capture_after,
@@ -25,6 +26,7 @@ from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
+ANYWHERE = np.full(2, np.nan)
 LEAST_REACH = 0.3  # [leg lengths] of a foot that lands ahead of its hip
 BALL_SHARE = 1.0  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
 
@@ -39,6 +41,7 @@ class StepPlan(NamedTuple):
     reference: Array  # (2,) of the centre of pressure now
     pressure: Array  # (2,) the centre of pressure now, with feedback
     cost: float
+    ground: Array = FLAT_GROUND[0]  # (5,) plane under the foothold
 
 
 class _PlanTables(NamedTuple):
@@ -95,9 +98,13 @@ def _leg_reach(body: WalkingBody, t: WalkTuning) -> float:
 
 
 def plan_step(
-    m: WalkMemory, seen: SeenBody, shape: StepShape, sideways: float, character: Character, dt: float, t: WalkTuning
-) -> StepPlan:
-    """Returns the plan of a step that is under way. `sideways` [m] is how far it goes to the left."""
+    m: WalkMemory, seen: SeenBody, shape: StepShape, sideways: float, character: Character, dt: float, t: WalkTuning,
+    place: Array = ANYWHERE,
+) -> StepPlan:  # fmt: skip
+    """Returns the plan of a step that is under way. `sideways` [m] is how far it goes to the left.
+
+    `place` (2,) is where the foot must land; NaN: where it is best.
+    """
     assert m.time is not None
     swing = 1 - m.stance
     times = np.array([m.time - m.began, m.time - m.lifted, m.left, m.double, dt])
@@ -105,7 +112,7 @@ def plan_step(
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading,
         float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        m.pressure, _plan_tables(character, t),
+        m.pressure, place, _plan_tables(character, t),
     )  # fmt: skip
     return StepPlan(float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]))
 
@@ -113,11 +120,11 @@ def plan_step(
 @kernel
 def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
-    capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, t: _PlanTables,
+    capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, pin: Array, t: _PlanTables,
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (11,).
 
-    `times` are those since the step began and since the foot left, the time left at the last tick, the double
+    `pin` (2,) is where the foot must land, or NaN. `times` are those since the step began and since the foot left, the time left at the last tick, the double
     support's and the tick's. `wish` is length, time, double support, width and way to the left of the step.
     """
     gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
@@ -166,6 +173,13 @@ def _plan(
         [place[0], place[1], end[0] - place[0], end[1] - place[1], sign, t.narrowest * width, -t.backward, farthest,
          t.widest * width]
     )  # fmt: skip
+    if not math.isnan(pin[0]):
+        fixed = np.empty(2)
+        _seen_from(pin, origin, c, s, fixed)
+        for k in range(2):
+            end[k] += fixed[k] - place[k]
+        goal[0], goal[6], goal[7] = fixed[0], fixed[0], fixed[0]
+        goal[1], goal[5], goal[8] = fixed[1], sign * fixed[1], sign * fixed[1]
     best = np.empty(6)
     choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.weights, best)
     left = best[0]

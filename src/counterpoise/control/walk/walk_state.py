@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Flags
+from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.whole_body import WholeBodyMemory
 
 Phase = Literal["stand", "shift", "double", "single", "fallen"]
@@ -39,6 +40,12 @@ class WalkMemory:
     pressure: Array = field(default_factory=lambda: np.zeros(2))  # reference of the centre of pressure, world [m]
     foothold: Array = field(default_factory=lambda: np.zeros(2))  # where the swinging foot will land, world [m]
     left: float = 0.0  # [s] until it lands
+    ground: Array = field(default_factory=lambda: FLAT_GROUND)  # (2, 5) under each foot, or under its foothold
+    left_ground: Array = field(default_factory=lambda: FLAT_GROUND[0])  # (5,) that the swinging foot left
+    felt: Array = field(default_factory=lambda: np.zeros(3))  # (3,) by which the ground under the stance foot is
+    # higher [m], and steeper along x and y, than the terrain says
+    chosen: Array = field(default_factory=lambda: np.full(2, np.nan))  # (2,) foothold where its sole fits; NaN: any
+    free: Array = field(default_factory=lambda: np.full(2, np.nan))  # (2,) where the pendulum wanted it then
     planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
     held: Flags = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
     speed: float = 0.0  # [m/s] on its way to the one asked for

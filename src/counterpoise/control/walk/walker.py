@@ -17,12 +17,20 @@ from counterpoise.control.standing_body import limp_torque
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
+from counterpoise.control.walk.planes import put_on_planes, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import Posture, upper_body
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.standing_feet import stand_still
-from counterpoise.control.walk.step_plan import StepPlan, plan_step
+from counterpoise.control.walk.seen_ground import (
+    feel_feet,
+    foot_of_points,
+    ground_under_feet,
+    plan_on_ground,
+    slower_speed,
+)
+from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.turns import foot_turn
@@ -54,25 +62,33 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         return _limp(snapshot, memory)
     character = snapshot.character
     body = walking_body(character)
-    seen = see(snapshot, body)
+    if memory.time is None and wishes.terrain is not None:
+        memory = altered(memory, ground=ground_under_feet(snapshot, wishes.terrain))
+    seen = see(snapshot, body, memory.ground)
     cause = _fall(seen, snapshot, body, t)
     if cause:
         return _limp(snapshot, altered(memory, phase="fallen", cause=cause))
+    if wishes.terrain is not None and memory.time is not None:
+        wishes = wishes._replace(speed=slower_speed(wishes.speed, memory, seen, wishes.terrain, body))
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     shape = _shape(m, seen, wishes, cycle, body, t)
-    m = next_phase(m, seen, wishes.speed, shape, body, t)
+    m = feel_feet(next_phase(m, seen, wishes.speed, shape, body, t), memory, snapshot, seen, wishes.terrain, dt)
     own = walk_objectives(character, t)
     posture = Posture(cycle, own, body, t, wishes)
     if m.phase in ("stand", "shift"):
         m, levels, held, share = stand_still(m, snapshot, seen, shape, posture)
         cost = 0.0
     else:
-        plan = plan_step(m, seen, shape, _sideways(m, seen, body, t), character, dt, t)
+        sideways = _sideways(m, seen, body, t)
+        m, plan = plan_on_ground(m, seen, shape, sideways, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
+        if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
+            rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
+            m = altered(m, ground=np.array(rows))
         m, levels, held, share = _step(m, snapshot, seen, plan, shape, posture, dt)
         cost = plan.cost
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
-    return _solve(snapshot, m, Moves(levels, held, share), dt, notes, t)
+    return _solve(snapshot, m, seen, Moves(levels, held, share), dt, notes, t)
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------
@@ -149,7 +165,8 @@ def _step(
         goal = swing_goal(m, seen, plan, strike, lift, late, body, t)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
-        level.append(own.swing_turn[i].aimed(**foot_turn(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate)))
+        turn = foot_turn(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate, goal.roll)
+        level.append(own.swing_turn[i].aimed(**turn))
     m = altered(m, feet=(feet[0], feet[1]))
     return m, ((own.contact,), tuple(level)), held, share
 
@@ -178,11 +195,12 @@ def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tup
 # -- solving ----------------------------------------------------------------------------------------------------------
 
 
-def _solve(snapshot: Snapshot, m: WalkMemory, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning) -> Action:
+def _solve(
+    snapshot: Snapshot, m: WalkMemory, seen: SeenBody, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning
+) -> Action:
     places, held = snapshot.contact_position, moves.held
     body = walking_body(snapshot.character)
     planted = places.copy()
-    planted[:, 2] = 0.0
     if len(m.held) == len(held):
         rolling = np.zeros(len(held), bool)
         for i, foot in enumerate(m.feet):
@@ -190,9 +208,14 @@ def _solve(snapshot: Snapshot, m: WalkMemory, moves: Moves, dt: float, notes: di
                 rolling[body.legs[i].points] = True
         stay = m.held & held & ~rolling
         planted[stay] = m.planted[stay]
-    share = np.where(places[:, 2] < TOUCHING * body.hips_height, moves.share, 0.0)
+    put_on_planes(planted, m.ground, foot_of_points(snapshot.character))
+    share = np.where(seen.over < TOUCHING * body.hips_height, moves.share, 0.0)
     footing = Footing(friction=t.friction, strength=t.force_limit)
-    stance = make_stance(snapshot, held, share, planted, footing=footing)
+    surfaces = None
+    if m.ground.any():
+        under = [surface_of(plane) for plane in m.ground]
+        surfaces = [under[i] for i in foot_of_points(snapshot.character)]
+    stance = make_stance(snapshot, held, share, planted, surfaces=surfaces, footing=footing)
     solver = WholeBodyTuning(rank=t.rank, force_weight=t.force_weight)
     solution = solve_whole_body(snapshot, moves.levels, tuning=solver, memory=m.solver, stance=stance)
     torque = solution.torque
@@ -210,7 +233,7 @@ def _limp(snapshot: Snapshot, memory: WalkMemory) -> Action:
 
 def _fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
     """Returns why the walk is over; empty where it is not."""
-    height = float(seen.hips[0, 2]) - min(float(seen.low.min()), 0.0)
+    height = float(seen.hips[0, 2]) - (float(seen.base.min()) + min(float(seen.low.min()), 0.0))
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""

@@ -10,6 +10,7 @@ from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walking_body import WalkingBody
 from counterpoise.errors import BadValue
+from counterpoise.terrain import Terrain
 
 Live = float | Callable[[float], float]  # a number, or a function of time [s]
 WIDEST_STANCE = 1.15  # [distances of the hips] a wider neutral pose counts as this
@@ -25,6 +26,7 @@ class Wishes(NamedTuple):
     time: float | None = None  # [s] of a step
     height: float | None = None  # [m] by which the sole of the swinging foot rises
     lean: float = 0.0  # [rad] of the trunk forward
+    terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
 
 
 def live_value(given: Live | None, time: float) -> float | None:

@@ -1,0 +1,251 @@
+"""What a walker makes of the ground that it sees and feels: planes under its feet, the next foothold, its speed.
+
+Where the ground that is felt is not the one that is seen, the difference is expected at the next foothold as well.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.footholds import find_foothold
+from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, plane_at, sole_plane
+from counterpoise.control.walk.seen import SeenBody, see
+from counterpoise.control.walk.step_plan import StepPlan, plan_step
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
+from counterpoise.control.walk.wishes import StepShape
+from counterpoise.kernels import kernel
+from counterpoise.objectives.obstacles import Obstacles
+from counterpoise.quick import altered
+from counterpoise.terrain import Terrain
+
+BEARS = 0.015  # [body weights] on a point that bears
+OFF_HEEL = 0.012  # [m] from its plane of a bearing point of a foot on its heel: the ground is elsewhere
+OFF_SOLE = 0.007  # [m] the same of a sole
+LEANING = 0.06  # [rad] a foot whose pitch is larger does not tell the slope of the ground
+FREE_SWING = 0.4  # [leg times] after a foot has left, within which its toes may still touch the ground
+LATE = 0.05  # [leg times] after which a foot that has landed bears; or the ground is lower
+SINK_SPEED = 0.12  # [sqrt(leg x g)] with which such a foot is put down farther
+DEEPEST_SINK = 0.15  # [leg lengths] of it
+FELT_SLOPE = 0.6  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
+LARGEST_FELT = 0.5  # slope
+LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
+SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
+HIGHEST, DEEPEST = 0.62, 1.2  # [leg lengths] of a step up, and of a step down
+RIM = 0.36  # [ankle heights] that a foot's body reaches beyond its points
+LOOK_AHEAD, LOOK_STEP = 1.7, 0.1  # [leg lengths] that it looks ahead for steps, and between two looks
+GAP_WIDTH = 0.8  # [leg lengths] ground that comes back within this is a gap, not a step
+# A higher step takes longer: the foot must rise before it goes forward, and the hips go up on one leg that starts bent.
+RISES = np.array([0.045, 0.10, 0.18, 0.32, 0.55, 1.1])  # [leg lengths] of a step up or down, to ...
+SPEEDS = np.array([0.60, 0.33, 0.19, 0.13, 0.10, 0.10])  # [sqrt(leg x g)] ... the speed with which it is taken
+SLOPES = np.array([0.10, 0.30, 0.60])  # of a hill, to ...
+SLOPE_SPEEDS = np.array([0.60, 0.30, 0.15])  # [sqrt(leg x g)] ... the speed on it
+
+
+@kept_with_character
+def _soles(character: Character) -> Array:
+    """Returns heel, ball and front, ahead of the ankle, and half width of both feet, (2, 4) [m]."""
+    body = walking_body(character)
+    return np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
+
+
+@kept_with_character
+def foot_of_points(character: Character) -> Ints:
+    """Returns (p,): 0 for contact points of the left foot, 1 for those of the right one."""
+    out = np.zeros(len(character.contact_points), np.int64)
+    out[walking_body(character).legs[1].points] = 1
+    return out
+
+
+def ground_under_feet(snapshot: Snapshot, terrain: Terrain) -> Array:
+    """Returns the planes of a terrain under both feet, (2, 5)."""
+    seen = see(snapshot, walking_body(snapshot.character), FLAT_GROUND)
+    out = np.empty((2, 5))
+    for i, sole in enumerate(_soles(snapshot.character)):
+        sole_plane(seen.ankle[i, 0], seen.ankle[i, 1], float(seen.yaw[i]), sole, terrain.obstacles, out[i])
+    return out
+
+
+def slower_speed(asked: float, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody) -> float:
+    """Returns the speed asked for, or the lower one with which the steps ahead can be taken [m/s]."""
+    unit = body.hips_height
+    x, y = seen.flat[m.stance].tolist()
+    rise, slope = _steps_ahead(
+        x, y, m.heading, LOOK_AHEAD * unit, LOOK_STEP * unit, GAP_WIDTH * unit, terrain.obstacles
+    )
+    most = min(np.interp(rise / unit, RISES, SPEEDS), np.interp(slope, SLOPES, SLOPE_SPEEDS))
+    return min(asked, float(most) * body.leg_speed)
+
+
+@kernel
+def _steps_ahead(
+    x: float, y: float, heading: float, far: float, step: float, gap: float, ground: Obstacles
+) -> tuple[float, float]:
+    """Returns the highest step up or down on the way, and the steepest slope between steps; gaps are left out."""
+    room = np.empty(3)
+    c, s = math.cos(heading), math.sin(heading)
+    count, width = int(far / step) + 4, int(gap / step) + 1
+    z = np.empty(count + width)
+    for k in range(count + width):
+        at = (k - 3) * step
+        z[k] = ground_height(x + c * at, y + s * at, ground, room)
+    rise, slope = 0.0, 0.0
+    for k in range(count - 1):
+        change = abs(z[k + 1] - z[k])
+        for n in range(k + 2, k + 1 + width):
+            change = min(change, abs(z[n] - z[k]))
+        rise = max(rise, change)
+        if k + 4 < count:
+            slope = max(slope, min(abs(z[k + 4] - z[k]) / (4.0 * step), 0.6) if change < 0.6 * step else 0.0)
+    return rise, slope
+
+
+# -- footholds --------------------------------------------------------------------------------------------------------
+
+
+def plan_on_ground(
+    m: WalkMemory, seen: SeenBody, shape: StepShape, sideways: float, terrain: Terrain | None, character: Character,
+    dt: float, t: WalkTuning,
+) -> tuple[WalkMemory, StepPlan]:  # fmt: skip
+    """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
+    plan = plan_step(m, seen, shape, sideways, character, dt, t)
+    if terrain is None:
+        plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
+        return m, plan._replace(ground=plane)
+    plane = np.empty(5)
+    body, soles = walking_body(character), _soles(character)
+    swing = 1 - m.stance
+    if plan.left > LAST_CHOICE * body.leg_time or math.isnan(m.free[0]):
+        if math.isnan(m.free[0]) or float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH:
+            m = _choose(m, seen, shape, plan, terrain, body, soles, t)
+    if not math.isnan(m.chosen[0]):
+        plan = plan_step(m, seen, shape, sideways, character, dt, t, m.chosen)
+    sole_plane(plan.foothold[0], plan.foothold[1], m.heading, soles[swing], terrain.obstacles, plane)
+    return m, plan._replace(ground=_expected(plane, m, seen))
+
+
+def _choose(
+    m: WalkMemory, seen: SeenBody, shape: StepShape, plan: StepPlan, terrain: Terrain, body: WalkingBody,
+    soles: Array, t: WalkTuning,
+) -> WalkMemory:  # fmt: skip
+    """Returns the memory with the foothold that is best now; NaN: where the pendulum wants it."""
+    swing, unit = 1 - m.stance, body.hips_height
+    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    ahead = float((plan.landing_com - seen.flat[m.stance]) @ d) + body.hips_ahead + t.longest_reach * unit * 0.75
+    reach = np.array(
+        [min(t.longest_reach * unit, ahead), t.backward_reach * unit, HIGHEST * unit, DEEPEST * unit,
+         t.narrowest * shape.width]
+    )  # fmt: skip
+    lines = np.array([0.0, 0.0])
+    lines[swing] = SIGN[swing] * shape.width
+    out = np.empty(7)
+    origin = np.array([*seen.flat[m.stance], seen.base[m.stance] - m.felt[0]])
+    found = find_foothold(
+        swing, plan.foothold, origin, m.heading, lines, shape.length, reach, m.chosen, soles,
+        RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
+    )  # fmt: skip
+    moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6
+    return altered(m, free=plan.foothold, chosen=out[:2].copy() if moved else _NOWHERE)
+
+
+def _expected(plane: Array, m: WalkMemory, seen: SeenBody) -> Array:
+    """Returns a plane that is seen, moved by what was felt under the stance foot."""
+    if not m.felt.any():
+        return plane
+    out = plane.copy()
+    away = plane[:2] - seen.flat[m.stance]
+    slope = FELT_SLOPE * m.felt[1:]
+    out[2] += m.felt[0] + float(slope @ away)
+    out[3:] += slope
+    return out
+
+
+# -- what is felt -----------------------------------------------------------------------------------------------------
+
+
+def feel_feet(
+    m: WalkMemory, was: WalkMemory, snapshot: Snapshot, seen: SeenBody, terrain: Terrain | None, dt: float
+) -> WalkMemory:
+    """Returns the memory with the planes under both feet, where they are felt to be. `was` is that of the last tick."""
+    body = walking_body(snapshot.character)
+    if m.phase == "single" and was.phase != "single":
+        i = 1 - m.stance
+        left = np.array([*seen.flat[i], seen.base[i], *seen.ground[i, 3:]])
+        m = altered(m, left_ground=left)
+    if m.stance != was.stance or m.phase != was.phase:
+        m = altered(m, chosen=_NOWHERE, free=_NOWHERE) if m.stance != was.stance else m
+    force = snapshot.contact_force
+    if force is None:
+        return m
+    ground, feet, began, felt = m.ground, list(m.feet), m.began, m.felt
+    least = BEARS * snapshot.character.weight
+    for i, leg in enumerate(body.legs):
+        bearing = leg.points[force[leg.points, 2] > least]
+        if m.phase == "single" and i != m.stance:
+            if len(bearing) and m.time - m.lifted > FREE_SWING * body.leg_time:  # it touches something on its way
+                off = float(seen.over[bearing].max())
+                if off > OFF_HEEL:
+                    felt = felt + np.array([off, 0.0, 0.0])
+            continue
+        foot = m.feet[i]
+        if len(bearing) == 0:
+            late = m.phase == "double" and i == m.stance and m.time - foot.landed > LATE * body.leg_time
+            sunk = float(plane_at(m.ground[i], *seen.flat[i])) - float(seen.ankle[i, 2]) + leg.ankle_height
+            if late and not foot.released and sunk < DEEPEST_SINK * body.hips_height:
+                ground = _moved(ground, i, -SINK_SPEED * body.leg_speed * dt)
+                began += dt
+                feet[i] = foot._replace(landed=m.time - LATE * body.leg_time, flat=m.time)
+            continue
+        if foot.released > 0.0:
+            continue
+        if foot.on_heel and len(np.intersect1d(bearing, leg.ball)) == 0:
+            off = float(seen.over[bearing].min())
+            if abs(off) > OFF_HEEL:
+                ground = _moved(ground, i, off)
+        elif abs(seen.pitch[i]) < LEANING or foot.on_heel:
+            bearing = np.setdiff1d(bearing, leg.toes)
+            if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
+                ground = ground.copy()
+                ground[i] = _sole(snapshot.contact_position, leg.heel, leg.ball, seen.flat[i])
+        if i == m.stance and ground is not m.ground:
+            felt = _surprise(ground[i], seen, i, terrain, snapshot.character)
+    if ground is m.ground and felt is m.felt:
+        return m
+    return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
+
+
+def _moved(ground: Array, i: int, by: float) -> Array:
+    out = ground.copy()
+    out[i, 2] += by
+    return out
+
+
+def _sole(points: Array, heel: Array, ball: Array, place: Array) -> Array:
+    """Returns the plane of a sole, (5,)."""
+    back, front = points[heel].mean(axis=0), points[ball].mean(axis=0)
+    left = points[[heel[0], ball[0]]].mean(axis=0) - points[[heel[1], ball[1]]].mean(axis=0)
+    normal = np.cross(front - back, left)
+    normal = normal if normal[2] > 0.0 else -normal
+    middle = 0.5 * (back + front)
+    slope = np.clip(-normal[:2] / max(normal[2], 1e-3), -LARGEST_FELT, LARGEST_FELT)
+    return np.array([*place, middle[2] + float(slope @ (place - middle[:2])), *slope])
+
+
+def _surprise(plane: Array, seen: SeenBody, i: int, terrain: Terrain | None, character: Character) -> Array:
+    """Returns by how much a plane is higher, and steeper along x and y, than the ground that is seen, (3,)."""
+    told = np.zeros(5)
+    x, y = seen.flat[i].tolist()
+    if terrain is not None:
+        sole_plane(x, y, float(seen.yaw[i]), _soles(character)[i], terrain.obstacles, told)
+    return np.array([plane_at(plane, x, y) - told[2], plane[3] - told[3], plane[4] - told[4]])
+
+
+_NOWHERE = np.full(2, np.nan)
+_NOWHERE.flags.writeable = False
