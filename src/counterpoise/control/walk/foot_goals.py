@@ -39,11 +39,11 @@ class SwingGoal(NamedTuple):
 
 
 def swing_goal(
-    m: WalkMemory, seen: SeenBody, plan: StepPlan, strike: float, lift: float, late: float, body: WalkingBody,
-    t: WalkTuning,
+    m: WalkMemory, seen: SeenBody, plan: StepPlan, landing: float, strike: float, lift: float, late: float,
+    body: WalkingBody, t: WalkTuning,
 ) -> SwingGoal:  # fmt: skip
     """Returns the goal of the swinging foot. Its sole rises by `lift` and stays `late` high until shortly before it
-    lands [m], at a pitch of `strike` [rad] toe up."""
+    lands [m], at a pitch of `strike` [rad] toe up and the heading `landing` [rad]."""
     assert m.time is not None
     i = 1 - m.stance
     leg, clock = body.legs[i], body.leg_time
@@ -53,11 +53,11 @@ def swing_goal(
     whole = swung + max(left, 1e-2 * clock)
     # at heel strike the ankle is behind where it will be when the foot is flat
     shift = leg.heel_at * (1.0 - math.cos(strike)) - leg.ankle_height * math.sin(strike)
-    goal = plan.foothold + shift * np.array([math.cos(m.heading), math.sin(m.heading)])
+    goal = plan.foothold + shift * np.array([math.cos(landing), math.sin(landing)])
     time = max(left - EARLY * clock, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
-    line = GroundLine(m.left_ground, plan.ground, m.heading, place, speed)
+    line = GroundLine(m.left_ground, plan.ground, landing, place, speed)
 
     def pitch(u: float) -> float:
         return m.lift_pitch * (1.0 - smooth_step(u / 0.6)) - strike * smooth_step((u - 0.55) / 0.4)

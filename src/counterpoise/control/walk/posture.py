@@ -50,13 +50,15 @@ def upper_body(
         own.com.aimed(acceleration=np.array([com[0], com[1], 0.0])),
         own.hips.aimed(acceleration=np.array([0.0, 0.0, hips])),
         own.momentum,
-        own.hips_turn.aimed(**trunk_turn(body.hips_turn, m.heading, row[-6:-3], change[-6:-3], lean)),
+        own.hips_turn.aimed(**trunk_turn(body.hips_turn, m.heading, m.turn, row[-6:-3], change[-6:-3], lean)),
     ]
     if own.chest_turn is not None:
-        level.append(own.chest_turn.aimed(**trunk_turn(body.chest_turn, m.heading, row[-3:], change[-3:], lean)))
+        level.append(
+            own.chest_turn.aimed(**trunk_turn(body.chest_turn, m.heading, m.turn, row[-3:], change[-3:], lean))
+        )
     if own.head_turn is not None:
         nod = np.array([0.0, math.radians(cycle.style.head), 0.0])
-        level.append(own.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, nod, _STILL, 0.0)))
+        level.append(own.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, m.turn, nod, _STILL, 0.0)))
     level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
     knees = bent_knees(snapshot, body, posture.tuning.knee_weight)
     return level if knees is None else [*level, knees]

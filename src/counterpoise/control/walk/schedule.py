@@ -11,7 +11,7 @@ from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody
-from counterpoise.control.walk.wishes import StepShape
+from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has landed ...
@@ -26,15 +26,16 @@ WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells
 
 
 def next_phase(
-    m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning
+    m: WalkMemory, seen: SeenBody, wishes: Wishes, shape: StepShape, body: WalkingBody, t: WalkTuning
 ) -> WalkMemory:
-    """Returns the memory with the phase of this tick. `asked` is the speed asked for [m/s]."""
+    """Returns the memory with the phase of this tick."""
     assert m.time is not None
-    now = m.time
+    now, asked = m.time, wishes.speed
+    stays = wishes.stays and abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi)) < t.least_turn
     if m.phase == "stand":
-        return _begin_shift(m, seen) if asked > 0.0 and _is_calm(m, seen, body, t) else m
+        return _begin_shift(m, seen) if not stays and _is_calm(m, seen, body, t) else m
     if m.phase == "shift":
-        if asked <= 0.0:
+        if stays:
             return altered(m, phase="stand", began=now)
         across = _across(seen.flat[m.stance] - seen.capture, m.heading) * SIGN[m.stance]
         if across < t.shift_near * shape.width or now - m.began > t.longest_shift * body.leg_time:
@@ -42,8 +43,8 @@ def next_phase(
         return m
     if m.phase == "double":
         if now - m.began >= m.double - 1e-9:
-            if _can_stop(m, seen, asked, shape, body, t):
-                return altered(m, phase="stand", began=now, speed=0.0, trim=0.0)
+            if stays and _can_stop(m, seen, shape, body, t):
+                return altered(m, phase="stand", began=now, speed=0.0, aside=0.0, turn=0.0, trim=0.0)
             return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
         return m
     swung = now - m.lifted
@@ -88,9 +89,9 @@ def _land(
     new = 1 - m.stance
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
-    trim = m.trim if asked > 0.0 else 0.0
+    trim = m.trim if asked != 0.0 else 0.0
     steady = abs(asked - m.speed) < STEADY * body.leg_speed
-    if m.last_speed is not None and m.steps > 2 and asked > 0.0 and steady:
+    if m.last_speed is not None and m.steps > 2 and asked != 0.0 and steady:
         error = m.speed - 0.5 * (went + m.last_speed)
         if abs(error) < WILD * body.leg_speed:
             most = t.trim_limit * body.leg_speed
@@ -104,9 +105,9 @@ def _land(
     )  # fmt: skip
 
 
-def _can_stop(m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning) -> bool:
+def _can_stop(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t: WalkTuning) -> bool:
     """Returns whether it can stand where it is: feet side by side and the capture point between them."""
-    if asked > 0.0 or m.speed > t.stop_speed * body.leg_speed:
+    if max(abs(m.speed), abs(m.aside)) > t.stop_speed * body.leg_speed:
         return False
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     apart = abs(float((seen.flat[1] - seen.flat[0]) @ d))

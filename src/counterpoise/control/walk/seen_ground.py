@@ -111,11 +111,11 @@ def _steps_ahead(
 
 
 def plan_on_ground(
-    m: WalkMemory, seen: SeenBody, shape: StepShape, sideways: float, terrain: Terrain | None, character: Character,
+    m: WalkMemory, seen: SeenBody, shape: StepShape, landing: float, terrain: Terrain | None, character: Character,
     dt: float, t: WalkTuning,
 ) -> tuple[WalkMemory, StepPlan]:  # fmt: skip
     """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
-    plan = plan_step(m, seen, shape, sideways, character, dt, t)
+    plan = plan_step(m, seen, shape, landing, character, dt, t)
     if terrain is None:
         plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
         return m, plan._replace(ground=plane)
@@ -124,20 +124,20 @@ def plan_on_ground(
     swing = 1 - m.stance
     if plan.left > LAST_CHOICE * body.leg_time or math.isnan(m.free[0]):
         if math.isnan(m.free[0]) or float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH:
-            m = _choose(m, seen, shape, plan, terrain, body, soles, t)
+            m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
     if not math.isnan(m.chosen[0]):
-        plan = plan_step(m, seen, shape, sideways, character, dt, t, m.chosen)
-    sole_plane(plan.foothold[0], plan.foothold[1], m.heading, soles[swing], terrain.obstacles, plane)
+        plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen)
+    sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
     return m, plan._replace(ground=_expected(plane, m, seen))
 
 
 def _choose(
-    m: WalkMemory, seen: SeenBody, shape: StepShape, plan: StepPlan, terrain: Terrain, body: WalkingBody,
+    m: WalkMemory, seen: SeenBody, shape: StepShape, plan: StepPlan, landing: float, terrain: Terrain, body: WalkingBody,
     soles: Array, t: WalkTuning,
 ) -> WalkMemory:  # fmt: skip
     """Returns the memory with the foothold that is best now; NaN: where the pendulum wants it."""
     swing, unit = 1 - m.stance, body.hips_height
-    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    d = np.array([math.cos(landing), math.sin(landing)])
     ahead = float((plan.landing_com - seen.flat[m.stance]) @ d) + body.hips_ahead + t.longest_reach * unit * 0.75
     reach = np.array(
         [min(t.longest_reach * unit, ahead), t.backward_reach * unit, HIGHEST * unit, DEEPEST * unit,
@@ -148,7 +148,7 @@ def _choose(
     out = np.empty(7)
     origin = np.array([*seen.flat[m.stance], seen.base[m.stance] - m.felt[0]])
     found = find_foothold(
-        swing, plan.foothold, origin, m.heading, lines, shape.length, reach, m.chosen, soles,
+        swing, plan.foothold, origin, landing, lines, shape.length, reach, m.chosen, soles,
         RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
     )  # fmt: skip
     moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6

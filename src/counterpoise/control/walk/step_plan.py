@@ -16,8 +16,7 @@ from counterpoise.control.walk.stepping import (
     capture_after,
     capture_before,
     choose_step,
-    periodic_across,
-    periodic_along,
+    periodic_capture,
 )
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
@@ -98,19 +97,19 @@ def _leg_reach(body: WalkingBody, t: WalkTuning) -> float:
 
 
 def plan_step(
-    m: WalkMemory, seen: SeenBody, shape: StepShape, sideways: float, character: Character, dt: float, t: WalkTuning,
+    m: WalkMemory, seen: SeenBody, shape: StepShape, landing: float, character: Character, dt: float, t: WalkTuning,
     place: Array = ANYWHERE,
 ) -> StepPlan:  # fmt: skip
-    """Returns the plan of a step that is under way. `sideways` [m] is how far it goes to the left.
+    """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands.
 
     `place` (2,) is where the foot must land; NaN: where it is best.
     """
     assert m.time is not None
     swing = 1 - m.stance
     times = np.array([m.time - m.began, m.time - m.lifted, m.left, m.double, dt])
-    wish = np.array([shape.length, shape.time, shape.double, shape.width, sideways])
+    wish = np.array([shape.length, shape.time, shape.double, shape.width, shape.aside, shape.turn])
     found = _plan(
-        m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, m.heading,
+        m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
         m.pressure, place, _plan_tables(character, t),
     )  # fmt: skip
@@ -124,11 +123,12 @@ def _plan(
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (11,).
 
-    `pin` (2,) is where the foot must land, or NaN. `times` are those since the step began and since the foot left, the time left at the last tick, the double
-    support's and the tick's. `wish` is length, time, double support, width and way to the left of the step.
+    `pin` (2,) is where the foot must land, or NaN. `times` are those since the step began and since the foot left, the
+    time left at the last tick, the double support's and the tick's. `wish` is length, time, double support, width, way
+    to the left and turn of the step. `heading` is that of the landing, in whose frame all is planned.
     """
     gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
-    length, whole, double_usual, width, sideways = wish[0], wish[1], wish[2], wish[3], wish[4]
+    length, whole, double_usual, width, sideways, turn = wish[0], wish[1], wish[2], wish[3], wish[4], wish[5]
     c, s = math.cos(heading), math.sin(heading)
     xi, at, foot, reference = np.empty(2), np.empty(2), np.empty(3), np.empty(2)
     _seen_from(capture, origin, c, s, xi)
@@ -143,11 +143,9 @@ def _plan(
     last = first + (last - first) * min(max(length, 0.0) / t.roll_step, 1.0)
     single = whole - double_usual
     # where the capture point shall be when the foot lands, from the stance foot
-    end = np.empty(2)
-    end[0] = periodic_along(length, first, last, double_usual, single, t.omega)
-    end[1] = sign * periodic_across(width, double_usual, single, t.omega) + periodic_along(
-        sideways, 0.0, 0.0, double_usual, single, t.omega
-    )
+    place = np.array([length, sign * width + sideways])
+    steady = periodic_capture(complex(length, sideways), width, sign, turn, first, last, double_usual, single, t.omega)
+    end = np.array([place[0] + steady.real, place[1] + steady.imag])
     path, ahead = np.empty((2, 2)), xi.copy()
     path[1, 0], path[1, 1] = last * ax, last * ay
     double_left = 0.0
@@ -166,11 +164,10 @@ def _plan(
         path[0] = reference
     least = max(t.least_left, t.least_swing - swung)
     usual = max(usual, least)
-    place = np.array([length, sign * width + sideways])
     then = _com_then(at[0], xi[0], reference[0], path[0, 0], path[1, 0], double_left, usual, t.omega)
     farthest = min(t.forward, then + t.hips_ahead + t.leg_reach)
     goal = np.array(
-        [place[0], place[1], end[0] - place[0], end[1] - place[1], sign, t.narrowest * width, -t.backward, farthest,
+        [place[0], place[1], steady.real, steady.imag, sign, t.narrowest * width, -t.backward, farthest,
          t.widest * width]
     )  # fmt: skip
     if not math.isnan(pin[0]):
@@ -215,7 +212,8 @@ def first_capture(shape: StepShape, stance: int, character: Character, t: WalkTu
     first, last = heel + at.first * (front - heel), heel + at.last * (front - heel)
     last = first + (last - first) * min(max(shape.length, 0.0) / at.roll_step, 1.0)
     single = shape.time - shape.double
-    end = periodic_along(shape.length, first, last, shape.double, single, at.omega)
+    steady = periodic_capture(complex(shape.length, 0.0), 0.0, 1.0, 0.0, first, last, shape.double, single, at.omega)
+    end = shape.length + steady.real
     return float(capture_before(end, first, last, single, at.omega))
 
 

@@ -43,29 +43,35 @@ def capture_before(xi: float, p0: float, p1: float, T: float, omega: float) -> f
 
 
 @kernel
-def periodic_along(length: float, first: float, last: float, double: float, single: float, omega: float) -> float:
-    """Returns where the capture point is, ahead of the stance ankle, when the other foot lands in a steady walk.
+def periodic_capture(
+    step: complex, width: float, side: float, turn: float, first: float, last: float, double: float, single: float,
+    omega: float,
+) -> complex:  # fmt: skip
+    """Returns where the capture point is, from the foot that lands, in a steady walk: forward + 1j x left [m].
 
-    In every step the centre of pressure goes from `last` on the rear foot to `first` on the leading foot, in the time
-    `double`, and on to `last`, in the time `single`.
+    Every step goes by `step` (forward + 1j x left) and by `width` to the side of the foot that lands, `side` +1 for the
+    left one, and turns the heading by `turn` [rad]. In every step the centre of pressure goes from `last` on the rear
+    foot to `first` on the leading foot, in the time `double`, and on to `last`, in the time `single`; both are
+    distances ahead of the ankle along the foot. Places are seen from the heading at the landing.
     """
-    zero = _next_along(0.0, length, first, last, double, single, omega)
-    one = _next_along(1.0, length, first, last, double, single, omega)
-    return -zero / (one - zero - 1.0)
+    e1, u1, v1 = _shares(double, omega)
+    e2, u2, v2 = _shares(single, omega)
+    back = complex(math.cos(turn), -math.sin(turn))
+    kept = back * (e2 * e1)
+    rolled = e2 * (u1 * (last * back - step) + v1 * first) + u2 * first + v2 * last
+    along = (back * rolled - step) / (1.0 - kept)
+    across = 1j * width * (back * (e2 * u1) - 1.0) / (1.0 + kept)
+    return along + side * across
 
 
 @kernel
-def _next_along(e: float, L: float, first: float, last: float, double: float, single: float, omega: float) -> float:
-    leading = capture_after(e, last, L + first, double, omega)
-    return capture_after(leading, L + first, L + last, single, omega) - L
-
-
-@kernel
-def periodic_across(width: float, double: float, single: float, omega: float) -> float:
-    """Returns where the capture point is, from the stance ankle towards the other foot, when that foot lands."""
-    zero = width - capture_after(capture_after(0.0, 0.0, width, double, omega), width, width, single, omega)
-    one = width - capture_after(capture_after(1.0, 0.0, width, double, omega), width, width, single, omega)
-    return -zero / (one - zero - 1.0)
+def _shares(T: float, omega: float) -> tuple[float, float, float]:
+    """Returns the factors of xi, p0 and p1 in `capture_after`."""
+    return (
+        capture_after(1.0, 0.0, 0.0, T, omega),
+        capture_after(0.0, 1.0, 0.0, T, omega),
+        capture_after(0.0, 0.0, 1.0, T, omega),
+    )
 
 
 @kernel

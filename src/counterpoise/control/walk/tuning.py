@@ -48,7 +48,11 @@ class WalkTuning:
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
     trim_limit: float = 0.1  # [sqrt(leg x g)]
-    turn_rate: float = 0.05  # [rad per leg time] of the heading: 9 degrees a second for a person
+    turn_rate: float = 0.26  # [rad per leg time] of the heading: 48 degrees a second for a person
+    turn_ramp: float = 0.15  # [rad per leg time^2] by which its rate grows and falls
+    least_turn: float = 0.1  # [rad] a body that stands turns by steps if it is to face elsewhere by more than this
+    fastest_back: float = 0.25  # [sqrt(leg x g)] of a walk backwards
+    fastest_aside: float = 0.15  # [sqrt(leg x g)] of a walk sideways
     line_gain: float = 0.25  # share of the way back to the line that a step takes
     line_limit: float = 0.03
     # the centre of pressure, in shares of the sole from heel to front

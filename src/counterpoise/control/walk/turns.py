@@ -33,10 +33,13 @@ def foot_turn(rest: Array, yaw: float, pitch: float, rate: float, roll: float = 
     return {"value": turned(rest, roll, pitch, yaw), "velocity": velocity}
 
 
-def trunk_turn(rest: Array, heading: float, turn: Array, rate: Array, lean: float) -> dict[str, Array]:
-    """Returns the reference of a trunk's orientation by roll, pitch and yaw seen from the heading, and their rates."""
+def trunk_turn(rest: Array, heading: float, spin: float, turn: Array, rate: Array, lean: float) -> dict[str, Array]:
+    """Returns the reference of a trunk's orientation by roll, pitch and yaw seen from the heading, and their rates.
+
+    The heading itself changes at the rate `spin` [rad/s].
+    """
     c, s = math.cos(heading), math.sin(heading)
     roll, pitch, yaw = turn.tolist()
     a, b, z = rate.tolist()
-    velocity = np.array([c * a - s * b, s * a + c * b, z])
+    velocity = np.array([c * a - s * b, s * a + c * b, z + spin])
     return {"value": turned(rest, roll, pitch + lean, heading + yaw), "velocity": velocity}

@@ -49,6 +49,8 @@ class WalkMemory:
     planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
     held: Flags = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
     speed: float = 0.0  # [m/s] on its way to the one asked for
+    aside: float = 0.0  # [m/s] to the left, on its way to the one asked for
+    turn: float = 0.0  # [rad/s] of the heading
     trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for
     last_speed: float | None = None  # [m/s] measured over the last step
     heading: float = 0.0  # [rad] on its way to the one asked for

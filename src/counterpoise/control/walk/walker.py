@@ -45,6 +45,7 @@ from counterpoise.quick import altered
 
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
+STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -72,20 +73,20 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         wishes = wishes._replace(speed=slower_speed(wishes.speed, memory, seen, wishes.terrain, body))
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     shape = _shape(m, seen, wishes, cycle, body, t)
-    m = feel_feet(next_phase(m, seen, wishes.speed, shape, body, t), memory, snapshot, seen, wishes.terrain, dt)
+    m = feel_feet(next_phase(m, seen, wishes, shape, body, t), memory, snapshot, seen, wishes.terrain, dt)
     own = walk_objectives(character, t)
     posture = Posture(cycle, own, body, t, wishes)
     if m.phase in ("stand", "shift"):
         m, levels, held, share = stand_still(m, snapshot, seen, shape, posture)
         cost = 0.0
     else:
-        sideways = _sideways(m, seen, body, t)
-        m, plan = plan_on_ground(m, seen, shape, sideways, wishes.terrain, character, dt, t)
+        landing = _landing_heading(m, wishes, shape)
+        m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
         if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
             rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
             m = altered(m, ground=np.array(rows))
-        m, levels, held, share = _step(m, snapshot, seen, plan, shape, posture, dt)
+        m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
         cost = plan.cost
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
     return _solve(snapshot, m, seen, Moves(levels, held, share), dt, notes, t)
@@ -98,36 +99,66 @@ def follow_wishes(
     snapshot: Snapshot, m: WalkMemory, seen: SeenBody, wishes: Wishes, body: WalkingBody, t: WalkTuning
 ) -> tuple[Wishes, WalkMemory, float]:
     """Returns the wishes within what the body can do, the memory at this tick's time, and the time since the last."""
-    now = snapshot.time
+    now, clock = snapshot.time, body.leg_time
     g = body.leg_speed**2 / body.hips_height
-    asked = min(wishes.speed, t.fastest * body.leg_speed)
-    wishes = wishes._replace(speed=asked)
+    asked = min(max(wishes.speed, -t.fastest_back * body.leg_speed), t.fastest * body.leg_speed)
+    aside = min(max(wishes.aside, -t.fastest_aside * body.leg_speed), t.fastest_aside * body.leg_speed)
+    wishes = wishes._replace(speed=asked, aside=aside)
     if m.time is None:
         yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
         place = seen.com[:2].copy()
         return wishes, altered(m, time=now, began=now, heading=yaw, line=place, started=place), 0.0
     dt = max(now - m.time, 0.0)
-    if m.phase in ("stand", "shift"):
-        speed = min(t.first_speed * asked, t.fastest_first * body.leg_speed)
-    else:
-        speed = m.speed + min(max(asked - m.speed, -t.brake * g * dt), t.ramp * g * dt)
     away = math.remainder(wishes.heading - m.heading, 2.0 * math.pi)
-    most = t.turn_rate / body.leg_time * dt
-    turn = min(max(away, -most), most) if m.phase not in ("stand", "shift") else 0.0
-    line = seen.com[:2].copy() if abs(away) > 1e-3 else m.line
-    return wishes, altered(m, time=now, speed=speed, heading=m.heading + turn, line=line), dt
+    line = seen.com[:2].copy() if abs(away) > STRAIGHT or aside != 0.0 else m.line
+    if m.phase in ("stand", "shift"):
+        most = t.fastest_first * body.leg_speed
+        speed, beside = (min(max(t.first_speed * v, -most), most) for v in (asked, aside))
+        return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
+    speed, beside = _ramped(m.speed, asked, g * dt, t), _ramped(m.aside, aside, g * dt, t)
+    most = min(t.turn_rate / clock, math.sqrt(2.0 * t.turn_ramp / clock**2 * abs(away)))  # so that it ends in time
+    change = t.turn_ramp / clock**2 * dt
+    turn = min(max(math.copysign(most, away), m.turn - change), m.turn + change)
+    if abs(away) <= abs(turn) * dt or abs(away) < 1e-9:
+        turn = away / dt if dt > 0.0 else 0.0
+    return (
+        wishes,
+        altered(m, time=now, speed=speed, aside=beside, turn=turn, heading=m.heading + turn * dt, line=line),
+        dt,
+    )
+
+
+def _ramped(now: float, asked: float, step: float, t: WalkTuning) -> float:
+    """Returns a speed on its way to the one asked for: it grows slowly and falls quickly. `step` is g x time."""
+    up, down = (t.ramp, t.brake) if now >= 0.0 else (t.brake, t.ramp)
+    return now + min(max(asked - now, -down * step), up * step)
 
 
 def _shape(
     m: WalkMemory, seen: SeenBody, wishes: Wishes, cycle: GaitCycle, body: WalkingBody, t: WalkTuning
 ) -> StepShape:
+    """Returns the step that is asked for now."""
     asked = wishes.speed
-    speed = m.speed + (m.trim if asked > 0.0 else 0.0)
-    way = math.cos(m.heading) * float(seen.velocity[0]) + math.sin(m.heading) * float(seen.velocity[1])
-    real = way if asked < m.speed or asked <= 0.0 else 0.0
-    shape = step_shape(speed, real, asked, wishes.step, wishes.time, cycle.style, body, t)
+    speed = m.speed + (m.trim if asked != 0.0 else 0.0)
+    c, s = math.cos(m.heading), math.sin(m.heading)
+    way = c * float(seen.velocity[0]) + s * float(seen.velocity[1])
+    real = way if abs(asked) < abs(m.speed) or asked == 0.0 else 0.0
+    shape = step_shape(speed, real, wishes, cycle.style, body, t)
     limp = cycle.style.limp * SIGN[m.stance]
-    return shape._replace(time=shape.time * (1.0 + limp)) if limp else shape
+    if limp:
+        shape = shape._replace(time=shape.time * (1.0 + limp))
+    aside = m.aside * shape.time + _sideways(m, seen, body, t)
+    left = math.remainder(wishes.heading - _landing_heading(m, wishes, shape), 2.0 * math.pi)
+    turn = math.copysign(min(abs(left), abs(m.turn) * shape.time), left)
+    return shape._replace(aside=aside, turn=turn, width=max(shape.width, 2.0 * abs(m.aside) * shape.time))
+
+
+def _landing_heading(m: WalkMemory, wishes: Wishes, shape: StepShape) -> float:
+    """Returns the heading when the swinging foot lands, or will land after this double support [rad]."""
+    assert m.time is not None
+    left = max(shape.time - (m.time - m.began), 0.0)
+    away = math.remainder(wishes.heading - m.heading, 2.0 * math.pi)
+    return m.heading + math.copysign(min(abs(away), abs(m.turn) * left), m.turn)
 
 
 def _sideways(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> float:
@@ -142,7 +173,14 @@ def _sideways(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -
 
 
 def _step(
-    m: WalkMemory, snapshot: Snapshot, seen: SeenBody, plan: StepPlan, shape: StepShape, posture: Posture, dt: float
+    m: WalkMemory,
+    snapshot: Snapshot,
+    seen: SeenBody,
+    plan: StepPlan,
+    shape: StepShape,
+    landing: float,
+    posture: Posture,
+    dt: float,
 ) -> tuple[WalkMemory, tuple[tuple[Objective, ...], ...], Flags, Array]:
     """Returns the objectives of a step, and which points are held and may push."""
     body, t, own, style = posture.body, posture.tuning, posture.own, posture.cycle.style
@@ -162,10 +200,10 @@ def _step(
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
-        goal = swing_goal(m, seen, plan, strike, lift, late, body, t)
+        goal = swing_goal(m, seen, plan, landing, strike, lift, late, body, t)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
-        turn = foot_turn(body.legs[i].turn, m.heading, goal.pitch, goal.pitch_rate, goal.roll)
+        turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
         level.append(own.swing_turn[i].aimed(**turn))
     m = altered(m, feet=(feet[0], feet[1]))
     return m, ((own.contact,), tuple(level)), held, share

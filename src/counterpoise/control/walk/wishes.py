@@ -26,7 +26,15 @@ class Wishes(NamedTuple):
     time: float | None = None  # [s] of a step
     height: float | None = None  # [m] by which the sole of the swinging foot rises
     lean: float = 0.0  # [rad] of the trunk forward
+    width: float | None = None  # [m] between the feet
+    lower: float = 0.0  # [m] by which the hips are lower
+    arms: float = 1.0  # [the style's arm swing]
     terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
+
+    @property
+    def stays(self) -> bool:
+        """Whether it shall stay where it is."""
+        return self.speed == 0.0 and self.aside == 0.0
 
 
 def live_value(given: Live | None, time: float) -> float | None:
@@ -46,6 +54,8 @@ class StepShape(NamedTuple):
     time: float  # [s]
     double: float  # [s] of it in double support
     width: float  # [m]
+    aside: float = 0.0  # [m] to the left
+    turn: float = 0.0  # [rad] of the heading, after this step
 
 
 def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
@@ -56,26 +66,24 @@ def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
 
 
 def step_shape(
-    speed: float, real_speed: float, asked_speed: float, step: float | None, time: float | None, style: WalkStyle,
-    body: WalkingBody, t: WalkTuning,
-) -> StepShape:  # fmt: skip
-    """Returns the step at a speed on the way to the one asked for. `step` and `time` are those asked for, or None.
+    speed: float, real_speed: float, wishes: Wishes, style: WalkStyle, body: WalkingBody, t: WalkTuning
+) -> StepShape:
+    """Returns the step at a speed on the way to the one asked for.
 
     A body that is faster than that speed, `real_speed`, takes quick steps: it has to brake.
     """
-    if time is not None:
-        duration = time
-    elif step is not None and asked_speed > 0.0:
-        duration = step / asked_speed
+    if wishes.time is not None:
+        duration = wishes.time
+    elif wishes.step is not None and wishes.speed != 0.0:
+        duration = wishes.step / abs(wishes.speed)
     else:
-        duration = style.time * usual_time(max(speed, real_speed), body, t)
+        duration = style.time * usual_time(max(abs(speed), real_speed), body, t)
     clock = body.leg_time
     duration = min(max(duration, t.least_step * clock), t.most_step * clock)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
-    return StepShape(
-        speed * duration, duration, min(double, 0.5 * duration), style.width * t.width * _usual_width(body)
-    )
+    width = style.width * t.width * _usual_width(body) if wishes.width is None else wishes.width
+    return StepShape(speed * duration, duration, min(double, 0.5 * duration), width)
 
 
 def _usual_width(body: WalkingBody) -> float:
