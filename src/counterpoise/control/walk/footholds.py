@@ -28,9 +28,11 @@ SIDE_STEP = 0.015  # [m] between the places that are tried across the line
 SIDE_STEPS = 6  # to each side
 SIDE_COST = 4.0  # [1/m^2] of a place beside the line
 NEXT_COST = 0.5  # of the later steps' lengths, against 1 of the next foot's place
-RISE_COST = 1.0  # [1/m^2] of a step's rise squared, against 1 of its place
+EASY_RISE = 0.18  # [m] of a step up or down that costs nothing
+RISE_COST = 2.0  # [1/m^2] of what is beyond, squared, against 1 of its place
 ROUGH_COST = 6.0  # [1/m^2] of the unevenness under the sole squared
 STAY_COST = 0.6  # share of the cost of the place that was chosen before
+MOVE_COST = 0.004  # [m^2] of any place that is not the wanted one
 
 
 class Sole(NamedTuple):
@@ -119,7 +121,7 @@ def find_foothold(
         if rise > reach[2] or rise < -reach[3]:
             continue
         at = along if k == middle else (k + BEHIND) * SPACING
-        here = cost[0, k] + (at - along) ** 2 + RISE_COST * rise * rise
+        here = cost[0, k] + (0.0 if k == middle else (at - along) ** 2 + MOVE_COST) + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2
         if not math.isnan(was[0]):
             wx, wy = was[0] - origin[0], was[1] - origin[1]
             if abs(c * wx + s * wy - at) < 0.6 * SPACING:
@@ -132,7 +134,7 @@ def find_foothold(
             rise = height[1, n] - height[0, k]
             if far > reach[0] or rise > reach[2] or rise < -reach[3]:
                 continue
-            after = min(after, cost[1, n] + (far - steps) ** 2 + RISE_COST * rise * rise)
+            after = min(after, cost[1, n] + (far - steps) ** 2 + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2)
         first[k] = here + NEXT_COST * min(after, 1.0)
         if first[k] < least:
             best, least = k, first[k]

@@ -23,7 +23,6 @@ STOP_STIFFNESS = 28.5  # [1/leg time^2] with which a hip is kept within the leg'
 STOP_DAMPING = 10.5  # [1/leg time]
 NEAR_TOP = 0.2  # [leg times] before the top, the way down begins
 SHORTEST = 0.16  # [leg times] in which the hips go to a place
-RISE_ON_TOES = 0.03  # [leg lengths] that the rear leg lifts the hips above its top, its heel up, on a step up
 LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches far
 
 
@@ -46,20 +45,24 @@ def hips_acceleration(
     lowest, highest = top - t.deepest_dip * unit, top - (t.hips_dip + 2.0 * style.bounce) * unit
     landing = min(max(there + low, min(here, there) + lowest), here + highest)
     low = min(max(low, lowest), highest)
+    leave, middle, climb = here + low, here + top, 0.0
+    if not here == there == rear:  # on the line from the last landing to the next one
+        last = min(max(here + low, min(rear, here) + lowest), rear + highest)
+        climb = (landing - last) / max(shape.time, 1e-3)
+        leave, middle = last + climb * m.double, min(0.5 * (last + landing) + top - low, middle)
     whole = max(shape.time, 1e-3)
     turn = math.pi * min(m.double / whole, 0.5)
     speed = (top - low) / (0.5 * (1.0 + math.cos(turn))) * math.pi / whole * math.sin(turn)
     height, rate = seen.hips[:, 2].tolist()
-    climb = 0.5 * (there - rear) / whole  # [m/s]
     if m.phase == "double":
-        goal, end, time = min(here + low, rear + top + RISE_ON_TOES * unit), speed + climb, plan.double_left
+        goal, end, time = leave, speed + climb, plan.double_left
         if m.steps == 0:
             goal, end = rear + top - t.hips_dip * unit, 0.0
     else:
         swung = m.time - m.lifted
         rest = 0.5 * (swung + plan.left) - swung
         goal, end, time = (
-            (here + top, climb, rest) if rest > NEAR_TOP * body.leg_time else (landing, climb - speed, plan.left)
+            (middle, climb, rest) if rest > NEAR_TOP * body.leg_time else (landing, climb - speed, plan.left)
         )
     time = max(time, SHORTEST * body.leg_time)
     wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time

@@ -45,8 +45,8 @@ GAP_WIDTH = 0.8  # [leg lengths] ground that comes back within this is a gap, no
 # A higher step takes longer: the foot must rise before it goes forward, and the hips go up on one leg that starts bent.
 RISES = np.array([0.045, 0.10, 0.18, 0.32, 0.55, 1.1])  # [leg lengths] of a step up or down, to ...
 SPEEDS = np.array([0.60, 0.33, 0.19, 0.13, 0.10, 0.10])  # [sqrt(leg x g)] ... the speed with which it is taken
-SLOPES = np.array([0.10, 0.30, 0.60])  # of a hill, to ...
-SLOPE_SPEEDS = np.array([0.60, 0.30, 0.15])  # [sqrt(leg x g)] ... the speed on it
+SLOPES = np.array([0.03, 0.09, 0.18, 0.30, 0.60])  # of a hill, to ...
+SLOPE_SPEEDS = np.array([0.60, 0.30, 0.25, 0.21, 0.15])  # [sqrt(leg x g)] ... the speed on it
 
 
 @kept_with_character

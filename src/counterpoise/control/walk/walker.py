@@ -46,6 +46,7 @@ from counterpoise.quick import altered
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
+FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -272,6 +273,7 @@ def _limp(snapshot: Snapshot, memory: WalkMemory) -> Action:
 def _fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
     """Returns why the walk is over; empty where it is not."""
     height = float(seen.hips[0, 2]) - (float(seen.base.min()) + min(float(seen.low.min()), 0.0))
+    height = min(height, FOOT_BELOW * float(seen.hips[0, 2] - snapshot.contact_position[:, 2].min()))
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""
