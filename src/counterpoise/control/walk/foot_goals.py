@@ -10,12 +10,14 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.ground_line import GroundLine
+from counterpoise.control.walk.over_edges import Obstruction, obstruction
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, WalkingLeg
 from counterpoise.objectives.base import smooth_step
+from counterpoise.terrain import Terrain
 
 PHASE_STEP = 0.01  # of a swing, for the rates of its path
 STIFFNESS = 28.5  # [1/leg time^2] of the height of a swinging foot
@@ -26,6 +28,8 @@ LAND_DEPTH = 1.3  # of its late clearance: it is aimed a little below the ground
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
+CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
+HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
 HURRY = 7.7  # [1/leg time] with which a late foot is put down
 
 
@@ -40,7 +44,7 @@ class SwingGoal(NamedTuple):
 
 def swing_goal(
     m: WalkMemory, seen: SeenBody, plan: StepPlan, landing: float, strike: float, lift: float, late: float,
-    body: WalkingBody, t: WalkTuning,
+    snapshot: Snapshot, terrain: Terrain | None, body: WalkingBody, t: WalkTuning,
 ) -> SwingGoal:  # fmt: skip
     """Returns the goal of the swinging foot. Its sole rises by `lift` and stays `late` high until shortly before it
     lands [m], at a pitch of `strike` [rad] toe up and the heading `landing` [rad]."""
@@ -70,8 +74,16 @@ def swing_goal(
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
     rate = (height(after) - height(before)) / ((after - before) * whole) + line.climb(u)
+    goal_height = height(u)
+    if terrain is not None and u < LAND_FROM:
+        edge = _edge(snapshot, seen, i, goal, landing, plan.ground, m.left_ground, terrain, body)
+        above = edge.height + CLEAR * body.hips_height + float(place[2]) - _lowest(snapshot, leg)
+        if above > goal_height:
+            goal_height, rate = above, 0.0
+        if edge.speed < math.inf:
+            acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
     if left > t.least_left * clock * 1.5:
-        wanted = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
+        wanted = STIFFNESS / clock**2 * (goal_height - place[2]) + DAMPING / clock * (rate - speed[2])
         acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
     else:
         acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - speed[2])
@@ -79,6 +91,35 @@ def swing_goal(
     np.clip(acceleration, -largest, largest, out=acceleration)
     turn = (pitch(after) - pitch(before)) / ((after - before) * whole)
     return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u))
+
+
+def _edge(
+    snapshot: Snapshot, seen: SeenBody, i: int, goal: Array, yaw: float, plane: Array, left: Array, terrain: Terrain,
+    body: WalkingBody,
+) -> Obstruction:  # fmt: skip
+    """Returns what stands on the way of a swinging foot."""
+    leg = body.legs[i]
+    rim = ROUNDING * leg.ankle_height
+    extent = np.array([leg.heel_at - rim, leg.front_at + rim, leg.half_width + 0.5 * rim])
+    low, clear = _lowest(snapshot, leg), CLEAR * body.hips_height
+    found = obstruction(
+        seen.ankle[i], seen.ankle_velocity[i], goal, yaw, extent, low, clear, plane, left, terrain.obstacles
+    )
+    return Obstruction(*found)
+
+
+def _lowest(snapshot: Snapshot, leg: WalkingLeg) -> float:
+    return float(snapshot.contact_position[leg.points, 2].min())
+
+
+def _held_back(wanted: Array, way: Array, speed: Array, most: float, clock: float) -> Array:
+    """Returns the acceleration of a foot that must not be faster than `most` along its way [m/s^2]."""
+    far = float(np.hypot(*way))
+    if far < 1e-3:
+        return wanted
+    d = way / far
+    excess = float(wanted @ d) - HOLD_BACK / clock * (most - float(speed @ d))
+    return wanted - d * max(excess, 0.0)
 
 
 def _ankle_above(leg: WalkingLeg, pitch: float) -> float:

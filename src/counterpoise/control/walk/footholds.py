@@ -32,6 +32,7 @@ EASY_RISE = 0.18  # [m] of a step up or down that costs nothing
 RISE_COST = 2.0  # [1/m^2] of what is beyond, squared, against 1 of its place
 ROUGH_COST = 6.0  # [1/m^2] of the unevenness under the sole squared
 STAY_COST = 0.6  # share of the cost of the place that was chosen before
+SHORT_COST = 2.0  # of a place nearer than the wanted one, against 1 of one farther: a short step costs speed
 MOVE_COST = 0.004  # [m^2] of any place that is not the wanted one
 
 
@@ -121,7 +122,8 @@ def find_foothold(
         if rise > reach[2] or rise < -reach[3]:
             continue
         at = along if k == middle else (k + BEHIND) * SPACING
-        here = cost[0, k] + (0.0 if k == middle else (at - along) ** 2 + MOVE_COST) + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2
+        short = SHORT_COST if at < along else 1.0
+        here = cost[0, k] + (0.0 if k == middle else short * (at - along) ** 2 + MOVE_COST) + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2
         if not math.isnan(was[0]):
             wx, wy = was[0] - origin[0], was[1] - origin[1]
             if abs(c * wx + s * wy - at) < 0.6 * SPACING:

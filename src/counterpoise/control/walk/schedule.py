@@ -15,6 +15,7 @@ from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has landed ...
+EARLY_TOUCH = 0.05  # [leg lengths] or one that bears and is lower than this, ...
 LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
 LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
 LAST_MOMENT = 0.4  # [leg times] or less than this time
@@ -48,7 +49,8 @@ def next_phase(
             return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
         return m
     swung = now - m.lifted
-    low = seen.low[1 - m.stance] < TOUCH * body.hips_height or seen.bears[1 - m.stance]
+    height = seen.low[1 - m.stance] / body.hips_height
+    low = height < TOUCH or (seen.bears[1 - m.stance] and height < EARLY_TOUCH)
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
         return _land(m, seen, asked, shape, body, t)

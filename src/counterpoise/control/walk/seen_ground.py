@@ -13,7 +13,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.walk.footholds import find_foothold
+from counterpoise.control.walk.footholds import ROUGHNESS, find_foothold
 from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, plane_at, sole_plane
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.step_plan import StepPlan, plan_step
@@ -31,11 +31,14 @@ OFF_HEEL = 0.012  # [m] from its plane of a bearing point of a foot on its heel:
 OFF_SOLE = 0.007  # [m] the same of a sole
 LEANING = 0.06  # [rad] a foot whose pitch is larger does not tell the slope of the ground
 FREE_SWING = 0.4  # [leg times] after a foot has left, within which its toes may still touch the ground
+STILL_ON_HEEL = 0.5  # [leg times] after which a foot that landed on its heel lies on something before its heel
 LATE = 0.05  # [leg times] after which a foot that has landed bears; or the ground is lower
 SINK_SPEED = 0.12  # [sqrt(leg x g)] with which such a foot is put down farther
 DEEPEST_SINK = 0.15  # [leg lengths] of it
 FELT_SLOPE = 0.6  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
 LARGEST_FELT = 0.5  # slope
+LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
+LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
 SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
 HIGHEST, DEEPEST = 0.62, 1.2  # [leg lengths] of a step up, and of a step down
@@ -119,16 +122,27 @@ def plan_on_ground(
     if terrain is None:
         plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
         return m, plan._replace(ground=plane)
+    if m.phase == "double" and _waits(m, plan, walking_body(character)):
+        assert m.time is not None
+        m = altered(m, began=m.began + dt)
+        plan = plan._replace(reference=m.pressure, pressure=m.pressure)
     plane = np.empty(5)
     body, soles = walking_body(character), _soles(character)
     swing = 1 - m.stance
-    if plan.left > LAST_CHOICE * body.leg_time or math.isnan(m.free[0]):
+    if m.phase == "single" and (plan.left > LAST_CHOICE * body.leg_time or math.isnan(m.free[0])):
         if math.isnan(m.free[0]) or float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH:
             m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
-    if not math.isnan(m.chosen[0]):
+    if m.phase == "single" and not math.isnan(m.chosen[0]):
         plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen)
     sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
     return m, plan._replace(ground=_expected(plane, m, seen))
+
+
+def _waits(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
+    """Returns whether the rear leg still has to push: the body would not come over the leading foot."""
+    assert m.time is not None
+    late = m.time - m.feet[m.stance].landed > LONGEST_PUSH * body.leg_time
+    return plan.leaving_capture < LEAST_CAPTURE * body.hips_height and m.speed > 0.0 and not late
 
 
 def _choose(
@@ -179,8 +193,10 @@ def feel_feet(
         i = 1 - m.stance
         left = np.array([*seen.flat[i], seen.base[i], *seen.ground[i, 3:]])
         m = altered(m, left_ground=left)
-    if m.stance != was.stance or m.phase != was.phase:
-        m = altered(m, chosen=_NOWHERE, free=_NOWHERE) if m.stance != was.stance else m
+    if m.stance != was.stance:
+        m = altered(m, chosen=_NOWHERE, free=_NOWHERE)
+        if terrain is not None and m.phase == "double":
+            m = _landed(m, seen, terrain, snapshot.character)
     force = snapshot.contact_force
     if force is None:
         return m
@@ -191,7 +207,7 @@ def feel_feet(
         if m.phase == "single" and i != m.stance:
             if len(bearing) and m.time - m.lifted > FREE_SWING * body.leg_time:  # it touches something on its way
                 off = float(seen.over[bearing].max())
-                if off > OFF_HEEL:
+                if OFF_HEEL < off and terrain is None:
                     felt = felt + np.array([off, 0.0, 0.0])
             continue
         foot = m.feet[i]
@@ -205,12 +221,13 @@ def feel_feet(
             continue
         if foot.released > 0.0:
             continue
-        if foot.on_heel and len(np.intersect1d(bearing, leg.ball)) == 0:
+        front = len(np.setdiff1d(bearing, leg.heel)) > 0 or m.time - foot.landed > STILL_ON_HEEL * body.leg_time
+        if foot.on_heel and not front:
             off = float(seen.over[bearing].min())
             if abs(off) > OFF_HEEL:
                 ground = _moved(ground, i, off)
         elif abs(seen.pitch[i]) < LEANING or foot.on_heel:
-            bearing = np.setdiff1d(bearing, leg.toes)
+            bearing = np.setdiff1d(bearing, leg.toes) if not foot.on_heel else leg.ball
             if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
                 ground = ground.copy()
                 ground[i] = _sole(snapshot.contact_position, leg.heel, leg.ball, seen.flat[i])
@@ -219,6 +236,18 @@ def feel_feet(
     if ground is m.ground and felt is m.felt:
         return m
     return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
+
+
+def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, character: Character) -> WalkMemory:
+    """Returns the memory with the plane where the stance foot really has landed."""
+    i = m.stance
+    plane = np.empty(5)
+    x, y = seen.flat[i].tolist()
+    rough = sole_plane(x, y, float(seen.yaw[i]), _soles(character)[i], terrain.obstacles, plane)
+    plane[2] += m.felt[0]
+    if rough > ROUGHNESS or abs(plane[2] - float(seen.base[i])) > ROUGHNESS:  # beside an edge: as it was planned
+        return m
+    return altered(m, ground=np.array([plane, m.ground[1]] if i == 0 else [m.ground[0], plane]))
 
 
 def _moved(ground: Array, i: int, by: float) -> Array:

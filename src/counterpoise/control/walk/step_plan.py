@@ -40,6 +40,7 @@ class StepPlan(NamedTuple):
     reference: Array  # (2,) of the centre of pressure now
     pressure: Array  # (2,) the centre of pressure now, with feedback
     cost: float
+    leaving_capture: float  # [m] capture point when the rear foot leaves, ahead of the stance foot
     ground: Array = FLAT_GROUND[0]  # (5,) plane under the foothold
 
 
@@ -113,7 +114,10 @@ def plan_step(
         float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
         m.pressure, place, _plan_tables(character, t),
     )  # fmt: skip
-    return StepPlan(float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]))
+    return StepPlan(
+        float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]),
+        float(found[11]),
+    )  # fmt: skip
 
 
 @kernel
@@ -121,7 +125,7 @@ def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
     capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, pin: Array, t: _PlanTables,
 ) -> Array:  # fmt: skip
-    """Returns the numbers of a StepPlan, (11,).
+    """Returns the numbers of a StepPlan, (12,).
 
     `pin` (2,) is where the foot must land, or NaN. `times` are those since the step began and since the foot left, the
     time left at the last tick, the double support's and the tick's. `wish` is length, time, double support, width, way
@@ -193,8 +197,8 @@ def _plan(
     across = min(max(error[1] * ax - error[0] * ay, -wide), wide) + reference[1] * ax - reference[0] * ay
     if not double:
         along = min(max(along, BALL_SHARE * ball if rolling else heel), front)
-    out = np.empty(11)
-    out[0], out[1], out[10] = double_left, left, best[3]
+    out = np.empty(12)
+    out[0], out[1], out[10], out[11] = double_left, left, best[3], ahead[0]
     landing = np.empty(2)
     for k in range(2):
         landing[k] = _com_then(at[k], xi[k], reference[k], path[0, k], path[1, k], double_left, left, t.omega)

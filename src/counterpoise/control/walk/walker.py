@@ -201,7 +201,9 @@ def _step(
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
-        goal = swing_goal(m, seen, plan, landing, strike, lift, late, body, t)
+        goal = swing_goal(
+            m, seen, plan, landing, strike, lift, late, snapshot, posture.wishes.terrain, body, t
+        )
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
