@@ -30,6 +30,7 @@ SHORTEST = 0.2  # [leg times] in which it goes there
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
 HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
+DEEP, DEEP_HURRY = 0.03, 2.0  # [leg lengths, 1/leg time] a late foot that is higher than this sinks faster
 HURRY = 7.7  # [1/leg time] with which a late foot is put down
 
 
@@ -86,7 +87,8 @@ def swing_goal(
         wanted = STIFFNESS / clock**2 * (goal_height - place[2]) + DAMPING / clock * (rate - speed[2])
         acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
     else:
-        acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - speed[2])
+        deep = DEEP_HURRY / clock * max(float(seen.low[i]) - DEEP * body.hips_height, 0.0)
+        acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
     largest = t.foot_limit * g
     np.clip(acceleration, -largest, largest, out=acceleration)
     turn = (pitch(after) - pitch(before)) / ((after - before) * whole)

@@ -9,7 +9,7 @@ from counterpoise.control.walk.planes import foot_angles, plane_at
 from counterpoise.objectives.base import smooth_step
 
 UP_BY = 0.45  # share of a swing by which a foot that goes up has reached the height of its foothold
-DOWN_FROM, DOWN_BY = 0.5, 0.95  # shares of a swing between which a foot that goes down leaves the height that it had
+DOWN_FROM, DOWN_BY = 0.4, 0.85  # shares of a swing between which a foot that goes down leaves the height that it had
 
 
 class GroundLine(NamedTuple):

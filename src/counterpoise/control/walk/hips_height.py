@@ -23,6 +23,7 @@ STOP_STIFFNESS = 28.5  # [1/leg time^2] with which a hip is kept within the leg'
 STOP_DAMPING = 10.5  # [1/leg time]
 NEAR_TOP = 0.2  # [leg times] before the top, the way down begins
 SHORTEST = 0.16  # [leg times] in which the hips go to a place
+ABSORBED = 0.15  # share of a step down by which the leading leg is bent when it lands
 LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches far
 
 
@@ -44,6 +45,7 @@ def hips_acceleration(
     here, there, rear = _heights(m, seen, plan)
     lowest, highest = top - t.deepest_dip * unit, top - (t.hips_dip + 2.0 * style.bounce) * unit
     landing = min(max(there + low, min(here, there) + lowest), here + highest)
+    landing = min(landing, there + highest - ABSORBED * max(here - there, 0.0))
     low = min(max(low, lowest), highest)
     leave, middle, climb = here + low, here + top, 0.0
     if not here == there == rear:  # on the line from the last landing to the next one

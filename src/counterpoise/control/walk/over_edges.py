@@ -46,7 +46,7 @@ def obstruction(
     for k in range(SAMPLES):
         share = k / (SAMPLES - 1)
         way = share * far
-        top = -np.inf
+        top, riser = -np.inf, -np.inf
         for i in range(3):
             u = extent[0] if i == 0 else (extent[1] if i == 1 else 0.5 * (extent[0] + extent[1]))
             for j in range(2):
@@ -55,12 +55,14 @@ def obstruction(
                 py = ankle[1] + share * y + s * u + c * v
                 z = ground_height(px, py, ground, room)
                 over = z - plane_at(plane, px, py)
-                edge = k < SAMPLES - 3 and over > -FACE and z > plane_at(left, px, py) + FACE
-                if over > FACE or edge:
+                higher = z > plane_at(left, px, py) + FACE
+                if over > FACE or (higher and k < SAMPLES - 3 and over > -FACE):
                     top = max(top, z)
+                    if higher:
+                        riser = max(riser, z)
         if way <= ahead:
             height = max(height, top)
-        rise = top + clearance - low
+        rise = riser + 0.5 * clearance - low
         if rise > 0.0 and k > 0:
             most = min(most, max(way - 0.02, 0.0) / (rise / RISE_SPEED + REACTION))
     return height, most

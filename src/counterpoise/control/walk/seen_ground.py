@@ -118,7 +118,7 @@ def plan_on_ground(
     dt: float, t: WalkTuning,
 ) -> tuple[WalkMemory, StepPlan]:  # fmt: skip
     """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
-    plan = plan_step(m, seen, shape, landing, character, dt, t)
+    plan = plan_step(m, seen, shape, landing, character, dt, t, careful=terrain is not None or bool(m.felt.any()))
     if terrain is None:
         plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
         return m, plan._replace(ground=plane)
@@ -133,7 +133,7 @@ def plan_on_ground(
         if math.isnan(m.free[0]) or float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH:
             m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
     if m.phase == "single" and not math.isnan(m.chosen[0]):
-        plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen)
+        plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen, careful=True)
     sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
     return m, plan._replace(ground=_expected(plane, m, seen))
 

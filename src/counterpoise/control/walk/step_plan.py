@@ -99,11 +99,12 @@ def _leg_reach(body: WalkingBody, t: WalkTuning) -> float:
 
 def plan_step(
     m: WalkMemory, seen: SeenBody, shape: StepShape, landing: float, character: Character, dt: float, t: WalkTuning,
-    place: Array = ANYWHERE,
+    place: Array = ANYWHERE, careful: bool = False,
 ) -> StepPlan:  # fmt: skip
     """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands.
 
-    `place` (2,) is where the foot must land; NaN: where it is best.
+    `place` (2,) is where the foot must land; NaN: where it is best. `careful`: steps that are longer or shorter than
+    usual are followed by usual ones.
     """
     assert m.time is not None
     swing = 1 - m.stance
@@ -112,7 +113,7 @@ def plan_step(
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        m.pressure, place, _plan_tables(character, t),
+        m.pressure, place, careful, _plan_tables(character, t),
     )  # fmt: skip
     return StepPlan(
         float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]),
@@ -123,7 +124,8 @@ def plan_step(
 @kernel
 def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
-    capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, pin: Array, t: _PlanTables,
+    capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, pin: Array,
+    careful: bool, t: _PlanTables,
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (12,).
 
@@ -170,15 +172,19 @@ def _plan(
     usual = max(usual, least)
     then = _com_then(at[0], xi[0], reference[0], path[0, 0], path[1, 0], double_left, usual, t.omega)
     farthest = min(t.forward, then + t.hips_ahead + t.leg_reach)
+    # the rear leg of a longer step pushes for longer: the capture point may be farther back when the foot lands
+    late = t.omega * double_usual
+    push = 1.0 - (1.0 - math.exp(-late)) / late if careful and late > 1e-6 else 0.0
     goal = np.array(
         [place[0], place[1], steady.real, steady.imag, sign, t.narrowest * width, -t.backward, farthest,
-         t.widest * width]
+         t.widest * width, push]
     )  # fmt: skip
     if not math.isnan(pin[0]):
         fixed = np.empty(2)
         _seen_from(pin, origin, c, s, fixed)
         for k in range(2):
-            end[k] += fixed[k] - place[k]
+            end[k] += (1.0 - push) * (fixed[k] - place[k])
+            goal[2 + k] -= push * (fixed[k] - place[k])
         goal[0], goal[6], goal[7] = fixed[0], fixed[0], fixed[0]
         goal[1], goal[5], goal[8] = fixed[1], sign * fixed[1], sign * fixed[1]
     best = np.empty(6)

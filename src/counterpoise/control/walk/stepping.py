@@ -111,13 +111,15 @@ def _landing(
 ) -> float:  # fmt: skip
     """Returns the cost of a landing after the time T at the place that is best then. Fills it into `out`."""
     cost = w[0] * (T - usual) ** 2
-    far = 0.0
+    far, push = 0.0, wish[9] if len(wish) > 9 else 0.0
     for k in range(2):
         ahead = capture_after(xi[k], pressure[0, k], pressure[1, k], T, omega)
-        place = (w[1 + k] * wish[k] + w[3 + k] * (ahead - wish[2 + k])) / (w[1 + k] + w[3 + k])
+        stay = 1.0 - push
+        aim = ahead - wish[2 + k] - push * wish[k]
+        place = (w[1 + k] * wish[k] + w[3 + k] * stay * aim) / (w[1 + k] + w[3 + k] * stay * stay)
         side, low, high = (1.0, wish[6], wish[7]) if k == 0 else (wish[4], wish[5], wish[8])
         place = side * min(max(side * place, low), high)
-        cost += w[1 + k] * (place - wish[k]) ** 2 + w[3 + k] * (ahead - place - wish[2 + k]) ** 2
+        cost += w[1 + k] * (place - wish[k]) ** 2 + w[3 + k] * (aim - stay * place) ** 2
         far += (place - swing[k]) ** 2
         out[1 + k], out[4 + k] = place, ahead
     late = math.sqrt(far) / swing[2] - T  # [s] the foot cannot be there so soon
