@@ -14,7 +14,7 @@ from counterpoise.objectives.obstacles import Obstacles
 
 SAMPLES = 13  # places on the way to the foothold
 SOON = 0.26  # [s] of its way that the foot looks ahead
-FACE = 0.015  # [m] above the foothold's plane: ground that is lower is part of it
+FACE = 0.035  # [m] above the foothold's plane: ground that is lower is part of it
 RISE_SPEED = 0.9  # [m/s] with which a foot rises in front of an edge
 REACTION = 0.04  # [s] before it rises
 

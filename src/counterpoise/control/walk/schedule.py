@@ -15,7 +15,7 @@ from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has landed ...
-EARLY_TOUCH = 0.05  # [leg lengths] or one that bears and is lower than this, ...
+EARLY_TOUCH = 0.04  # [leg lengths] or one that bears and is this near to the plane of its foothold, ...
 LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
 LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
 LAST_MOMENT = 0.4  # [leg times] or less than this time
@@ -50,7 +50,7 @@ def next_phase(
         return m
     swung = now - m.lifted
     height = seen.low[1 - m.stance] / body.hips_height
-    low = height < TOUCH or (seen.bears[1 - m.stance] and height < EARLY_TOUCH)
+    low = -EARLY_TOUCH < height < (EARLY_TOUCH if seen.bears[1 - m.stance] else TOUCH)
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
         return _land(m, seen, asked, shape, body, t)

@@ -31,6 +31,7 @@ OFF_HEEL = 0.012  # [m] from its plane of a bearing point of a foot on its heel:
 OFF_SOLE = 0.007  # [m] the same of a sole
 LEANING = 0.06  # [rad] a foot whose pitch is larger does not tell the slope of the ground
 FREE_SWING = 0.4  # [leg times] after a foot has left, within which its toes may still touch the ground
+STILL_SPEED = 0.03  # [sqrt(leg x g)] of points that rest
 STILL_ON_HEEL = 0.5  # [leg times] after which a foot that landed on its heel lies on something before its heel
 LATE = 0.05  # [leg times] after which a foot that has landed bears; or the ground is lower
 SINK_SPEED = 0.12  # [sqrt(leg x g)] with which such a foot is put down farther
@@ -94,16 +95,17 @@ def _steps_ahead(
     """Returns the highest step up or down on the way, and the steepest slope between steps; gaps are left out."""
     room = np.empty(3)
     c, s = math.cos(heading), math.sin(heading)
-    count, width = int(far / step) + 4, int(gap / step) + 1
+    width = int(gap / step) + 1
+    count = int(far / step) + 3 + width
     z = np.empty(count + width)
     for k in range(count + width):
-        at = (k - 3) * step
+        at = (k - 3 - width) * step
         z[k] = ground_height(x + c * at, y + s * at, ground, room)
     rise, slope = 0.0, 0.0
-    for k in range(count - 1):
+    for k in range(width, count - 1):
         change = abs(z[k + 1] - z[k])
-        for n in range(k + 2, k + 1 + width):
-            change = min(change, abs(z[n] - z[k]))
+        for n in range(2, 1 + width):
+            change = min(change, abs(z[k + n] - z[k]), abs(z[k + 1 - n] - z[k + 1]))
         rise = max(rise, change)
         if k + 4 < count:
             slope = max(slope, min(abs(z[k + 4] - z[k]) / (4.0 * step), 0.6) if change < 0.6 * step else 0.0)
@@ -226,7 +228,7 @@ def feel_feet(
             off = float(seen.over[bearing].min())
             if abs(off) > OFF_HEEL:
                 ground = _moved(ground, i, off)
-        elif abs(seen.pitch[i]) < LEANING or foot.on_heel:
+        elif abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
             bearing = np.setdiff1d(bearing, leg.toes) if not foot.on_heel else leg.ball
             if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
                 ground = ground.copy()
@@ -248,6 +250,11 @@ def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, character: Characte
     if rough > ROUGHNESS or abs(plane[2] - float(seen.base[i])) > ROUGHNESS:  # beside an edge: as it was planned
         return m
     return altered(m, ground=np.array([plane, m.ground[1]] if i == 0 else [m.ground[0], plane]))
+
+
+def _is_still(snapshot: Snapshot, points: Ints, body: WalkingBody) -> bool:
+    """Returns whether points of a foot do not go down any more."""
+    return bool(snapshot.contact_velocity[points, 2].min() > -STILL_SPEED * body.leg_speed)
 
 
 def _moved(ground: Array, i: int, by: float) -> Array:
@@ -273,7 +280,9 @@ def _surprise(plane: Array, seen: SeenBody, i: int, terrain: Terrain | None, cha
     x, y = seen.flat[i].tolist()
     if terrain is not None:
         sole_plane(x, y, float(seen.yaw[i]), _soles(character)[i], terrain.obstacles, told)
-    return np.array([plane_at(plane, x, y) - told[2], plane[3] - told[3], plane[4] - told[4]])
+        off = plane_at(plane, x, y) - told[2]
+        return np.array([off if abs(off) > ROUGHNESS else 0.0, 0.0, 0.0])
+    return np.array([plane_at(plane, x, y), plane[3], plane[4]])
 
 
 _NOWHERE = np.full(2, np.nan)
