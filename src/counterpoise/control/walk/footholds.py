@@ -72,7 +72,9 @@ def find_foothold(
     swing: int, free: Array, origin: Array, heading: float, lines: Array, length: float, reach: Array, was: Array,
     soles: Array, rim: float, ground: Obstacles, out: Array,
 ) -> bool:  # fmt: skip
-    """Fills the place of the next foot, the ankle's, and its plane, (7,). Returns whether one was found.
+    """Fills the place of the next foot, the ankle's, and the room to the right and to the left, (4,).
+
+    Returns whether one was found.
 
     `free` (2,) is where the pendulum wants it; `origin` (3,) is the stance foot and the height of its ground; `lines`
     (2,) are the left and the right foot's ways to the left of the stance foot; `reach` is the longest step, the longest
@@ -145,5 +147,13 @@ def find_foothold(
     at = along if best == middle else (best + BEHIND) * SPACING
     to = side[0, best]
     out[0], out[1] = origin[0] + c * at - s * to, origin[1] + s * at + c * to
-    fits(out[0], out[1], heading, soles[swing], rim, ground, out[2:7])
+    for j in range(2):  # the room beside it
+        turn = -1.0 if j == 0 else 1.0
+        for n in range(1, SIDE_STEPS + 1):
+            aside = turn * n * SIDE_STEP
+            if not fits(out[0] - s * aside, out[1] + c * aside, heading, soles[swing], rim, ground, plane) < np.inf:
+                break
+            if abs(plane[2] - height[0, best]) > ROUGHNESS:
+                break
+            out[2 + j] = aside
     return True

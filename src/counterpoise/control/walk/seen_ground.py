@@ -108,7 +108,11 @@ def _steps_ahead(
             change = min(change, abs(z[k + n] - z[k]), abs(z[k + 1 - n] - z[k + 1]))
         rise = max(rise, change)
         if k + 4 < count:
-            slope = max(slope, min(abs(z[k + 4] - z[k]) / (4.0 * step), 0.6) if change < 0.6 * step else 0.0)
+            steepest = 0.0
+            for n in range(k, k + 4):
+                steepest = max(steepest, abs(z[n + 1] - z[n]))
+            if steepest < 0.6 * step:
+                slope = max(slope, abs(z[k + 4] - z[k]) / (4.0 * step))
     return rise, slope
 
 
@@ -136,7 +140,9 @@ def plan_on_ground(
             m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
     if m.phase == "single" and not math.isnan(m.chosen[0]):
         plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen, careful=True)
-    sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
+    rough = sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
+    if rough > ROUGHNESS and m.phase == "double":  # no foot will be put there: its place is chosen when it leaves
+        plane = np.array([*plan.foothold, seen.base[m.stance] - m.felt[0], 0.0, 0.0])
     return m, plan._replace(ground=_expected(plane, m, seen))
 
 
@@ -161,14 +167,14 @@ def _choose(
     )  # fmt: skip
     lines = np.array([0.0, 0.0])
     lines[swing] = SIGN[swing] * shape.width
-    out = np.empty(7)
+    out = np.zeros(4)
     origin = np.array([*seen.flat[m.stance], seen.base[m.stance] - m.felt[0]])
     found = find_foothold(
         swing, plan.foothold, origin, landing, lines, shape.length, reach, m.chosen, soles,
         RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
     )  # fmt: skip
     moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6
-    return altered(m, free=plan.foothold, chosen=out[:2].copy() if moved else _NOWHERE)
+    return altered(m, free=plan.foothold, chosen=out if moved else _ANYWHERE)
 
 
 def _expected(plane: Array, m: WalkMemory, seen: SeenBody) -> Array:
@@ -196,7 +202,7 @@ def feel_feet(
         left = np.array([*seen.flat[i], seen.base[i], *seen.ground[i, 3:]])
         m = altered(m, left_ground=left)
     if m.stance != was.stance:
-        m = altered(m, chosen=_NOWHERE, free=_NOWHERE)
+        m = altered(m, chosen=_ANYWHERE, free=_NOWHERE)
         if terrain is not None and m.phase == "double":
             m = _landed(m, seen, terrain, snapshot.character)
     force = snapshot.contact_force
@@ -287,3 +293,5 @@ def _surprise(plane: Array, seen: SeenBody, i: int, terrain: Terrain | None, cha
 
 _NOWHERE = np.full(2, np.nan)
 _NOWHERE.flags.writeable = False
+_ANYWHERE = np.full(4, np.nan)
+_ANYWHERE.flags.writeable = False

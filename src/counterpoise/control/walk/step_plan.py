@@ -25,7 +25,7 @@ from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
-ANYWHERE = np.full(2, np.nan)
+ANYWHERE = np.full(4, np.nan)
 LEAST_REACH = 0.3  # [leg lengths] of a foot that lands ahead of its hip
 BALL_SHARE = 1.0  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
 
@@ -103,7 +103,7 @@ def plan_step(
 ) -> StepPlan:  # fmt: skip
     """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands.
 
-    `place` (2,) is where the foot must land; NaN: where it is best. `careful`: steps that are longer or shorter than
+    `place` (4,) is where the foot must land, and how far to the right and to the left of it; NaN: where it is best. `careful`: steps that are longer or shorter than
     usual are followed by usual ones.
     """
     assert m.time is not None
@@ -129,7 +129,7 @@ def _plan(
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (12,).
 
-    `pin` (2,) is where the foot must land, or NaN. `times` are those since the step began and since the foot left, the
+    `pin` (4,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and since the foot left, the
     time left at the last tick, the double support's and the tick's. `wish` is length, time, double support, width, way
     to the left and turn of the step. `heading` is that of the landing, in whose frame all is planned.
     """
@@ -182,11 +182,12 @@ def _plan(
     if not math.isnan(pin[0]):
         fixed = np.empty(2)
         _seen_from(pin, origin, c, s, fixed)
-        for k in range(2):
-            end[k] += (1.0 - push) * (fixed[k] - place[k])
-            goal[2 + k] -= push * (fixed[k] - place[k])
+        end[0] += (1.0 - push) * (fixed[0] - place[0])
+        goal[2] -= push * (fixed[0] - place[0])
         goal[0], goal[6], goal[7] = fixed[0], fixed[0], fixed[0]
-        goal[1], goal[5], goal[8] = fixed[1], sign * fixed[1], sign * fixed[1]
+        inner, outer = (pin[2], pin[3]) if sign > 0.0 else (-pin[3], -pin[2])
+        goal[5] = min(max(goal[5], sign * fixed[1] + inner), sign * fixed[1] + outer)
+        goal[8] = max(min(goal[8], sign * fixed[1] + outer), goal[5])
     best = np.empty(6)
     choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.weights, best)
     left = best[0]
