@@ -23,13 +23,14 @@ FIRST_RANGE = 26  # places to both sides of the wanted one that the next foot ma
 ROUGHNESS = 0.03  # [m] by which ground under a sole may be uneven
 MARGIN = 0.012  # [m] from a sole to an edge
 RISER = 0.02  # [m] ground before the toes or behind the heel may be higher by this
+BEHIND_HEEL = 0.03  # [m] from a heel to a wall behind it: it passes there on its way down
 UNFIT = 1e9  # cost of a place where no foot fits
 SIDE_STEP = 0.015  # [m] between the places that are tried across the line
 SIDE_STEPS = 6  # to each side
 SIDE_COST = 4.0  # [1/m^2] of a place beside the line
 NEXT_COST = 0.5  # of the later steps' lengths, against 1 of the next foot's place
 EASY_RISE = 0.18  # [m] of a step up or down that costs nothing
-RISE_COST = 2.0  # [1/m^2] of what is beyond, squared, against 1 of its place
+RISE_COST = 10.0  # [1/m^2] of what is beyond, squared, against 1 of its place
 ROUGH_COST = 6.0  # [1/m^2] of the unevenness under the sole squared
 STAY_COST = 0.6  # share of the cost of the place that was chosen before
 SHORT_COST = 2.0  # of a place nearer than the wanted one, against 1 of one farther: a short step costs speed
@@ -58,7 +59,7 @@ def fits(x: float, y: float, yaw: float, sole: Array, rim: float, ground: Obstac
     room = np.empty(3)
     c, s = math.cos(yaw), math.sin(yaw)
     for i in range(4):
-        u = sole[0] - rim if i < 2 else sole[2] + rim
+        u = sole[0] - rim - BEHIND_HEEL if i < 2 else sole[2] + rim
         v = sole[3] if i % 2 == 0 else -sole[3]
         px, py = x + c * u - s * v, y + s * u + c * v
         over = ground_height(px, py, ground, room) - plane[2] - plane[3] * (px - x) - plane[4] * (py - y)

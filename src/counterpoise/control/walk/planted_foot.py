@@ -28,6 +28,8 @@ FLAT = 0.0032  # [leg lengths] a foot on its heel whose ball is lower than this 
 LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in any case
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
 FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after it has become flat
+STEP_DOWN = 0.05  # [leg lengths] to lower ground: the stance leg folds, and its heel rises where the ankle would not bend
+LARGEST_BEND = 0.45  # [rad] of an ankle whose heel stays down
 LARGEST_PITCH = 1.05  # [rad] of a rolling foot
 ROLL_RATES = (-0.92, 3.1)  # [rad/leg time] of a rolling foot's wish
 
@@ -67,10 +69,13 @@ def planted_foot(
     goal = -1.0
     if (rear or m.phase == "single") and m.speed > t.stop_speed * body.leg_speed:
         goal = min(rolling_pitch(snapshot, seen, i, length * leg.longest, body) - lies, LARGEST_PITCH)
+    lowers = m.phase == "single" and plan.ground[2] < seen.base[i] - STEP_DOWN * body.hips_height
+    if lowers:
+        goal = max(goal, _shin_lean(i, snapshot, seen, body) - lies - LARGEST_BEND)
     sole = leg.front_at - leg.heel_at
     along = (m.pressure - seen.flat[i]) @ np.array([math.cos(yaw), math.sin(yaw)])
     past = along > leg.heel_at + t.release * sole
-    rolls = foot.released > 0.0 or (goal > 0.02 and (rear or past))
+    rolls = foot.released > 0.0 or (goal > 0.02 and (rear or past or lowers))
     if rolls and goal < -0.03 and pitch < 0.05 and not rear:
         foot, rolls = foot._replace(released=0.0), False
     if rolls:
@@ -91,3 +96,12 @@ def planted_foot(
     if rear:
         share[leg.points] *= min(max(plan.double_left / (t.force_fall * clock), 0.03), 1.0)
     return foot, extra
+
+
+def _shin_lean(i: int, snapshot: Snapshot, seen: SeenBody, body: WalkingBody) -> float:
+    """Returns how far the shin leans forward [rad]."""
+    character = snapshot.character
+    knee = snapshot.body_position[character.model.dof_bodyid[body.legs[i].knee]]
+    x, y, z = (knee - seen.ankle[i]).tolist()
+    yaw = float(seen.yaw[i])
+    return math.atan2(math.cos(yaw) * x + math.sin(yaw) * y, z)

@@ -39,6 +39,7 @@ DEEPEST_SINK = 0.15  # [leg lengths] of it
 FELT_SLOPE = 0.6  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
 LARGEST_FELT = 0.5  # slope
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
+LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
 SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
@@ -150,7 +151,8 @@ def _waits(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
     """Returns whether the rear leg still has to push: the body would not come over the leading foot."""
     assert m.time is not None
     late = m.time - m.feet[m.stance].landed > LONGEST_PUSH * body.leg_time
-    return plan.leaving_capture < LEAST_CAPTURE * body.hips_height and m.speed > 0.0 and not late
+    ahead, inside = (plan.leaving_capture / body.hips_height).tolist()
+    return ahead < LEAST_CAPTURE and inside > LEAST_INSIDE and m.speed > 0.0 and not late
 
 
 def _choose(

@@ -40,7 +40,7 @@ class StepPlan(NamedTuple):
     reference: Array  # (2,) of the centre of pressure now
     pressure: Array  # (2,) the centre of pressure now, with feedback
     cost: float
-    leaving_capture: float  # [m] capture point when the rear foot leaves, ahead of the stance foot
+    leaving_capture: Array  # (2,) capture point when the rear foot leaves, ahead of the stance foot and towards the rear one
     ground: Array = FLAT_GROUND[0]  # (5,) plane under the foothold
 
 
@@ -117,7 +117,7 @@ def plan_step(
     )  # fmt: skip
     return StepPlan(
         float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]),
-        float(found[11]),
+        found[11:13],
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def _plan(
     capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, pin: Array,
     careful: bool, t: _PlanTables,
 ) -> Array:  # fmt: skip
-    """Returns the numbers of a StepPlan, (12,).
+    """Returns the numbers of a StepPlan, (13,).
 
     `pin` (4,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and since the foot left, the
     time left at the last tick, the double support's and the tick's. `wish` is length, time, double support, width, way
@@ -204,8 +204,8 @@ def _plan(
     across = min(max(error[1] * ax - error[0] * ay, -wide), wide) + reference[1] * ax - reference[0] * ay
     if not double:
         along = min(max(along, BALL_SHARE * ball if rolling else heel), front)
-    out = np.empty(12)
-    out[0], out[1], out[10], out[11] = double_left, left, best[3], ahead[0]
+    out = np.empty(13)
+    out[0], out[1], out[10], out[11], out[12] = double_left, left, best[3], ahead[0], sign * ahead[1]
     landing = np.empty(2)
     for k in range(2):
         landing[k] = _com_then(at[k], xi[k], reference[k], path[0, k], path[1, k], double_left, left, t.omega)
