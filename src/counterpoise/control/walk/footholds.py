@@ -1,14 +1,13 @@
 """Footholds on ground that is seen: the foot's place is moved to where its whole sole fits on one face.
 
 Along the line that is walked, places of the left and of the right foot are tried; across it, the nearest that fits.
-Of all ways to put the next three feet on such places the cheapest counts: near to where the pendulum wants the foot,
+Of all ways to put the next two feet on such places the cheapest counts: near to where the pendulum wants the foot,
 then steps of the usual length, and no higher steps than needed.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,14 +34,6 @@ ROUGH_COST = 6.0  # [1/m^2] of the unevenness under the sole squared
 STAY_COST = 0.6  # share of the cost of the place that was chosen before
 SHORT_COST = 2.0  # of a place nearer than the wanted one, against 1 of one farther: a short step costs speed
 MOVE_COST = 0.004  # [m^2] of any place that is not the wanted one
-
-
-class Sole(NamedTuple):
-    """A foot, seen from above [m], from its ankle."""
-
-    plane: Array  # (4,) heel, ball and front, ahead of the ankle; half width
-    back: float  # of its body, behind the ankle; negative
-    front: float
 
 
 @kernel
@@ -77,9 +68,11 @@ def find_foothold(
 
     Returns whether one was found.
 
-    `free` (2,) is where the pendulum wants it; `origin` (3,) is the stance foot and the height of its ground; `lines`
-    (2,) are the left and the right foot's ways to the left of the stance foot; `reach` is the longest step, the longest
-    step back, the highest rise and the deepest fall; `was` (2,) is the place chosen before, NaN where there is none.
+    `free` (2,) is where the pendulum wants it; `origin` (3,) is the stance foot and the height of its ground. `lines`
+    (2,) are the left and the right foot's ways to the left of the stance foot. `reach` is the longest step, the longest
+    step back, the highest rise, the deepest fall, and the least distance across. `was` is the place chosen before, NaN
+    where there is none. `soles` (2, 4) are heel, ball and front of both feet, ahead of the ankle, and half width; `rim`
+    is how far the foot's body reaches beyond them.
     """
     c, s = math.cos(heading), math.sin(heading)
     x, y = free[0] - origin[0], free[1] - origin[1]
@@ -89,7 +82,7 @@ def find_foothold(
     side, height = np.zeros((2, count)), np.zeros((2, count))
     cost = np.full((2, count), UNFIT)
     plane = np.empty(5)
-    middle = int(round((along) / SPACING)) - BEHIND
+    middle = round(along / SPACING) - BEHIND
     low, high = max(middle - FIRST_RANGE, 0), min(middle + FIRST_RANGE + 1, count)
     farthest = min(int(reach[0] / SPACING) - BEHIND + 1, count)
     nearest = max(int(-reach[1] / SPACING) - BEHIND, 0)
@@ -115,7 +108,6 @@ def find_foothold(
                     side[which, k], height[which, k] = to, plane[2]
                     cost[which, k] = SIDE_COST * aside * aside + ROUGH_COST * rough * rough
                     break
-    # the third foot goes on the swinging foot's line; its places are those of the first as far as they were tried
     best, least = -1, UNFIT
     steps = max(length, 0.1)
     for k in range(max(low, nearest), min(high, farthest)):
@@ -126,7 +118,8 @@ def find_foothold(
             continue
         at = along if k == middle else (k + BEHIND) * SPACING
         short = SHORT_COST if at < along else 1.0
-        here = cost[0, k] + (0.0 if k == middle else short * (at - along) ** 2 + MOVE_COST) + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2
+        here = cost[0, k] + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2
+        here += 0.0 if k == middle else short * (at - along) ** 2 + MOVE_COST
         if not math.isnan(was[0]):
             wx, wy = was[0] - origin[0], was[1] - origin[1]
             if abs(c * wx + s * wy - at) < 0.6 * SPACING:
@@ -139,7 +132,8 @@ def find_foothold(
             rise = height[1, n] - height[0, k]
             if far > reach[0] or rise > reach[2] or rise < -reach[3]:
                 continue
-            after = min(after, cost[1, n] + (far - steps) ** 2 + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2)
+            high_step = max(abs(rise) - EASY_RISE, 0.0)
+            after = min(after, cost[1, n] + (far - steps) ** 2 + RISE_COST * high_step**2)
         first[k] = here + NEXT_COST * min(after, 1.0)
         if first[k] < least:
             best, least = k, first[k]

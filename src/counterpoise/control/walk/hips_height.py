@@ -73,7 +73,7 @@ def hips_acceleration(
 
 
 def _heights(m: WalkMemory, seen: SeenBody, plan: StepPlan) -> tuple[float, float, float]:
-    """Returns the height of the ground under the stance foot, at the foothold, and where the rear foot is or was [m]."""
+    """Returns the heights of the ground under the stance foot, at the foothold, and under the rear foot [m]."""
     there = plane_at(plan.ground, plan.foothold[0], plan.foothold[1])
     rear = m.left_ground[2] if m.phase == "single" else seen.base[1 - m.stance]
     return float(seen.base[m.stance]), float(there), float(rear)

@@ -1,4 +1,7 @@
-"""A swinging foot over edges: toe and heel pass above what stands on the way, up before forward, forward before down."""
+"""A swinging foot over edges: toe and heel pass above what stands on the way.
+
+It rises in front of an edge before it goes on, and goes on behind an edge before it sinks.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What a walker makes of the ground that it sees and feels: planes under its feet, the next foothold, its speed.
+"""What a walker makes of the ground that it sees: planes under its feet, the next foothold, and its speed.
 
-Where the ground that is felt is not the one that is seen, the difference is expected at the next foothold as well.
+Where the ground that is felt (felt_feet.py) is not the one that is seen, the difference is expected at the next
+foothold as well.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.footholds import ROUGHNESS, find_foothold
-from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, plane_at, sole_plane
+from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, sole_plane
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.step_plan import StepPlan, plan_step
 from counterpoise.control.walk.tuning import WalkTuning
@@ -26,18 +27,7 @@ from counterpoise.objectives.obstacles import Obstacles
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
-BEARS = 0.015  # [body weights] on a point that bears
-OFF_HEEL = 0.012  # [m] from its plane of a bearing point of a foot on its heel: the ground is elsewhere
-OFF_SOLE = 0.007  # [m] the same of a sole
-LEANING = 0.06  # [rad] a foot whose pitch is larger does not tell the slope of the ground
-FREE_SWING = 0.4  # [leg times] after a foot has left, within which its toes may still touch the ground
-STILL_SPEED = 0.03  # [sqrt(leg x g)] of points that rest
-STILL_ON_HEEL = 0.5  # [leg times] after which a foot that landed on its heel lies on something before its heel
-LATE = 0.05  # [leg times] after which a foot that has landed bears; or the ground is lower
-SINK_SPEED = 0.12  # [sqrt(leg x g)] with which such a foot is put down farther
-DEEPEST_SINK = 0.15  # [leg lengths] of it
 FELT_SLOPE = 0.6  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
-LARGEST_FELT = 0.5  # slope
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
 LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
@@ -55,7 +45,7 @@ SLOPE_SPEEDS = np.array([0.60, 0.30, 0.25, 0.21, 0.15])  # [sqrt(leg x g)] ... t
 
 
 @kept_with_character
-def _soles(character: Character) -> Array:
+def soles_of(character: Character) -> Array:
     """Returns heel, ball and front, ahead of the ankle, and half width of both feet, (2, 4) [m]."""
     body = walking_body(character)
     return np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
@@ -73,7 +63,7 @@ def ground_under_feet(snapshot: Snapshot, terrain: Terrain) -> Array:
     """Returns the planes of a terrain under both feet, (2, 5)."""
     seen = see(snapshot, walking_body(snapshot.character), FLAT_GROUND)
     out = np.empty((2, 5))
-    for i, sole in enumerate(_soles(snapshot.character)):
+    for i, sole in enumerate(soles_of(snapshot.character)):
         sole_plane(seen.ankle[i, 0], seen.ankle[i, 1], float(seen.yaw[i]), sole, terrain.obstacles, out[i])
     return out
 
@@ -134,17 +124,23 @@ def plan_on_ground(
         m = altered(m, began=m.began + dt)
         plan = plan._replace(reference=m.pressure, pressure=m.pressure)
     plane = np.empty(5)
-    body, soles = walking_body(character), _soles(character)
+    body, soles = walking_body(character), soles_of(character)
     swing = 1 - m.stance
-    if m.phase == "single" and (plan.left > LAST_CHOICE * body.leg_time or math.isnan(m.free[0])):
-        if math.isnan(m.free[0]) or float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH:
-            m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
+    if m.phase == "single" and _chooses(m, plan, body):
+        m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
     if m.phase == "single" and not math.isnan(m.chosen[0]):
         plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen, careful=True)
     rough = sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
     if rough > ROUGHNESS and m.phase == "double":  # no foot will be put there: its place is chosen when it leaves
         plane = np.array([*plan.foothold, seen.base[m.stance] - m.felt[0], 0.0, 0.0])
     return m, plan._replace(ground=_expected(plane, m, seen))
+
+
+def _chooses(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
+    """Returns whether a foothold is to be looked for: there is none, or the pendulum wants another one in time."""
+    if math.isnan(m.free[0]):
+        return True
+    return plan.left > LAST_CHOICE * body.leg_time and float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH
 
 
 def _waits(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
@@ -156,8 +152,8 @@ def _waits(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
 
 
 def _choose(
-    m: WalkMemory, seen: SeenBody, shape: StepShape, plan: StepPlan, landing: float, terrain: Terrain, body: WalkingBody,
-    soles: Array, t: WalkTuning,
+    m: WalkMemory, seen: SeenBody, shape: StepShape, plan: StepPlan, landing: float, terrain: Terrain,
+    body: WalkingBody, soles: Array, t: WalkTuning,
 ) -> WalkMemory:  # fmt: skip
     """Returns the memory with the foothold that is best now; NaN: where the pendulum wants it."""
     swing, unit = 1 - m.stance, body.hips_height
@@ -176,7 +172,7 @@ def _choose(
         RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
     )  # fmt: skip
     moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6
-    return altered(m, free=plan.foothold, chosen=out if moved else _ANYWHERE)
+    return altered(m, free=plan.foothold, chosen=out if moved else ANYWHERE)
 
 
 def _expected(plane: Array, m: WalkMemory, seen: SeenBody) -> Array:
@@ -191,109 +187,7 @@ def _expected(plane: Array, m: WalkMemory, seen: SeenBody) -> Array:
     return out
 
 
-# -- what is felt -----------------------------------------------------------------------------------------------------
-
-
-def feel_feet(
-    m: WalkMemory, was: WalkMemory, snapshot: Snapshot, seen: SeenBody, terrain: Terrain | None, dt: float
-) -> WalkMemory:
-    """Returns the memory with the planes under both feet, where they are felt to be. `was` is that of the last tick."""
-    body = walking_body(snapshot.character)
-    if m.phase == "single" and was.phase != "single":
-        i = 1 - m.stance
-        left = np.array([*seen.flat[i], seen.base[i], *seen.ground[i, 3:]])
-        m = altered(m, left_ground=left)
-    if m.stance != was.stance:
-        m = altered(m, chosen=_ANYWHERE, free=_NOWHERE)
-        if terrain is not None and m.phase == "double":
-            m = _landed(m, seen, terrain, snapshot.character)
-    force = snapshot.contact_force
-    if force is None:
-        return m
-    ground, feet, began, felt = m.ground, list(m.feet), m.began, m.felt
-    least = BEARS * snapshot.character.weight
-    for i, leg in enumerate(body.legs):
-        bearing = leg.points[force[leg.points, 2] > least]
-        if m.phase == "single" and i != m.stance:
-            if len(bearing) and m.time - m.lifted > FREE_SWING * body.leg_time:  # it touches something on its way
-                off = float(seen.over[bearing].max())
-                if OFF_HEEL < off and terrain is None:
-                    felt = felt + np.array([off, 0.0, 0.0])
-            continue
-        foot = m.feet[i]
-        if len(bearing) == 0:
-            late = m.phase == "double" and i == m.stance and m.time - foot.landed > LATE * body.leg_time
-            sunk = float(plane_at(m.ground[i], *seen.flat[i])) - float(seen.ankle[i, 2]) + leg.ankle_height
-            if late and not foot.released and sunk < DEEPEST_SINK * body.hips_height:
-                ground = _moved(ground, i, -SINK_SPEED * body.leg_speed * dt)
-                began += dt
-                feet[i] = foot._replace(landed=m.time - LATE * body.leg_time, flat=m.time)
-            continue
-        if foot.released > 0.0:
-            continue
-        front = len(np.setdiff1d(bearing, leg.heel)) > 0 or m.time - foot.landed > STILL_ON_HEEL * body.leg_time
-        if foot.on_heel and not front:
-            off = float(seen.over[bearing].min())
-            if abs(off) > OFF_HEEL:
-                ground = _moved(ground, i, off)
-        elif abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
-            bearing = np.setdiff1d(bearing, leg.toes) if not foot.on_heel else leg.ball
-            if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
-                ground = ground.copy()
-                ground[i] = _sole(snapshot.contact_position, leg.heel, leg.ball, seen.flat[i])
-        if i == m.stance and ground is not m.ground:
-            felt = _surprise(ground[i], seen, i, terrain, snapshot.character)
-    if ground is m.ground and felt is m.felt:
-        return m
-    return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
-
-
-def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, character: Character) -> WalkMemory:
-    """Returns the memory with the plane where the stance foot really has landed."""
-    i = m.stance
-    plane = np.empty(5)
-    x, y = seen.flat[i].tolist()
-    rough = sole_plane(x, y, float(seen.yaw[i]), _soles(character)[i], terrain.obstacles, plane)
-    plane[2] += m.felt[0]
-    if rough > ROUGHNESS or abs(plane[2] - float(seen.base[i])) > ROUGHNESS:  # beside an edge: as it was planned
-        return m
-    return altered(m, ground=np.array([plane, m.ground[1]] if i == 0 else [m.ground[0], plane]))
-
-
-def _is_still(snapshot: Snapshot, points: Ints, body: WalkingBody) -> bool:
-    """Returns whether points of a foot do not go down any more."""
-    return bool(snapshot.contact_velocity[points, 2].min() > -STILL_SPEED * body.leg_speed)
-
-
-def _moved(ground: Array, i: int, by: float) -> Array:
-    out = ground.copy()
-    out[i, 2] += by
-    return out
-
-
-def _sole(points: Array, heel: Array, ball: Array, place: Array) -> Array:
-    """Returns the plane of a sole, (5,)."""
-    back, front = points[heel].mean(axis=0), points[ball].mean(axis=0)
-    left = points[[heel[0], ball[0]]].mean(axis=0) - points[[heel[1], ball[1]]].mean(axis=0)
-    normal = np.cross(front - back, left)
-    normal = normal if normal[2] > 0.0 else -normal
-    middle = 0.5 * (back + front)
-    slope = np.clip(-normal[:2] / max(normal[2], 1e-3), -LARGEST_FELT, LARGEST_FELT)
-    return np.array([*place, middle[2] + float(slope @ (place - middle[:2])), *slope])
-
-
-def _surprise(plane: Array, seen: SeenBody, i: int, terrain: Terrain | None, character: Character) -> Array:
-    """Returns by how much a plane is higher, and steeper along x and y, than the ground that is seen, (3,)."""
-    told = np.zeros(5)
-    x, y = seen.flat[i].tolist()
-    if terrain is not None:
-        sole_plane(x, y, float(seen.yaw[i]), _soles(character)[i], terrain.obstacles, told)
-        off = plane_at(plane, x, y) - told[2]
-        return np.array([off if abs(off) > ROUGHNESS else 0.0, 0.0, 0.0])
-    return np.array([plane_at(plane, x, y), plane[3], plane[4]])
-
-
-_NOWHERE = np.full(2, np.nan)
-_NOWHERE.flags.writeable = False
-_ANYWHERE = np.full(4, np.nan)
-_ANYWHERE.flags.writeable = False
+NOWHERE = np.full(2, np.nan)
+NOWHERE.flags.writeable = False
+ANYWHERE = np.full(4, np.nan)
+ANYWHERE.flags.writeable = False

@@ -40,7 +40,7 @@ class StepPlan(NamedTuple):
     reference: Array  # (2,) of the centre of pressure now
     pressure: Array  # (2,) the centre of pressure now, with feedback
     cost: float
-    leaving_capture: Array  # (2,) capture point when the rear foot leaves, ahead of the stance foot and towards the rear one
+    leaving_capture: Array  # (2,) [m] when the rear foot leaves, ahead of the stance foot and towards the rear one
     ground: Array = FLAT_GROUND[0]  # (5,) plane under the foothold
 
 
@@ -103,8 +103,8 @@ def plan_step(
 ) -> StepPlan:  # fmt: skip
     """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands.
 
-    `place` (4,) is where the foot must land, and how far to the right and to the left of it; NaN: where it is best. `careful`: steps that are longer or shorter than
-    usual are followed by usual ones.
+    `place` (4,) is where the foot must land, and how far to the right and to the left of it; NaN: where it is best.
+    `careful`: steps that are longer or shorter than usual are followed by usual ones.
     """
     assert m.time is not None
     swing = 1 - m.stance
@@ -129,9 +129,10 @@ def _plan(
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (13,).
 
-    `pin` (4,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and since the foot left, the
-    time left at the last tick, the double support's and the tick's. `wish` is length, time, double support, width, way
-    to the left and turn of the step. `heading` is that of the landing, in whose frame all is planned.
+    `pin` (4,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and
+    since the foot left, the time left at the last tick, the double support's and the tick's. `wish` is length, time,
+    double support, width, way to the left and turn of the step. `heading` is that of the landing, in whose frame all
+    is planned.
     """
     gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
     length, whole, double_usual, width, sideways, turn = wish[0], wish[1], wish[2], wish[3], wish[4], wish[5]

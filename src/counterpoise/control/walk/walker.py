@@ -14,6 +14,7 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
+from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
@@ -22,14 +23,13 @@ from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import Posture, upper_body
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
-from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.seen_ground import (
-    feel_feet,
     foot_of_points,
     ground_under_feet,
     plan_on_ground,
     slower_speed,
 )
+from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
@@ -201,9 +201,7 @@ def _step(
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
-        goal = swing_goal(
-            m, seen, plan, landing, strike, lift, late, snapshot, posture.wishes.terrain, body, t
-        )
+        goal = swing_goal(m, seen, plan, landing, strike, lift, late, snapshot, posture.wishes.terrain, body, t)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
