@@ -27,8 +27,8 @@ LEANING = 0.06  # [rad] a foot whose pitch is larger does not tell the slope of 
 FREE_SWING = 0.4  # [leg times] after a foot has left, within which its toes may still touch the ground
 STILL_SPEED = 0.03  # [sqrt(leg x g)] of points that rest
 STILL_ON_HEEL = 0.5  # [leg times] after which a foot that landed on its heel lies on something before its heel
-LATE = 0.05  # [leg times] after which a foot that has landed bears; or the ground is lower
-SINK_SPEED = 0.12  # [sqrt(leg x g)] with which such a foot is put down farther
+LATE = 0.03  # [leg times] after which a foot that has landed bears; or the ground is lower
+SINK_SPEED = 0.3  # [sqrt(leg x g)] with which such a foot is put down farther
 LARGEST_FELT = 0.5  # slope
 
 
@@ -64,11 +64,13 @@ def feel_feet(
         foot = m.feet[i]
         if len(bearing) == 0:
             late = m.phase == "double" and i == m.stance and now - foot.landed > LATE * body.leg_time
-            if late and not foot.released:
+            if late and not foot.has_borne:
                 ground = _moved(ground, i, -SINK_SPEED * body.leg_speed * dt)
                 began += dt
                 feet[i] = foot._replace(landed=now - LATE * body.leg_time, flat=now)
             continue
+        if not foot.has_borne:
+            feet[i] = foot._replace(has_borne=True)
         if foot.released > 0.0:
             continue
         front = len(np.setdiff1d(bearing, leg.heel)) > 0 or now - foot.landed > STILL_ON_HEEL * body.leg_time
@@ -83,7 +85,7 @@ def feel_feet(
                 ground[i] = _sole(snapshot.contact_position, leg.heel, leg.ball, seen.flat[i])
         if i == m.stance and ground is not m.ground:
             felt = _surprise(ground[i], seen, i, terrain, snapshot.character)
-    if ground is m.ground and felt is m.felt:
+    if ground is m.ground and felt is m.felt and feet[0] is m.feet[0] and feet[1] is m.feet[1]:
         return m
     return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
 

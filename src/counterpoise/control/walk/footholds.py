@@ -25,7 +25,7 @@ RISER = 0.02  # [m] ground before the toes or behind the heel may be higher by t
 BEHIND_HEEL = 0.03  # [m] from a heel to a wall behind it: it passes there on its way down
 UNFIT = 1e9  # cost of a place where no foot fits
 SIDE_STEP = 0.015  # [m] between the places that are tried across the line
-SIDE_STEPS = 6  # to each side
+SIDE_STEPS = 8  # to each side
 SIDE_COST = 4.0  # [1/m^2] of a place beside the line
 NEXT_COST = 0.5  # of the later steps' lengths, against 1 of the next foot's place
 EASY_RISE = 0.18  # [m] of a step up or down that costs nothing
@@ -105,9 +105,13 @@ def find_foothold(
                 px, py = origin[0] + c * at - s * to, origin[1] + s * at + c * to
                 rough = fits(px, py, heading, soles[foot], rim, ground, plane)
                 if rough < np.inf:
-                    side[which, k], height[which, k] = to, plane[2]
-                    cost[which, k] = SIDE_COST * aside * aside + ROUGH_COST * rough * rough
-                    break
+                    rise = abs(plane[2] - origin[2])
+                    here = SIDE_COST * aside * aside + ROUGH_COST * rough * rough
+                    here += RISE_COST * max(rise - EASY_RISE, 0.0) ** 2
+                    if here < cost[which, k]:
+                        side[which, k], height[which, k], cost[which, k] = to, plane[2], here
+                    if rise <= EASY_RISE:  # else there may be a better one beside it
+                        break
     best, least = -1, UNFIT
     steps = max(length, 0.1)
     for k in range(max(low, nearest), min(high, farthest)):
@@ -118,7 +122,7 @@ def find_foothold(
             continue
         at = along if k == middle else (k + BEHIND) * SPACING
         short = SHORT_COST if at < along else 1.0
-        here = cost[0, k] + RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2
+        here = cost[0, k]
         here += 0.0 if k == middle else short * (at - along) ** 2 + MOVE_COST
         if not math.isnan(was[0]):
             wx, wy = was[0] - origin[0], was[1] - origin[1]

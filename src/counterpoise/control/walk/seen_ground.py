@@ -27,15 +27,17 @@ from counterpoise.objectives.obstacles import Obstacles
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
-FELT_SLOPE = 0.6  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
+FELT_SLOPE = 0.3  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
 LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
 SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
+DEEP = 0.38  # [leg lengths] below the stance foot: the hips go down for ground so deep when it is chosen, not before
 HIGHEST, DEEPEST = 0.62, 1.2  # [leg lengths] of a step up, and of a step down
 RIM = 0.36  # [ankle heights] that a foot's body reaches beyond its points
 LOOK_AHEAD, LOOK_STEP = 1.7, 0.1  # [leg lengths] that it looks ahead for steps, and between two looks
+BROKEN, BROKEN_SPEED = 3, 0.27  # edges ahead, as of stepping stones, to the speed [sqrt(leg x g)] over them
 GAP_WIDTH = 0.8  # [leg lengths] ground that comes back within this is a gap, not a step
 # A higher step takes longer: the foot must rise before it goes forward, and the hips go up on one leg that starts bent.
 RISES = np.array([0.045, 0.10, 0.18, 0.32, 0.55, 1.1])  # [leg lengths] of a step up or down, to ...
@@ -72,18 +74,23 @@ def slower_speed(asked: float, m: WalkMemory, seen: SeenBody, terrain: Terrain, 
     """Returns the speed asked for, or the lower one with which the steps ahead can be taken [m/s]."""
     unit = body.hips_height
     x, y = seen.flat[m.stance].tolist()
-    rise, slope = _steps_ahead(
+    rise, slope, edges = _steps_ahead(
         x, y, m.heading, LOOK_AHEAD * unit, LOOK_STEP * unit, GAP_WIDTH * unit, terrain.obstacles
     )
     most = min(np.interp(rise / unit, RISES, SPEEDS), np.interp(slope, SLOPES, SLOPE_SPEEDS))
+    if edges >= BROKEN:
+        most = min(most, BROKEN_SPEED)
     return min(asked, float(most) * body.leg_speed)
 
 
 @kernel
 def _steps_ahead(
     x: float, y: float, heading: float, far: float, step: float, gap: float, ground: Obstacles
-) -> tuple[float, float]:
-    """Returns the highest step up or down on the way, and the steepest slope between steps; gaps are left out."""
+) -> tuple[float, float, int]:
+    """Returns the highest step up or down on the way, the steepest slope between steps, and how many edges there are.
+
+    Gaps are left out, but for their edges.
+    """
     room = np.empty(3)
     c, s = math.cos(heading), math.sin(heading)
     width = int(gap / step) + 1
@@ -92,9 +99,11 @@ def _steps_ahead(
     for k in range(count + width):
         at = (k - 3 - width) * step
         z[k] = ground_height(x + c * at, y + s * at, ground, room)
-    rise, slope = 0.0, 0.0
+    rise, slope, edges = 0.0, 0.0, 0
     for k in range(width, count - 1):
         change = abs(z[k + 1] - z[k])
+        if change > 0.6 * step:
+            edges += 1
         for n in range(2, 1 + width):
             change = min(change, abs(z[k + n] - z[k]), abs(z[k + 1 - n] - z[k + 1]))
         rise = max(rise, change)
@@ -104,7 +113,7 @@ def _steps_ahead(
                 steepest = max(steepest, abs(z[n + 1] - z[n]))
             if steepest < 0.6 * step:
                 slope = max(slope, abs(z[k + 4] - z[k]) / (4.0 * step))
-    return rise, slope
+    return rise, slope, edges
 
 
 # -- footholds --------------------------------------------------------------------------------------------------------
@@ -119,7 +128,7 @@ def plan_on_ground(
     if terrain is None:
         plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
         return m, plan._replace(ground=plane)
-    if m.phase == "double" and _waits(m, plan, walking_body(character)):
+    if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
         assert m.time is not None
         m = altered(m, began=m.began + dt)
         plan = plan._replace(reference=m.pressure, pressure=m.pressure)
@@ -131,7 +140,10 @@ def plan_on_ground(
     if m.phase == "single" and not math.isnan(m.chosen[0]):
         plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen, careful=True)
     rough = sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
-    if rough > ROUGHNESS and m.phase == "double":  # no foot will be put there: its place is chosen when it leaves
+    deep = plane[2] < seen.base[m.stance] - m.felt[0] - DEEP * body.hips_height
+    if m.phase == "double" and (
+        rough > ROUGHNESS or deep
+    ):  # no foot will be put there: its place is chosen when it leaves
         plane = np.array([*plan.foothold, seen.base[m.stance] - m.felt[0], 0.0, 0.0])
     return m, plan._replace(ground=_expected(plane, m, seen))
 
@@ -143,12 +155,13 @@ def _chooses(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
     return plan.left > LAST_CHOICE * body.leg_time and float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH
 
 
-def _waits(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
+def _waits(m: WalkMemory, seen: SeenBody, plan: StepPlan, body: WalkingBody) -> bool:
     """Returns whether the rear leg still has to push: the body would not come over the leading foot."""
     assert m.time is not None
     late = m.time - m.feet[m.stance].landed > LONGEST_PUSH * body.leg_time
     ahead, inside = (plan.leaving_capture / body.hips_height).tolist()
-    return ahead < LEAST_CAPTURE and inside > LEAST_INSIDE and m.speed > 0.0 and not late
+    speed = math.cos(m.heading) * float(seen.velocity[0]) + math.sin(m.heading) * float(seen.velocity[1])
+    return ahead < LEAST_CAPTURE and inside > LEAST_INSIDE and speed < m.speed and not late
 
 
 def _choose(

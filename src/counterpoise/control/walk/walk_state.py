@@ -23,6 +23,7 @@ class FootState(NamedTuple):
     landing_pitch: float = 0.0  # [rad]
     released: float = 0.0  # 0 to 1: how far its heel is let go
     goal_pitch: float = 0.0  # [rad] of the last tick
+    has_borne: bool = False  # since it landed
 
 
 @dataclass(frozen=True, eq=False)
