@@ -15,7 +15,7 @@ from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
-from counterpoise.control.walk.walking_body import WalkingBody, WalkingLeg
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg
 from counterpoise.objectives.base import smooth_step
 from counterpoise.terrain import Terrain
 
@@ -27,6 +27,7 @@ LAND_FROM, LAND_TO = 0.84, 1.03  # shares of a swing between which the foot is p
 LAND_DEPTH = 1.3  # of its late clearance: it is aimed a little below the ground
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
+PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
 HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
@@ -45,7 +46,7 @@ class SwingGoal(NamedTuple):
 
 def swing_goal(
     m: WalkMemory, seen: SeenBody, plan: StepPlan, landing: float, strike: float, lift: float, late: float,
-    snapshot: Snapshot, terrain: Terrain | None, body: WalkingBody, t: WalkTuning,
+    hurried: bool, snapshot: Snapshot, terrain: Terrain | None, body: WalkingBody, t: WalkTuning,
 ) -> SwingGoal:  # fmt: skip
     """Returns the goal of the swinging foot. Its sole rises by `lift` and stays `late` high until shortly before it
     lands [m], at a pitch of `strike` [rad] toe up and the heading `landing` [rad]."""
@@ -59,6 +60,7 @@ def swing_goal(
     # at heel strike the ankle is behind where it will be when the foot is flat
     shift = leg.heel_at * (1.0 - math.cos(strike)) - leg.ankle_height * math.sin(strike)
     goal = plan.foothold + shift * np.array([math.cos(landing), math.sin(landing)])
+    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], body, t)
     time = max(left - EARLY * clock, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
@@ -89,7 +91,7 @@ def swing_goal(
     else:
         deep = DEEP_HURRY / clock * max(float(seen.low[i]) - DEEP * body.hips_height, 0.0)
         acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
-    largest = t.foot_limit * g
+    largest = (t.catch_limit if hurried else t.foot_limit) * g
     np.clip(acceleration, -largest, largest, out=acceleration)
     turn = (pitch(after) - pitch(before)) / ((after - before) * whole)
     return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u))
@@ -122,6 +124,33 @@ def _held_back(wanted: Array, way: Array, speed: Array, most: float, clock: floa
     d = way / far
     excess = float(wanted @ d) - HOLD_BACK / clock * (most - float(speed @ d))
     return wanted - d * max(excess, 0.0)
+
+
+def _around(
+    goal: Array, place: Array, stance: Array, heading: float, side: float, body: WalkingBody, t: WalkTuning
+) -> Array:
+    """Returns the goal of a swinging foot, or a place on its way there that keeps it off the stance foot.
+
+    A foot that crosses to the other side first goes ahead (or back), and one that comes back from there first goes to
+    its own side.
+    """
+    c, s = math.cos(heading), math.sin(heading)
+    x, y = float(place[0] - stance[0]), float(place[1] - stance[1])
+    along, own = c * x + s * y, side * (c * y - s * x)
+    x, y = float(goal[0] - stance[0]), float(goal[1] - stance[1])
+    goal_along, goal_own = c * x + s * y, side * (c * y - s * x)
+    wide = t.feet_apart * (body.legs[0].half_width + body.legs[1].half_width)
+    sole = body.legs[0].front_at - body.legs[0].heel_at
+    clear = PASSED * t.cross_clear * sole
+    if min(own, goal_own) >= wide or max(own, goal_own) <= 0.0:
+        return goal
+    if goal_own < own:  # it crosses
+        if abs(along) < clear:
+            goal_own = max(goal_own, wide)
+    elif own < wide and abs(along) < clear + sole:  # it comes back
+        goal_along = math.copysign(max(abs(goal_along), clear), along)
+    x, y = goal_along, side * goal_own
+    return stance + np.array([c * x - s * y, s * x + c * y])
 
 
 def _ankle_above(leg: WalkingLeg, pitch: float) -> float:

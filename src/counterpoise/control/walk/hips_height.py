@@ -43,7 +43,7 @@ def hips_acceleration(
     ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
     low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
     here, there, rear = _heights(m, seen, plan)
-    lowest, highest = top - t.deepest_dip * unit, top - (t.hips_dip + 2.0 * style.bounce) * unit
+    lowest, highest = top - shape.dip * unit, top - (t.hips_dip + 2.0 * style.bounce) * unit
     landing = min(max(there + low, min(here, there) + lowest), here + highest)
     landing = min(landing, there + highest - ABSORBED * max(here - there, 0.0))
     low = min(max(low, lowest), highest)
@@ -69,7 +69,8 @@ def hips_acceleration(
     time = max(time, SHORTEST * body.leg_time)
     wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time
     wanted = min(max(wanted, -t.hips_fall * g), t.hips_rise * g)
-    return max(min(wanted, leg_stop(m, seen, body)), -0.8 * g)
+    slow = (t.hips_speed * body.leg_speed - rate) / (SHORTEST * body.leg_time)  # or it leaves the ground
+    return max(min(wanted, slow, leg_stop(m, seen, body)), -0.8 * g)
 
 
 def _heights(m: WalkMemory, seen: SeenBody, plan: StepPlan) -> tuple[float, float, float]:

@@ -107,7 +107,7 @@ def _land(
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
     return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
-        steps=m.steps + 1, trim=trim, last_speed=went,
+        steps=m.steps + 1, catches=m.catches and m.cost > 0.5 * t.catch_cost, trim=trim, last_speed=went,
     )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.stepping import (
+    StepCosts,
+    StepWish,
     capture_after,
     capture_before,
     choose_step,
@@ -26,6 +28,8 @@ from counterpoise.kernels import kernel
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
 ANYWHERE = np.full(4, np.nan)
+ANY_ACCELERATION = 1e9  # [m/s^2] no limit
+NO_LIMIT = 1e9  # [m]
 LEAST_REACH = 0.3  # [leg lengths] of a foot that lands ahead of its hip
 BALL_SHARE = 1.0  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
 
@@ -37,6 +41,7 @@ class StepPlan(NamedTuple):
     left: float  # until the foot lands, after double support
     foothold: Array  # (2,) where the ankle will be, the foot flat
     landing_com: Array  # (2,) where the CoM will be then
+    landing_capture: Array  # (2,) where the capture point will be then
     reference: Array  # (2,) of the centre of pressure now
     pressure: Array  # (2,) the centre of pressure now, with feedback
     cost: float
@@ -57,17 +62,25 @@ class _PlanTables(NamedTuple):
     gain: float
     along: float  # [soles]
     across: float  # [half widths]
+    alarm: float  # [m] correction of the centre of pressure from which it may leave the foot
+    beyond: float  # [m] by this at most
     least_left: float  # [s]
     least_swing: float  # [s]
     longest_left: float  # [s]
     narrowest: float  # [widths]
+    apart: float  # [m] feet that are closer than this touch each other
     widest: float  # [widths]
     backward: float  # [m]
     forward: float  # [m]
     hips_ahead: float  # [m] of the CoM
-    leg_reach: float  # [m] of a foot that lands, ahead of its hip
-    swing_speed: float  # [m/s]
-    weights: Array  # (6,)
+    half_hips: float  # [m] half the distance of the hips
+    leg_reach: float  # [m] of a foot that lands, ahead of its hip or behind it
+    catch_reach: float  # [m] the same, in a step that catches a fall
+    swing_speed: float  # [m/s] highest mean speed of a swinging foot
+    catch_limit: float  # [m/s^2] its largest acceleration in a step that catches a fall
+    clear: float  # [m] ahead of the stance ankle, or behind it, where a foot may cross
+    crossed: float  # [m]
+    costs: StepCosts
 
 
 @kept_with_character
@@ -75,22 +88,28 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
     body = walking_body(character)
     unit, clock = body.hips_height, body.leg_time
     sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
-    weights = np.array(
-        [t.time_weight / clock**2, t.along_weight / unit**2, t.across_weight / unit**2, t.capture_weight / unit**2,
-         t.capture_weight / unit**2, t.hurry_weight / clock**2]
+    length = 1.0 / unit**2
+    costs = StepCosts(
+        t.time_weight / clock**2, t.along_weight * length, t.across_weight * length, t.capture_weight * length,
+        t.hurry_weight / clock**2, t.cross_cost,
     )  # fmt: skip
+    clear = t.cross_clear * float((sole[:, 2] - sole[:, 0]).max())
     return _PlanTables(
         body.omega, unit, clock, sole, t.first_pressure, t.last_pressure,
         t.roll_step * unit, t.pressure_gain, t.pressure_along,
-        t.pressure_across, t.least_left * clock, t.least_swing * clock, t.longest_left * clock, t.narrowest, t.widest,
-        t.backward_reach * unit, t.longest_reach * unit, body.hips_ahead, _leg_reach(body, t),
-        t.swing_speed * body.leg_speed, weights,
+        t.pressure_across, t.alarm * unit, t.beyond * unit,
+        t.least_left * clock, t.least_swing * clock, t.longest_left * clock, t.narrowest,
+        t.feet_apart * (sole[0, 3] + sole[1, 3]), t.widest,
+        t.backward_reach * unit, t.longest_reach * unit, body.hips_ahead, body.half_width,
+        _leg_reach(body, t, t.deepest_dip), _leg_reach(body, t, t.catch_dip),
+        t.swing_speed * body.leg_speed,
+        t.catch_effort * t.catch_limit * unit / clock**2, clear, t.crossed * unit, costs,
     )  # fmt: skip
 
 
-def _leg_reach(body: WalkingBody, t: WalkTuning) -> float:
+def _leg_reach(body: WalkingBody, t: WalkTuning, dip: float) -> float:
     """Returns how far ahead of its hip a foot can land, with the hips as low as they may be [m]."""
-    low = (1.0 - t.bend(body.legs[0].is_bent) - t.deepest_dip) * body.hips_height
+    low = (1.0 - t.bend(body.legs[0].is_bent) - dip) * body.hips_height
     return min(
         math.sqrt(max(leg.longest**2 - (low - leg.ankle_height) ** 2, (LEAST_REACH * leg.longest) ** 2))
         for leg in body.legs
@@ -109,40 +128,44 @@ def plan_step(
     assert m.time is not None
     swing = 1 - m.stance
     times = np.array([m.time - m.began, m.time - m.lifted, m.left, m.double, dt])
-    wish = np.array([shape.length, shape.time, shape.double, shape.width, shape.aside, shape.turn])
+    wish = np.array(
+        [shape.length, shape.time, shape.double, shape.width, shape.aside, shape.turn, shape.dip > t.deepest_dip]
+    )
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        m.pressure, place, careful, _plan_tables(character, t),
+        seen.ankle_velocity[swing], m.pressure, place, careful, _plan_tables(character, t),
     )  # fmt: skip
     return StepPlan(
-        float(found[0]), float(found[1]), found[2:4], found[4:6], found[6:8], found[8:10], float(found[10]),
-        found[11:13],
+        float(found[0]), float(found[1]), found[2:4], found[4:6], found[11:13], found[6:8], found[8:10],
+        float(found[10]), found[13:15],
     )  # fmt: skip
 
 
 @kernel
 def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
-    capture: Array, com: Array, origin: Array, swing: Array, pressure: Array, pin: Array,
-    careful: bool, t: _PlanTables,
+    capture: Array, com: Array, origin: Array, swing: Array, rate: Array, pressure: Array, pin: Array, careful: bool,
+    t: _PlanTables,
 ) -> Array:  # fmt: skip
-    """Returns the numbers of a StepPlan, (13,).
+    """Returns the numbers of a StepPlan, (15,).
 
     `pin` (4,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and
     since the foot left, the time left at the last tick, the double support's and the tick's. `wish` is length, time,
-    double support, width, way to the left and turn of the step. `heading` is that of the landing, in whose frame all
-    is planned.
+    double support, width, way to the left, turn of the step, and whether it catches a fall. `heading` is that of the
+    landing, in whose frame all is planned.
     """
     gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
     length, whole, double_usual, width, sideways, turn = wish[0], wish[1], wish[2], wish[3], wish[4], wish[5]
     c, s = math.cos(heading), math.sin(heading)
-    xi, at, foot, reference = np.empty(2), np.empty(2), np.empty(3), np.empty(2)
+    xi, at, foot, reference = np.empty(2), np.empty(2), np.empty(6), np.empty(2)
     _seen_from(capture, origin, c, s, xi)
     _seen_from(com, origin, c, s, at)
     _seen_from(swing, origin, c, s, foot)
+    foot[2], foot[3] = c * rate[0] + s * rate[1], c * rate[1] - s * rate[0]
+    foot[4] = t.catch_limit if wish[6] > 0.5 else ANY_ACCELERATION
+    foot[5] = t.swing_speed
     _seen_from(pressure, origin, c, s, reference)
-    foot[2] = t.swing_speed
     heel, ball, front, half = t.sole[stance, 0], t.sole[stance, 1], t.sole[stance, 2], t.sole[stance, 3]
     sole = front - heel
     ax, ay = math.cos(yaw - heading), math.sin(yaw - heading)
@@ -171,26 +194,38 @@ def _plan(
         path[0] = reference
     least = max(t.least_left, t.least_swing - swung)
     usual = max(usual, least)
-    then = _com_then(at[0], xi[0], reference[0], path[0, 0], path[1, 0], double_left, usual, t.omega)
-    farthest = min(t.forward, then + t.hips_ahead + t.leg_reach)
+    reach = t.catch_reach if wish[6] > 0.5 else t.leg_reach
+    hip = np.empty(2)
+    for k in range(2):
+        hip[k] = _com_then(at[k], xi[k], reference[k], path[0, k], path[1, k], double_left, usual, t.omega)
+    hip[0] += t.hips_ahead
+    hip[1] += sign * t.half_hips
     # the rear leg of a longer step pushes for longer: the capture point may be farther back when the foot lands
     late = t.omega * double_usual
     push = 1.0 - (1.0 - math.exp(-late)) / late if careful and late > 1e-6 else 0.0
-    goal = np.array(
-        [place[0], place[1], steady.real, steady.imag, sign, t.narrowest * width, -t.backward, farthest,
-         t.widest * width, push]
-    )  # fmt: skip
+    x, capture_x, near, far_place = (
+        place[0],
+        steady.real,
+        max(-t.backward, hip[0] - reach),
+        min(t.forward, hip[0] + reach),
+    )
+    narrow, widest, clear = max(t.narrowest * width, t.apart), t.widest * width, t.clear
     if not math.isnan(pin[0]):
         fixed = np.empty(2)
         _seen_from(pin, origin, c, s, fixed)
         end[0] += (1.0 - push) * (fixed[0] - place[0])
-        goal[2] -= push * (fixed[0] - place[0])
-        goal[0], goal[6], goal[7] = fixed[0], fixed[0], fixed[0]
+        capture_x -= push * (fixed[0] - place[0])
+        x, near, far_place = fixed[0], fixed[0], fixed[0]
         inner, outer = (pin[2], pin[3]) if sign > 0.0 else (-pin[3], -pin[2])
-        goal[5] = min(max(goal[5], sign * fixed[1] + inner), sign * fixed[1] + outer)
-        goal[8] = max(min(goal[8], sign * fixed[1] + outer), goal[5])
+        narrow = min(max(narrow, sign * fixed[1] + inner), sign * fixed[1] + outer)
+        widest = max(min(widest, sign * fixed[1] + outer), narrow)
+        reach, clear = NO_LIMIT, NO_LIMIT  # its place is given, and it does not cross
+    goal = StepWish(
+        x, place[1], capture_x, steady.imag, sign, near, far_place, narrow, widest, hip[0], hip[1], reach, clear,
+        t.crossed, push,
+    )  # fmt: skip
     best = np.empty(6)
-    choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.weights, best)
+    choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.costs, best)
     left = best[0]
     # the centre of pressure with feedback of the capture point's error
     error = np.empty(2)
@@ -199,20 +234,23 @@ def _plan(
         if double_left > 0.0:
             wanted = capture_before(wanted, reference[k], path[0, k], double_left, t.omega)
         error[k] = t.gain * (xi[k] - wanted)
-    far = t.along * sole
-    wide = far if double else t.across * half
+    size = math.sqrt(error[0] ** 2 + error[1] ** 2)
+    beyond = t.beyond * min(max(size / t.alarm - 1.0, 0.0), 1.0)  # [m] outside the foot, by turning trunk and arms
+    far = t.along * sole + beyond
+    wide = far if double else t.across * half + beyond
     along = min(max(error[0] * ax + error[1] * ay, -far), far) + reference[0] * ax + reference[1] * ay
     across = min(max(error[1] * ax - error[0] * ay, -wide), wide) + reference[1] * ax - reference[0] * ay
     if not double:
-        along = min(max(along, BALL_SHARE * ball if rolling else heel), front)
-    out = np.empty(13)
-    out[0], out[1], out[10], out[11], out[12] = double_left, left, best[3], ahead[0], sign * ahead[1]
+        along = min(max(along, (BALL_SHARE * ball if rolling else heel) - beyond), front + beyond)
+    out = np.empty(15)
+    out[0], out[1], out[10], out[13], out[14] = double_left, left, best[3], ahead[0], sign * ahead[1]
     landing = np.empty(2)
     for k in range(2):
         landing[k] = _com_then(at[k], xi[k], reference[k], path[0, k], path[1, k], double_left, left, t.omega)
     _in_world(best[1], best[2], origin, c, s, out[2:4])
     _in_world(landing[0], landing[1], origin, c, s, out[4:6])
     _in_world(reference[0], reference[1], origin, c, s, out[6:8])
+    _in_world(best[4], best[5], origin, c, s, out[11:13])
     _in_world(along * ax - across * ay, along * ay + across * ax, origin, c, s, out[8:10])
     return out
 

@@ -26,15 +26,18 @@ class WalkTuning:
     longest_step: float = 2.33
     least_step: float = 1.0  # of any step's time, whatever is asked
     most_step: float = 4.0
+    catch_step: float = 1.1  # of a step's time that catches a fall
     double_time: float = 0.357  # of double support in a usual step
     double_power: float = 1.5  # double support grows with the step's time to this power
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
     narrowest: float = 0.5  # [width] feet never come closer
-    widest: float = 4.0  # [width]
+    feet_apart: float = 1.15  # [widths of a sole] feet never come closer either
+    widest: float = 6.2  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
-    backward_reach: float = 0.5
+    backward_reach: float = 0.85
     ramp: float = 0.036  # [g] by which the speed rises
     brake: float = 0.05  # [g] and falls
+    stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
     fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster
     shift_gain: float = 1.0  # of the capture point on its way to the foot that will stand
@@ -44,6 +47,8 @@ class WalkTuning:
     calm_speed: float = 0.02  # [sqrt(leg x g)] of the CoM below which it may start
     calm_time: float = 0.3  # it stands for at least this long before it starts
     longest_calm: float = 3.0  # and starts after this in any case
+    tipping: float = 0.02  # outside the edge of the support: a capture point beyond this makes a standing body step
+    foresight: float = 0.16  # by which the capture point is foreseen when a standing body chooses the foot to step with
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
@@ -62,14 +67,21 @@ class WalkTuning:
     pressure_gain: float = 2.0  # of the capture point's error
     pressure_along: float = 0.5  # [soles] largest correction along the foot
     pressure_across: float = 0.9  # [half widths] largest correction across it
+    alarm: float = 0.15  # [leg lengths] a larger correction may go beyond the foot: trunk and arms turn for it
+    beyond: float = 0.1  # [leg lengths] by this at most
     # choosing the step
     time_weight: float = 6.0
     along_weight: float = 0.6
     across_weight: float = 2.0
     capture_weight: float = 30.0
+    cross_cost: float = 0.5  # of a step to the other side of the stance foot
+    cross_clear: float = 1.15  # [soles] ahead of the stance ankle, or behind it, where a foot may cross
+    crossed: float = 0.35  # largest distance on the other side
     hurry_weight: float = 1000.0
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
-    least_swing: float = 0.9  # time of a swing
+    catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
+    catch_cost: float = 0.3  # a plan that costs more than this is one to catch a fall
+    least_swing: float = 0.7  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual
     # the hips
@@ -77,6 +89,8 @@ class WalkTuning:
     bent_hips_bend: float = 0.05  # the same for bodies whose legs stand bent
     hips_dip: float = 0.0086  # at least, from mid-stance to landing
     deepest_dip: float = 0.06  # at most; steps that would need more are shorter
+    catch_dip: float = 0.14  # at most, in a step that catches a fall
+    hips_speed: float = 0.12  # [sqrt(leg x g)] largest speed up
     hips_fall: float = 0.55  # [g] largest acceleration down
     hips_rise: float = 0.7  # [g] and up
     # the feet
@@ -90,6 +104,7 @@ class WalkTuning:
     clearance: float = 0.027  # of the swinging sole in mid-swing, beyond `late_clearance`
     late_clearance: float = 0.0215  # of the swinging sole until shortly before it lands
     foot_limit: float = 4.8  # [g] largest acceleration of a swinging foot
+    catch_limit: float = 5.8  # [g] the same in a step that catches a fall
     land_speed: float = 0.116  # [sqrt(leg x g)] downwards, of a foot that is late
     # weights and gains
     com_weight: float = 860.0  # of accelerations of places in leg lengths: CoM, hips, swinging foot

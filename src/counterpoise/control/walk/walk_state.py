@@ -58,8 +58,12 @@ class WalkMemory:
     heading: float = 0.0  # [rad] on its way to the one asked for
     line: Array = field(default_factory=lambda: np.zeros(2))  # a place on the line that is walked, world [m]
     started: Array = field(default_factory=lambda: np.zeros(2))  # where the CoM was when this step began, world [m]
+    capture: Array | None = None  # (2,) the capture point of the last tick, world [m]
+    drift: Array = field(default_factory=lambda: np.zeros(2))  # (2,) its velocity [m/s]
     stride: float = 0.25  # phase of the stride, 0 to 1; 0: the left foot lands
     steps: int = 0
+    cost: float = 0.0  # of the last plan
+    catches: bool = False  # this step catches a fall
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     torque: Array | None = None
     cause: str = ""  # of a fall

@@ -14,6 +14,7 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
+from counterpoise.control.walk.catch_step import catch_step, is_tipping
 from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
@@ -47,6 +48,7 @@ LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
+DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -74,7 +76,15 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         wishes = wishes._replace(speed=slower_speed(wishes.speed, memory, seen, wishes.terrain, body))
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     shape = _shape(m, seen, wishes, cycle, body, t)
-    m = feel_feet(next_phase(m, seen, wishes, shape, body, t), memory, snapshot, seen, wishes.terrain, dt)
+    if m.phase in ("stand", "shift"):
+        m = _drifting(m, seen, dt)
+    if m.phase in ("stand", "shift") and is_tipping(snapshot, seen, body, t):
+        m = altered(m, catches=True, speed=0.0, aside=0.0)
+        shape = _shape(m, seen, wishes, cycle, body, t)
+        m = catch_step(m, seen, shape, snapshot, body, t)
+    else:
+        m = next_phase(m, seen, wishes, shape, body, t)
+    m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
     own = walk_objectives(character, t)
     posture = Posture(cycle, own, body, t, wishes)
     if m.phase in ("stand", "shift"):
@@ -83,7 +93,9 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     else:
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
-        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference)
+        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
+        if plan.cost > t.catch_cost and not m.catches:
+            m = altered(m, catches=True)
         if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
             rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
             m = altered(m, ground=np.array(rows))
@@ -91,6 +103,14 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         cost = plan.cost
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
     return _solve(snapshot, m, seen, Moves(levels, held, share), dt, notes, t)
+
+
+def _drifting(m: WalkMemory, seen: SeenBody, dt: float) -> WalkMemory:
+    """Returns the memory with the velocity of the capture point, smoothed over a few ticks."""
+    if m.capture is None or dt <= 0.0:
+        return altered(m, capture=seen.capture, drift=np.zeros(2))
+    drift = m.drift + DRIFT_SHARE * ((seen.capture - m.capture) / dt - m.drift)
+    return altered(m, capture=seen.capture, drift=drift)
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------
@@ -116,7 +136,8 @@ def follow_wishes(
         most = t.fastest_first * body.leg_speed
         speed, beside = (min(max(t.first_speed * v, -most), most) for v in (asked, aside))
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
-    speed, beside = _ramped(m.speed, asked, g * dt, t), _ramped(m.aside, aside, g * dt, t)
+    quick = t.stop_brake / t.brake if wishes.stays else 1.0
+    speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
     most = min(t.turn_rate / clock, math.sqrt(2.0 * t.turn_ramp / clock**2 * abs(away)))  # so that it ends in time
     change = t.turn_ramp / clock**2 * dt
     turn = min(max(math.copysign(most, away), m.turn - change), m.turn + change)
@@ -143,8 +164,10 @@ def _shape(
     speed = m.speed + (m.trim if asked != 0.0 else 0.0)
     c, s = math.cos(m.heading), math.sin(m.heading)
     way = c * float(seen.velocity[0]) + s * float(seen.velocity[1])
-    real = way if abs(asked) < abs(m.speed) or asked == 0.0 else 0.0
-    shape = step_shape(speed, real, wishes, cycle.style, body, t)
+    real = way if abs(asked) < abs(m.speed) else 0.0
+    if asked == 0.0:
+        real = math.hypot(float(seen.velocity[0]), float(seen.velocity[1]))
+    shape = step_shape(speed, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
     limp = cycle.style.limp * SIGN[m.stance]
     if limp:
         shape = shape._replace(time=shape.time * (1.0 + limp))
@@ -201,7 +224,9 @@ def _step(
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
-        goal = swing_goal(m, seen, plan, landing, strike, lift, late, snapshot, posture.wishes.terrain, body, t)
+        goal = swing_goal(
+            m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
+        )
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)

@@ -56,6 +56,8 @@ class StepShape(NamedTuple):
     width: float  # [m]
     aside: float = 0.0  # [m] to the left
     turn: float = 0.0  # [rad] of the heading, after this step
+    catches: bool = False  # it catches a fall
+    dip: float = 0.0  # [leg lengths] by which the hips may sink for the foot to reach its place
 
 
 def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
@@ -66,13 +68,15 @@ def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
 
 
 def step_shape(
-    speed: float, real_speed: float, wishes: Wishes, style: WalkStyle, body: WalkingBody, t: WalkTuning
+    speed: float, real_speed: float, catches: bool, wishes: Wishes, style: WalkStyle, body: WalkingBody, t: WalkTuning
 ) -> StepShape:
     """Returns the step at a speed on the way to the one asked for.
 
     A body that is faster than that speed, `real_speed`, takes quick steps: it has to brake.
     """
-    if wishes.time is not None:
+    if catches:
+        duration = t.catch_step * body.leg_time
+    elif wishes.time is not None:
         duration = wishes.time
     elif wishes.step is not None and wishes.speed != 0.0:
         duration = wishes.step / abs(wishes.speed)
@@ -83,7 +87,8 @@ def step_shape(
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
     width = style.width * t.width * _usual_width(body) if wishes.width is None else wishes.width
-    return StepShape(speed * duration, duration, min(double, 0.5 * duration), width)
+    dip = t.catch_dip if catches else t.deepest_dip
+    return StepShape(speed * duration, duration, min(double, 0.5 * duration), width, catches=catches, dip=dip)
 
 
 def _usual_width(body: WalkingBody) -> float:

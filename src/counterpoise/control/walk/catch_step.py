@@ -1,0 +1,68 @@
+"""A standing body whose capture point has left the support takes a step, with the foot that catches it best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.support import support_of
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.step_plan import plan_step
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import FootState, WalkMemory
+from counterpoise.control.walk.walking_body import WalkingBody
+from counterpoise.control.walk.wishes import StepShape
+from counterpoise.quick import altered
+
+NEAR_GROUND = 0.011  # [leg lengths] points higher than this do not carry
+
+
+def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:
+    """Returns whether the capture point is outside the support by more than a margin."""
+    points = snapshot.contact_position
+    bearing = seen.over < float(seen.over.min()) + NEAR_GROUND * body.hips_height
+    if bearing.sum() < 3:
+        return True
+    x, y = float(seen.capture[0]), float(seen.capture[1])
+    edges = support_of(points, bearing).edges
+    return bool((edges[:, 0] * x + edges[:, 1] * y > edges[:, 2] + t.tipping * body.hips_height).any())
+
+
+def catch_step(
+    m: WalkMemory, seen: SeenBody, shape: StepShape, snapshot: Snapshot, body: WalkingBody, t: WalkTuning
+) -> WalkMemory:
+    """Returns the memory of a step that begins now, with the foot whose plan of two steps costs less.
+
+    A push may go on: the capture point is taken to move on for a while as it moves now.
+    """
+    assert m.time is not None
+    far = t.foresight * body.leg_time * m.drift
+    seen = seen._replace(capture=seen.capture + far, com=seen.com + np.array([far[0], far[1], 0.0]))
+    best, least = m, float("inf")
+    for stance in range(2):
+        begun = altered(
+            m, phase="single", stance=stance, began=m.time - shape.double, lifted=m.time, double=shape.double,
+            left=shape.time - shape.double, lift_pitch=float(seen.pitch[1 - stance]), steps=0, last_speed=None,
+            started=seen.com[:2].copy(), line=seen.com[:2].copy(), trim=0.0, feet=(FootState(), FootState()),
+        )  # fmt: skip
+        cost = _cost_of_two(begun, seen, shape, snapshot.character, t)
+        if cost < least:
+            best, least = begun, cost
+    return best
+
+
+def _cost_of_two(m: WalkMemory, seen: SeenBody, shape: StepShape, character: Character, t: WalkTuning) -> float:
+    """Returns what this step and the next one cost."""
+    assert m.time is not None
+    plan = plan_step(m, seen, shape, m.heading, character, 0.0, t)
+    stance, new = m.stance, 1 - m.stance
+    flat, ankle = seen.flat.copy(), seen.ankle.copy()
+    flat[new], ankle[new, :2] = plan.foothold, plan.foothold
+    ankle[stance, :2] = flat[stance]
+    com = np.array([*plan.landing_com, seen.com[2]])
+    after = seen._replace(
+        com=com, capture=plan.landing_capture, flat=flat, ankle=ankle, ankle_velocity=np.zeros((2, 3))
+    )
+    landed = altered(m, phase="double", stance=new, time=m.time + plan.left, began=m.time + plan.left)
+    return plan.cost + plan_step(landed, after, shape, m.heading, character, 0.0, t).cost
