@@ -47,8 +47,9 @@ def hips_acceleration(
     landing = min(max(there + low, min(here, there) + lowest), here + highest)
     landing = min(landing, there + highest - ABSORBED * max(here - there, 0.0))
     low = min(max(low, lowest), highest)
-    leave, middle, climb = here + low, here + top, 0.0
+    leave, middle, climb, fastest = here + low, here + top, 0.0, t.hips_speed * body.leg_speed
     if not here == there == rear:  # on the line from the last landing to the next one
+        fastest = math.inf
         last = min(max(here + low, min(rear, here) + lowest), rear + highest)
         climb = (landing - last) / max(shape.time, 1e-3)
         leave, middle = last + climb * m.double, min(0.5 * (last + landing) + top - low, middle)
@@ -69,7 +70,7 @@ def hips_acceleration(
     time = max(time, SHORTEST * body.leg_time)
     wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time
     wanted = min(max(wanted, -t.hips_fall * g), t.hips_rise * g)
-    slow = (t.hips_speed * body.leg_speed - rate) / (SHORTEST * body.leg_time)  # or it leaves the ground
+    slow = (fastest - rate) / (SHORTEST * body.leg_time)  # or it leaves the ground
     return max(min(wanted, slow, leg_stop(m, seen, body)), -0.8 * g)
 
 

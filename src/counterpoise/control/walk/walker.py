@@ -49,6 +49,7 @@ TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
+UNEVEN_CATCH = 10.0  # on uneven ground a plan costs this much more before it is one to catch a fall
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -94,7 +95,8 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
-        if plan.cost > t.catch_cost and not m.catches:
+        uneven = wishes.terrain is not None or bool(m.felt.any())
+        if plan.cost > t.catch_cost * (UNEVEN_CATCH if uneven else 1.0) and not m.catches:
             m = altered(m, catches=True)
         if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
             rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
