@@ -18,15 +18,15 @@ from counterpoise.quick import altered
 NEAR_GROUND = 0.011  # [leg lengths] points higher than this do not carry
 
 
-def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:
-    """Returns whether the capture point is outside the support by more than a margin."""
+def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, margin: float) -> bool:
+    """Returns whether the capture point is outside the support by more than a margin [leg lengths]."""
     points = snapshot.contact_position
     bearing = seen.over < float(seen.over.min()) + NEAR_GROUND * body.hips_height
     if bearing.sum() < 3:
         return True
     x, y = float(seen.capture[0]), float(seen.capture[1])
     edges = support_of(points, bearing).edges
-    return bool((edges[:, 0] * x + edges[:, 1] * y > edges[:, 2] + t.tipping * body.hips_height).any())
+    return bool((edges[:, 0] * x + edges[:, 1] * y > edges[:, 2] + margin * body.hips_height).any())
 
 
 def catch_step(

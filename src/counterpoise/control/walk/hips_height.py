@@ -34,7 +34,7 @@ def hips_acceleration(
     """Returns the vertical acceleration of the hips that is asked for [m/s^2]."""
     assert m.time is not None
     unit, g = body.hips_height, body.leg_speed**2 / body.hips_height
-    top = (1.0 - t.bend(body.legs[0].is_bent) - style.crouch + style.bounce) * unit
+    top = (1.0 - t.bend(body.legs[0].is_bent) - style.crouch + style.bounce) * unit - shape.lower
     leg = body.legs[1 - m.stance]
     c, s = math.cos(m.heading), math.sin(m.heading)
     side = SIGN[1 - m.stance] * body.half_width

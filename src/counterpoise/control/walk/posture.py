@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.bent_knees import bent_knees
 from counterpoise.control.walk.gait_cycle import GaitCycle
@@ -15,7 +17,7 @@ from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.turns import trunk_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives
 from counterpoise.control.walk.walk_state import WalkMemory
-from counterpoise.control.walk.walking_body import WalkingBody
+from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.control.walk.wishes import Wishes
 from counterpoise.objectives import Objective
 
@@ -41,10 +43,14 @@ def upper_body(
     speed = 0.0 if m.phase in ("stand", "shift") else m.speed
     share = min(max(speed, 0.0) / max(cycle.speed, 1e-3), MOST_SHARE)
     row, change = cycle.at(m.stride, rate, share)
-    lean = posture.wishes.lean
+    lean, arms = posture.wishes.lean, posture.wishes.arms
     root = character.root_dofs.stop
     away, velocity = np.zeros(character.nv), np.zeros(character.nv)
     away[root:], velocity[root:] = row[:-6], change[:-6]
+    if arms != 1.0:
+        rows = _arm_rows(character)
+        mean = cycle.waves[0][rows - root]
+        away[rows], velocity[rows] = mean + arms * (away[rows] - mean), arms * velocity[rows]
     pose = character.integrate(character.neutral, away)
     level: list[Objective] = [
         own.com.aimed(acceleration=np.array([com[0], com[1], 0.0])),
@@ -62,6 +68,13 @@ def upper_body(
     level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
     knees = bent_knees(snapshot, body, posture.tuning.knee_weight)
     return level if knees is None else [*level, knees]
+
+
+@kept_with_character
+def _arm_rows(character: Character) -> Ints:
+    """Returns the rows of v of the arms."""
+    names = walking_body(character).limbs.arms
+    return np.array([row for name in names for row in range(*character.joint(name).dofs.indices(character.nv))])
 
 
 _STILL = np.zeros(3)

@@ -11,7 +11,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.walk.planes import plane_at, slopes_along
+from counterpoise.control.walk.planes import FLAT_GROUND, plane_at, slopes_along
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.kernels import kernel
 
@@ -52,7 +52,7 @@ class _SightTables(NamedTuple):
     back: Array  # (2, 2) of ball and heel, ahead of the ankle [m]
 
 
-def see(snapshot: Snapshot, body: WalkingBody, ground: Array) -> SeenBody:
+def see(snapshot: Snapshot, body: WalkingBody, ground: Array = FLAT_GROUND) -> SeenBody:
     """Returns what a walker sees. `ground` (2, 5) are the planes under its feet."""
     at = _sight_tables(snapshot.character)
     places, rates = np.empty((5, 3)), np.empty((5, 3))

@@ -47,7 +47,7 @@ def stand_still(
     pressure = np.array([min(max(pressure[0], low), high), min(max(pressure[1], -wide), wide)])
     away = frame @ (seen.com[:2] - middle) - pressure
     com = frame.T @ (body.omega**2 * away)
-    top = (1.0 - t.bend(body.legs[0].is_bent) - cycle.style.crouch) * body.hips_height
+    top = (1.0 - t.bend(body.legs[0].is_bent) - cycle.style.crouch) * body.hips_height - shape.lower
     top += float(seen.base.min())  # the leg on the lower ground is the straighter one
     hips = STAND_STIFFNESS / body.leg_time**2 * (top - float(seen.hips[0, 2]))
     hips = min(hips - STAND_DAMPING / body.leg_time * float(seen.hips[1, 2]), leg_stop(m, seen, body))

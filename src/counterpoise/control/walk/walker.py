@@ -79,7 +79,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
         m = _drifting(m, seen, dt)
-    if m.phase in ("stand", "shift") and is_tipping(snapshot, seen, body, t):
+    if m.phase in ("stand", "shift") and is_tipping(snapshot, seen, body, t.tipping):
         m = altered(m, catches=True, speed=0.0, aside=0.0)
         shape = _shape(m, seen, wishes, cycle, body, t)
         m = catch_step(m, seen, shape, snapshot, body, t)
@@ -105,6 +105,16 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         cost = plan.cost
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
     return _solve(snapshot, m, seen, Moves(levels, held, share), dt, notes, t)
+
+
+def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
+    """Returns the memory of a walker while another law stands: its heading, its capture point."""
+    now = snapshot.time
+    dt = 0.0 if m.time is None else max(now - m.time, 0.0)
+    yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
+    place = seen.com[:2].copy()
+    m = altered(m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool))
+    return _drifting(m, seen, dt)
 
 
 def _drifting(m: WalkMemory, seen: SeenBody, dt: float) -> WalkMemory:

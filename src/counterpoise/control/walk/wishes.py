@@ -57,6 +57,7 @@ class StepShape(NamedTuple):
     aside: float = 0.0  # [m] to the left
     turn: float = 0.0  # [rad] of the heading, after this step
     catches: bool = False  # it catches a fall
+    lower: float = 0.0  # [m] by which the hips are lower
     dip: float = 0.0  # [leg lengths] by which the hips may sink for the foot to reach its place
 
 
@@ -88,7 +89,9 @@ def step_shape(
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
     width = style.width * t.width * _usual_width(body) if wishes.width is None else wishes.width
     dip = t.catch_dip if catches else t.deepest_dip
-    return StepShape(speed * duration, duration, min(double, 0.5 * duration), width, catches=catches, dip=dip)
+    return StepShape(
+        speed * duration, duration, min(double, 0.5 * duration), width, catches=catches, lower=wishes.lower, dip=dip
+    )
 
 
 def _usual_width(body: WalkingBody) -> float:

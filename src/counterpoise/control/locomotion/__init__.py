@@ -1,0 +1,6 @@
+"""One controller for everything on two feet (de Lasa 2011, chapter 5): `Locomotion`."""
+
+from counterpoise.control.locomotion.locomotion import Locomotion
+from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
+
+__all__ = ["Locomotion", "LocomotionMemory"]

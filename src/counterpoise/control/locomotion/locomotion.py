@@ -1,0 +1,185 @@
+"""Locomotion: one controller for everything on two feet (after de Lasa 2011, chapter 5).
+
+It stands by `Stand`'s law until it is to go elsewhere, to face elsewhere, or its capture point leaves the support.
+Then it steps: the plan of the next step (control/walk) is made anew at every tick, for the speed, the direction and the
+heading that are asked for, or to catch a fall. Where it is to stay and the feet carry it, it stands again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.basic import Action
+from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
+from counterpoise.control.locomotion.steering import steer, way_of
+from counterpoise.control.stand import Stand, StandMemory
+from counterpoise.control.walk.catch_step import is_tipping
+from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
+from counterpoise.control.walk.seen import see
+from counterpoise.control.walk.styles import WalkStyle, style_of
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walker import walk_tick, watched
+from counterpoise.control.walk.walking_body import WalkingBody, walking_body
+from counterpoise.control.walk.wishes import Live, Wishes, live_value
+from counterpoise.errors import BadValue
+from counterpoise.quick import altered
+
+POSITIVE = ("step_length", "step_time", "width", "hip_height")
+NOT_NEGATIVE = ("foot_height", "arm_swing")
+
+
+@dataclass(frozen=True, eq=False)
+class Locomotion:
+    """Stands, walks in every direction, turns, and steps to catch itself when it is pushed.
+
+    Every number may be a function of time [s], and may be changed in a `Session` while it goes. `speed` is that along
+    the heading, negative for backward; a pair is (forward, left). With `to` it goes to a place, along several places,
+    or after a place that moves, and stops there; `speed` is then the highest, and `heading` is not used.
+    What is not given follows from the speed and the style.
+    """
+
+    speed: Live | tuple[Live, Live] | None = None  # [m/s]; None: 0, or the usual speed where there is a place to go to
+    heading: Live = 0.0  # [rad] that it faces, from x towards y
+    gait: Literal["auto", "walk"] = "auto"
+    step_length: Live | None = None  # [m]
+    step_time: Live | None = None  # [s]
+    width: Live | None = None  # [m] between the ankles
+    foot_height: Live | None = None  # [m] by which the sole of the swinging foot rises
+    hip_height: Live | None = None  # [m] of the hips in mid-stance
+    lean: Live | None = None  # [rad] of the trunk forward
+    arm_swing: Live | None = None  # [the style's]
+    style: str | WalkStyle | GaitCycle | None = None
+    to: ArrayLike | Callable[[float], ArrayLike] | None = None  # (2,) a place or (n, 2) a way [m]
+    rate: float = 500.0  # [Hz]
+    tuning: WalkTuning = field(default_factory=WalkTuning)
+
+    def __post_init__(self) -> None:
+        for name in ("heading", "lean", *POSITIVE, *NOT_NEGATIVE):
+            value = getattr(self, name)
+            if value is None or callable(value):
+                continue
+            _check_number(f"Locomotion.{name}", value)
+            if (name in POSITIVE and value <= 0.0) or (name in NOT_NEGATIVE and value < 0.0):
+                raise BadValue(
+                    f"Locomotion.{name} is {'positive' if name in POSITIVE else 'not negative'}; got {value!r}"
+                )
+        for value in self.speed if isinstance(self.speed, tuple) else (self.speed,):
+            if value is not None and not callable(value):
+                _check_number("Locomotion.speed", value)
+        if isinstance(self.speed, tuple) and len(self.speed) != 2:
+            raise BadValue(f"Locomotion.speed is a number or a pair (forward, left) [m/s]; got {self.speed!r}")
+        if self.gait not in ("auto", "walk"):
+            raise BadValue(f"Locomotion.gait is 'auto' or 'walk'; got {self.gait!r}")
+        if not self.rate > 0.0:
+            raise BadValue(f"a controller's rate is positive [Hz]; got {self.rate!r}")
+        if self.to is not None and not callable(self.to):
+            way_of(self.to)
+        if self.style is not None and not isinstance(self.style, GaitCycle):
+            style_of(self.style)
+
+    # -- the controller's protocol -----------------------------------------------------------------------------------
+
+    def begin(self, character: Character) -> LocomotionMemory:
+        walking_body(character)
+        if isinstance(self.style, GaitCycle) and self.style.character.joint_names != character.joint_names:
+            raise BadValue(
+                f"this gait is of {self.style.character.name!r}, whose joints differ from {character.name!r}'s: "
+                "gait_from(retarget(motion, character)) makes one that fits"
+            )
+        return LocomotionMemory()
+
+    def carry(self, memory: LocomotionMemory, character: Character) -> LocomotionMemory:
+        """Returns the memory for a body of other proportions that goes on."""
+        walking_body(character)
+        walk = altered(memory.walk, planted=np.zeros((0, 3)), held=np.zeros(0, bool))
+        return replace(memory, walk=walk, stand=self._stand().carry(memory.stand, character))
+
+    def take_over(self, character: Character, snapshot: Snapshot, controller: Any, memory: Any) -> LocomotionMemory:
+        """Returns the memory with which it continues what another controller did."""
+        start = self.begin(character)
+        if isinstance(memory, WalkMemory):
+            return replace(start, doing="step", walk=memory)
+        return replace(start, stand=memory) if isinstance(memory, StandMemory) else start
+
+    def act(self, snapshot: Snapshot, memory: LocomotionMemory) -> Action:
+        character = snapshot.character
+        body = walking_body(character)
+        seen = see(snapshot, body)
+        wishes, memory = self._wishes(snapshot, memory, body)
+        walk = watched(memory.walk, snapshot, seen) if memory.doing == "stand" else memory.walk
+        turns = abs(math.remainder(wishes.heading - walk.heading, 2.0 * math.pi)) > self.tuning.least_turn
+        rests = wishes.stays and not turns
+        if memory.doing == "stand" and not memory.stand.fallen:
+            soon = seen._replace(capture=seen.capture + self.tuning.foresight * body.leg_time * walk.drift)
+            if not rests or is_tipping(snapshot, soon, body, -self.tuning.lean_out):
+                torque = memory.stand.torque
+                memory = replace(memory, doing="step", walk=altered(walk, torque=torque))
+            else:
+                memory = replace(memory, walk=walk)
+        if memory.doing == "stand":
+            action = self._stand().act(snapshot, memory.stand)
+            phase = "fallen" if action.memory.fallen else "stand"
+            notes = {**action.notes, "phase": phase, "steps": float(memory.walk.steps), "cost": 0.0}
+            return Action(action.torque, replace(memory, stand=action.memory), notes)
+        style = self._style()
+        cycle = style if isinstance(style, GaitCycle) else made_cycle(character, style_of(style))
+        action = walk_tick(snapshot, memory.walk, wishes, cycle, self.tuning)
+        after = replace(memory, walk=action.memory)
+        if (
+            action.memory.phase == "stand"
+            and rests
+            and not is_tipping(snapshot, seen, body, -2.0 * self.tuning.lean_out)
+        ):
+            stand = StandMemory(time=snapshot.time, torque=action.torque, solver=action.memory.solver)
+            after = replace(after, doing="stand", stand=stand)
+        return Action(action.torque, after, action.notes)
+
+    # -- what is asked -----------------------------------------------------------------------------------------------
+
+    def _style(self) -> str | WalkStyle | GaitCycle:
+        return "normal" if self.style is None else self.style
+
+    def _stand(self) -> Stand:
+        return Stand(rate=self.rate)
+
+    def _wishes(
+        self, snapshot: Snapshot, memory: LocomotionMemory, body: WalkingBody
+    ) -> tuple[Wishes, LocomotionMemory]:
+        now = snapshot.time
+        given = self.speed if isinstance(self.speed, tuple) else (self.speed, 0.0)
+        forward, left = live_value(given[0], now), live_value(given[1], now) or 0.0
+        heading = live_value(self.heading, now) or 0.0
+        step, time = live_value(self.step_length, now), live_value(self.step_time, now)
+        if self.to is not None:
+            style = self._style()
+            usual = (style.style if isinstance(style, GaitCycle) else style_of(style)).speed
+            most = usual * self.tuning.usual_speed * body.leg_speed if forward is None else abs(forward)
+            way = way_of(self.to(now) if callable(self.to) else self.to)
+            forward, heading, reached = steer(
+                snapshot.com[:2], memory.walk.heading, way, min(memory.reached, len(way) - 1), most, body
+            )
+            memory = replace(memory, reached=reached)
+        elif forward is None:
+            forward = step / time if step is not None and time is not None else 0.0
+        high = live_value(self.hip_height, now)
+        lower = 0.0 if high is None else max(body.hips_height - high, 0.0)
+        arms = live_value(self.arm_swing, now)
+        wishes = Wishes(
+            forward, left, heading, step, time, live_value(self.foot_height, now), live_value(self.lean, now) or 0.0,
+            width=live_value(self.width, now), lower=lower, arms=1.0 if arms is None else arms,
+        )  # fmt: skip
+        return wishes, memory
+
+
+def _check_number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise BadValue(f"{name} is a number or a function of time; got {value!r}")
