@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
+from counterpoise.control.walk.footholds import find_foothold
+from counterpoise.control.walk.planes import plane_at, sole_plane
 from counterpoise.control.walk.stepping import (
     StepCosts,
     StepWish,
@@ -235,3 +237,63 @@ def test_a_gait_is_read_from_a_walk(walked, human):
 def test_bad_wishes_are_named(make, words):
     with pytest.raises(CounterpoiseError, match=words):
         make()
+
+
+# -- ground that is seen, and ground that is felt ---------------------------------------------------------------------
+
+
+def test_the_plane_under_a_sole_lies_on_the_highest_ground():
+    ground = cp.Terrain([cp.Ramp((0.0, 0.0), 2.0, 0.5, 4.0), cp.Box.between((4.0, -1.0), (5.0, 1.0), 0.2)]).obstacles
+    sole, plane = np.array([-0.04, 0.12, 0.18, 0.035]), np.empty(5)
+    assert sole_plane(1.0, 0.3, 0.4, sole, ground, plane) == pytest.approx(0.0, abs=1e-9)
+    assert plane == pytest.approx([1.0, 0.3, 0.25, 0.25, 0.0], abs=1e-9)
+    assert sole_plane(4.0, 0.0, 0.0, sole, ground, plane) > 0.05  # half of it on the box
+    heights = [plane_at(plane, x, 0.0) for x in (4.0, 4.05, 4.12)]
+    assert min(heights[1:]) >= 0.2 - 1e-9
+
+
+def test_footholds_are_moved_to_where_the_sole_fits():
+    ground = cp.Terrain([cp.Gap((1.0, 0.0), (0.4, 6.0), 1.0)]).obstacles  # from x = 0.8 to 1.2
+    soles = np.tile([-0.04, 0.12, 0.18, 0.035], (2, 1))
+    reach, nowhere, out = np.array([0.8, 0.4, 0.5, 1.0, 0.07]), np.full(4, np.nan), np.zeros(4)
+    for wanted in (0.6, 0.75, 0.95, 1.1, 1.4):
+        found = find_foothold(
+            0, np.array([wanted, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.5, reach, nowhere,
+            soles, 0.025, ground, out,
+        )  # fmt: skip
+        assert found
+        assert out[0] + 0.12 <= 0.8 + 1e-9 or out[0] - 0.04 >= 1.2 - 1e-9
+        assert abs(out[0] - wanted) < 0.36
+    level = cp.Terrain([]).obstacles
+    find_foothold(
+        0, np.array([0.95, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.4, reach, nowhere, soles,
+        0.025, level, out,
+    )  # fmt: skip
+    assert out[:2] == pytest.approx([0.95, 0.15])  # where it fits it stays
+
+
+def test_level_ground_that_is_seen_is_walked_like_level_ground():
+    human = cp.character("human")
+    start = cp.disturbed_start(human, seed=5)
+    seen = cp.simulate(human, cp.Walk(speed=0.8, terrain=cp.Terrain([])), 2.0, start=start)
+    assert not cp.measure.fell(seen).fell
+    assert 0.4 < seen.qpos[-1, 0] < 1.5
+
+
+@pytest.mark.parametrize("height", [0.08, -0.08])
+def test_it_takes_a_step_that_it_sees(height):
+    human = cp.character("human")
+    side = ((0.45, -2.0), (4.0, 2.0)) if height > 0.0 else ((-2.0, -2.0), (0.45, 2.0))
+    terrain = cp.Terrain([cp.Box.between(*side, abs(height))])
+    world = cp.World(terrain=terrain)
+    start = cp.disturbed_start(human, 1, world)
+    walk = cp.Walk(speed=0.8, terrain=terrain)
+    recording = cp.simulate(human, walk, 4.0, world=world, start=start)
+    assert not cp.measure.fell(recording).fell
+    assert recording.qpos[-1, 0] > 0.7
+    assert recording.qpos[-1, 2] - recording.qpos[0, 2] == pytest.approx(height, abs=0.05)
+
+
+def test_a_walk_refuses_terrain_of_another_kind():
+    with pytest.raises(CounterpoiseError, match=r"Walk\.terrain is a Terrain"):
+        cp.Walk(terrain=cp.Box())

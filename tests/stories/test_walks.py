@@ -6,6 +6,8 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.control.walk import STYLES
+from counterpoise.experiments.base import Lab
+from counterpoise.experiments.terrain_walks import COURSES, walk_course
 from counterpoise.experiments.walking import how_it_fell
 
 
@@ -39,3 +41,10 @@ def test_bodies_walk_20_m(name):
     seconds = 20.0 / walk.usual_speed(body) * 1.1 + 3.0
     gaits = walked(body, walk, seconds, range(20), 3.0)
     assert len([g for g in gaits if g.distance >= 16.0]) >= 19
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("course", list(COURSES))
+def test_courses_over_uneven_ground(course):
+    passed = sum(not walk_course(Lab(), course, seed, 1.2) for seed in range(20))
+    assert passed >= COURSES[course].bar

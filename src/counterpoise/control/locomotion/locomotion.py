@@ -28,6 +28,7 @@ from counterpoise.control.stand import Stand, StandMemory
 from counterpoise.control.walk.catch_step import is_tipping
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
 from counterpoise.control.walk.seen import SeenBody, see
+from counterpoise.control.walk.seen_ground import ground_under_feet
 from counterpoise.control.walk.styles import WalkStyle, style_of
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
@@ -36,6 +37,7 @@ from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.control.walk.wishes import Live, Wishes, live_value
 from counterpoise.errors import BadValue
 from counterpoise.quick import altered
+from counterpoise.terrain import Terrain
 
 POSITIVE = ("step_length", "step_time", "width", "hip_height")
 NOT_NEGATIVE = ("foot_height", "arm_swing")
@@ -62,6 +64,7 @@ class Locomotion:
     lean: Live | None = None  # [rad] of the trunk forward
     arm_swing: Live | None = None  # [the style's]
     style: str | WalkStyle | GaitCycle | None = None
+    terrain: Terrain | None = None  # the ground that it sees; None: level ground at z = 0
     to: ArrayLike | Callable[[float], ArrayLike] | None = None  # (2,) a place or (n, 2) a way [m]
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
@@ -86,6 +89,8 @@ class Locomotion:
             raise BadValue(f"Locomotion.gait is 'auto', 'walk' or 'run'; got {self.gait!r}")
         if not self.rate > 0.0:
             raise BadValue(f"a controller's rate is positive [Hz]; got {self.rate!r}")
+        if self.terrain is not None and not isinstance(self.terrain, Terrain):
+            raise BadValue(f"Locomotion.terrain is a Terrain, or None for level ground; got {self.terrain!r}")
         if self.to is not None and not callable(self.to):
             way_of(self.to)
         if self.style is not None and not isinstance(self.style, GaitCycle):
@@ -118,7 +123,9 @@ class Locomotion:
     def act(self, snapshot: Snapshot, memory: LocomotionMemory) -> Action:
         character = snapshot.character
         body = walking_body(character)
-        seen = see(snapshot, body)
+        if self.terrain is not None and memory.walk.time is None:
+            memory = replace(memory, walk=altered(memory.walk, ground=ground_under_feet(snapshot, self.terrain)))
+        seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
         walk = watched(memory.walk, snapshot, seen) if memory.doing == "stand" else memory.walk
         turns = abs(math.remainder(wishes.heading - walk.heading, 2.0 * math.pi)) > self.tuning.least_turn
@@ -178,7 +185,7 @@ class Locomotion:
         return "normal" if self.style is None else self.style
 
     def _stand(self) -> Stand:
-        return Stand(rate=self.rate)
+        return Stand(rate=self.rate, terrain=self.terrain)
 
     def _wishes(
         self, now: float, place: Array, memory: LocomotionMemory, body: WalkingBody
@@ -203,7 +210,7 @@ class Locomotion:
         arms = live_value(self.arm_swing, now)
         wishes = Wishes(
             forward, left, heading, step, time, live_value(self.foot_height, now), live_value(self.lean, now) or 0.0,
-            width=live_value(self.width, now), lower=lower, arms=1.0 if arms is None else arms,
+            width=live_value(self.width, now), lower=lower, arms=1.0 if arms is None else arms, terrain=self.terrain,
         )  # fmt: skip
         return wishes, memory
 

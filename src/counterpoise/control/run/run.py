@@ -109,7 +109,7 @@ class Running:
         m, rate = self._stride_phase(m, plan, shape.stance + shape.flight, body.leg_time, dt)
         m, moves = self._objectives(m, snapshot, seen, plan, rate, body, dt)
         notes = {"phase": m.phase, "steps": float(m.steps), "speed": m.speed}
-        return solve_moves(snapshot, m, moves, dt, notes, t.whole_body)
+        return solve_moves(snapshot, m, seen, moves, dt, notes, t.whole_body)
 
     # -- what is asked -----------------------------------------------------------------------------------------------
 

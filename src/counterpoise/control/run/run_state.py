@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Flags
+from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.walk.walk_state import FootState
 from counterpoise.control.whole_body import WholeBodyMemory
 
@@ -42,6 +43,7 @@ class RunMemory:
     shift: Array = field(default_factory=lambda: np.zeros(2))  # of the centre of pressure, from its usual place [m]
     planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
     held: Flags = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
+    ground: Array = field(default_factory=lambda: FLAT_GROUND)  # (2, 5) it runs on level ground
     asked: float = 0.0  # [m/s]
     speed: float = 0.0  # [m/s] on its way to the one asked for
     trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for

@@ -21,7 +21,7 @@ NEAR_GROUND = 0.011  # [leg lengths] points higher than this do not carry
 def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, margin: float) -> bool:
     """Returns whether the capture point is outside the support by more than a margin [leg lengths]."""
     points = snapshot.contact_position
-    bearing = points[:, 2] < float(points[:, 2].min()) + NEAR_GROUND * body.hips_height
+    bearing = seen.over < float(seen.over.min()) + NEAR_GROUND * body.hips_height
     if bearing.sum() < 3:
         return True
     x, y = float(seen.capture[0]), float(seen.capture[1])

@@ -9,12 +9,15 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.ground_line import GroundLine
+from counterpoise.control.walk.over_edges import Obstruction, obstruction
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg
 from counterpoise.objectives.base import smooth_step
+from counterpoise.terrain import Terrain
 
 PHASE_STEP = 0.01  # of a swing, for the rates of its path
 STIFFNESS = 28.5  # [1/leg time^2] of the height of a swinging foot
@@ -26,6 +29,9 @@ EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
+CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
+HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
+DEEP, DEEP_HURRY = 0.03, 2.0  # [leg lengths, 1/leg time] a late foot that is higher than this sinks faster
 HURRY = 7.7  # [1/leg time] with which a late foot is put down
 
 
@@ -35,11 +41,12 @@ class SwingGoal(NamedTuple):
     acceleration: Array  # (3,) of the ankle [m/s^2]
     pitch: float  # [rad]
     pitch_rate: float  # [rad/s]
+    roll: float = 0.0  # [rad]
 
 
 def swing_goal(
     m: WalkMemory, seen: SeenBody, plan: StepPlan, landing: float, strike: float, lift: float, late: float,
-    hurried: bool, body: WalkingBody, t: WalkTuning,
+    hurried: bool, snapshot: Snapshot, terrain: Terrain | None, body: WalkingBody, t: WalkTuning,
 ) -> SwingGoal:  # fmt: skip
     """Returns the goal of the swinging foot. Its sole rises by `lift` and stays `late` high until shortly before it
     lands [m], at a pitch of `strike` [rad] toe up and the heading `landing` [rad]."""
@@ -57,6 +64,7 @@ def swing_goal(
     time = max(left - EARLY * clock, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
+    line = GroundLine(m.left_ground, plan.ground, landing, place, speed)
 
     def pitch(u: float) -> float:
         return m.lift_pitch * (1.0 - smooth_step(u / 0.6)) - strike * smooth_step((u - 0.55) / 0.4)
@@ -64,19 +72,58 @@ def swing_goal(
     def height(u: float) -> float:
         arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
         low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
-        return ankle_above(leg, pitch(u)) + arch + low
+        return ankle_above(leg, pitch(u)) + arch + low + line.height(u)
 
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
-    rate = (height(after) - height(before)) / ((after - before) * whole)
+    rate = (height(after) - height(before)) / ((after - before) * whole) + line.climb(u)
+    goal_height = height(u)
+    if terrain is not None and u < LAND_FROM:
+        edge = _edge(snapshot, seen, i, goal, landing, plan.ground, m.left_ground, terrain, body)
+        above = edge.height + CLEAR * body.hips_height + float(place[2]) - _lowest(snapshot, leg)
+        if above > goal_height:
+            goal_height, rate = above, 0.0
+        if edge.speed < math.inf:
+            acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
     if left > t.least_left * clock * 1.5:
-        wanted = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
+        wanted = STIFFNESS / clock**2 * (goal_height - place[2]) + DAMPING / clock * (rate - speed[2])
         acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
     else:
-        acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - speed[2])
+        deep = DEEP_HURRY / clock * max(float(seen.low[i]) - DEEP * body.hips_height, 0.0)
+        acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
     largest = (t.catch_limit if hurried else t.foot_limit) * g
     np.clip(acceleration, -largest, largest, out=acceleration)
-    return SwingGoal(acceleration, pitch(u), (pitch(after) - pitch(before)) / ((after - before) * whole))
+    turn = (pitch(after) - pitch(before)) / ((after - before) * whole)
+    return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u))
+
+
+def _edge(
+    snapshot: Snapshot, seen: SeenBody, i: int, goal: Array, yaw: float, plane: Array, left: Array, terrain: Terrain,
+    body: WalkingBody,
+) -> Obstruction:  # fmt: skip
+    """Returns what stands on the way of a swinging foot."""
+    leg = body.legs[i]
+    rim = ROUNDING * leg.ankle_height
+    extent = np.array([leg.heel_at - rim, leg.front_at + rim, leg.half_width + 0.5 * rim])
+    low, clear = _lowest(snapshot, leg), CLEAR * body.hips_height
+    found = obstruction(
+        seen.ankle[i], seen.ankle_velocity[i], goal, yaw, extent, low, clear, plane, left, terrain.obstacles
+    )
+    return Obstruction(*found)
+
+
+def _lowest(snapshot: Snapshot, leg: WalkingLeg) -> float:
+    return float(snapshot.contact_position[leg.points, 2].min())
+
+
+def _held_back(wanted: Array, way: Array, speed: Array, most: float, clock: float) -> Array:
+    """Returns the acceleration of a foot that must not be faster than `most` along its way [m/s^2]."""
+    far = float(np.hypot(*way))
+    if far < 1e-3:
+        return wanted
+    d = way / far
+    excess = float(wanted @ d) - HOLD_BACK / clock * (most - float(speed @ d))
+    return wanted - d * max(excess, 0.0)
 
 
 def _around(

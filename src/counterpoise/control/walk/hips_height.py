@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from counterpoise.control.walk.planes import plane_at
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
@@ -22,6 +23,7 @@ STOP_STIFFNESS = 28.5  # [1/leg time^2] with which a hip is kept within the leg'
 STOP_DAMPING = 10.5  # [1/leg time]
 NEAR_TOP = 0.2  # [leg times] before the top, the way down begins
 SHORTEST = 0.16  # [leg times] in which the hips go to a place
+ABSORBED = 0.15  # share of a step down by which the leading leg is bent when it lands
 LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches far
 
 
@@ -40,24 +42,43 @@ def hips_acceleration(
     out = float(np.hypot(*(plan.foothold - hip)))
     ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
     low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
-    low = min(max(low, top - shape.dip * unit), top - (t.hips_dip + 2.0 * style.bounce) * unit)
+    here, there, rear = _heights(m, seen, plan)
+    lowest, highest = top - shape.dip * unit, top - (t.hips_dip + 2.0 * style.bounce) * unit
+    landing = min(max(there + low, min(here, there) + lowest), here + highest)
+    landing = min(landing, there + highest - ABSORBED * max(here - there, 0.0))
+    low = min(max(low, lowest), highest)
+    leave, middle, climb, fastest = here + low, here + top, 0.0, t.hips_speed * body.leg_speed
+    if not here == there == rear:  # on the line from the last landing to the next one
+        fastest = math.inf
+        last = min(max(here + low, min(rear, here) + lowest), rear + highest)
+        climb = (landing - last) / max(shape.time, 1e-3)
+        leave, middle = last + climb * m.double, min(0.5 * (last + landing) + top - low, middle)
     whole = max(shape.time, 1e-3)
     turn = math.pi * min(m.double / whole, 0.5)
     speed = (top - low) / (0.5 * (1.0 + math.cos(turn))) * math.pi / whole * math.sin(turn)
     height, rate = seen.hips[:, 2].tolist()
     if m.phase == "double":
-        goal, end, time = low, speed, plan.double_left
+        goal, end, time = leave, speed + climb, plan.double_left
         if m.steps == 0:
-            goal, end = top - t.hips_dip * unit, 0.0
+            goal, end = rear + top - t.hips_dip * unit, 0.0
     else:
         swung = m.time - m.lifted
         rest = 0.5 * (swung + plan.left) - swung
-        goal, end, time = (top, 0.0, rest) if rest > NEAR_TOP * body.leg_time else (low, -speed, plan.left)
+        goal, end, time = (
+            (middle, climb, rest) if rest > NEAR_TOP * body.leg_time else (landing, climb - speed, plan.left)
+        )
     time = max(time, SHORTEST * body.leg_time)
     wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time
     wanted = min(max(wanted, -t.hips_fall * g), t.hips_rise * g)
-    slow = (t.hips_speed * body.leg_speed - rate) / (SHORTEST * body.leg_time)  # or it leaves the ground
+    slow = (fastest - rate) / (SHORTEST * body.leg_time)  # or it leaves the ground
     return max(min(wanted, slow, leg_stop(m, seen, body)), -0.8 * g)
+
+
+def _heights(m: WalkMemory, seen: SeenBody, plan: StepPlan) -> tuple[float, float, float]:
+    """Returns the heights of the ground under the stance foot, at the foothold, and under the rear foot [m]."""
+    there = plane_at(plan.ground, plan.foothold[0], plan.foothold[1])
+    rear = m.left_ground[2] if m.phase == "single" else seen.base[1 - m.stance]
+    return float(seen.base[m.stance]), float(there), float(rear)
 
 
 def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.foot_goals import rolling_pitch
+from counterpoise.control.walk.planes import foot_angles
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
@@ -27,6 +28,8 @@ FLAT = 0.0032  # [leg lengths] a foot on its heel whose ball is lower than this 
 LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in any case
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
 FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after it has become flat
+STEP_DOWN = 0.05  # [leg lengths] to lower ground: the stance leg folds, and its heel rises before the ankle's stop
+LARGEST_BEND = 0.45  # [rad] of an ankle whose heel stays down
 LARGEST_PITCH = 1.05  # [rad] of a rolling foot
 ROLL_RATES = (-0.92, 3.1)  # [rad/leg time] of a rolling foot's wish
 
@@ -39,12 +42,13 @@ def planted_foot(
     leg, foot, clock = body.legs[i], m.feet[i], body.leg_time
     assert m.time is not None
     yaw, pitch = float(seen.yaw[i]), float(seen.pitch[i])
+    lies, side = foot_angles(seen.ground[i], yaw)
     extra: list[Objective] = []
     held[leg.points] = True
     share[leg.points] = min(max((m.time - foot.landed) / (t.force_rise * clock), 0.05), 1.0)
     rear = m.phase == "double" and i != m.stance
     if foot.on_heel:
-        flat = snapshot.contact_position[leg.ball, 2].max() < FLAT * body.hips_height
+        flat = seen.over[leg.ball].max() < FLAT * body.hips_height
         if flat or m.time - foot.landed > LONGEST_FLAT * clock:
             foot = foot._replace(on_heel=False, flat=m.time)
         else:
@@ -53,7 +57,7 @@ def planted_foot(
             rate = -foot.landing_pitch * 6.0 * u * (1.0 - u) / (t.flat_time * clock) if u < 1.0 else 0.0
             held[leg.ball] = held[leg.toes] = False
             share[leg.ball] = share[leg.toes] = 0.0
-            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate)))
+            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, lies + goal, rate, side)))
             return foot._replace(goal_pitch=goal), extra
     front = min(max((m.time - foot.flat) / (FRONT_TIME * clock), 0.1), 1.0)
     share[leg.ball] *= front
@@ -64,11 +68,14 @@ def planted_foot(
         length += (t.leave_length - length) * smooth_step(gone / max(gone + plan.double_left, 0.1 * clock))
     goal = -1.0
     if (rear or m.phase == "single") and m.speed > t.stop_speed * body.leg_speed:
-        goal = min(rolling_pitch(snapshot, seen, i, length * leg.longest, body), LARGEST_PITCH)
+        goal = min(rolling_pitch(snapshot, seen, i, length * leg.longest, body) - lies, LARGEST_PITCH)
+    lowers = m.phase == "single" and plan.ground[2] < seen.base[i] - STEP_DOWN * body.hips_height
+    if lowers:
+        goal = max(goal, _shin_lean(i, snapshot, seen, body) - lies - LARGEST_BEND)
     sole = leg.front_at - leg.heel_at
     along = (m.pressure - seen.flat[i]) @ np.array([math.cos(yaw), math.sin(yaw)])
     past = along > leg.heel_at + t.release * sole
-    rolls = foot.released > 0.0 or (goal > 0.02 and (rear or past))
+    rolls = foot.released > 0.0 or (goal > 0.02 and (rear or past or lowers))
     if rolls and goal < -0.03 and pitch < 0.05 and not rear:
         foot, rolls = foot._replace(released=0.0), False
     if rolls:
@@ -80,11 +87,21 @@ def planted_foot(
         share[leg.heel] *= 1.0 - released
         toes = own.toes[i]
         if toes is not None:
-            extra.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, 0.0, 0.0)))
-        extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, goal, rate), weight=t.roll_weight * released))
+            extra.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, lies, 0.0, side)))
+        turn = foot_turn(leg.turn, yaw, lies + goal, rate, side)
+        extra.append(own.roll[i].aimed(**turn, weight=t.roll_weight * released))
         foot = foot._replace(released=released, goal_pitch=goal)
     else:
         foot = foot._replace(goal_pitch=pitch)
     if rear:
         share[leg.points] *= min(max(plan.double_left / (t.force_fall * clock), 0.03), 1.0)
     return foot, extra
+
+
+def _shin_lean(i: int, snapshot: Snapshot, seen: SeenBody, body: WalkingBody) -> float:
+    """Returns how far the shin leans forward [rad]."""
+    character = snapshot.character
+    knee = snapshot.body_position[character.model.dof_bodyid[body.legs[i].knee]]
+    x, y, z = (knee - seen.ankle[i]).tolist()
+    yaw = float(seen.yaw[i])
+    return math.atan2(math.cos(yaw) * x + math.sin(yaw) * y, z)

@@ -15,6 +15,8 @@ from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a swinging foot with a point lower than this has landed ...
+EARLY_TOUCH = 0.04  # [leg lengths] or one that bears and is this near to the plane of its foothold, ...
+NEAR_FOOTHOLD = 0.15  # [leg lengths] from its foothold, where it lies on higher ground
 LEAST_SWUNG = 0.4  # [leg times] ... where it has swung for longer than this ...
 LATE_SHARE = 0.35  # ... and less than this share of the swing is left,
 LAST_MOMENT = 0.4  # [leg times] or less than this time
@@ -51,7 +53,11 @@ def next_phase(
             return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
         return m
     swung = now - m.lifted
-    low = seen.low[1 - m.stance] < TOUCH * body.hips_height
+    height = seen.low[1 - m.stance] / body.hips_height
+    low = -EARLY_TOUCH < height < (EARLY_TOUCH if seen.bears[1 - m.stance] else TOUCH)
+    if m.ground[1 - m.stance, 2] - m.left_ground[2] > EARLY_TOUCH * body.hips_height:  # a step up: not on its way up
+        far = float(np.hypot(*(seen.ankle[1 - m.stance, :2] - m.foothold)))
+        low = low and far < NEAR_FOOTHOLD * body.hips_height
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
         return _land(m, seen, asked, shape, body, t)

@@ -11,9 +11,11 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.planes import FLAT_GROUND, plane_at, slopes_along
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.kernels import kernel
 
+BEARS = 0.02  # [body weights] on a foot that bears
 LOW_FOOT = 0.02  # [leg lengths] a foot with a point lower than this lies where it will be flat
 
 
@@ -30,8 +32,12 @@ class SeenBody(NamedTuple):
     hip_velocity: Array  # (2, 3) [m/s]
     flat: Array  # (2, 2) where the ankle is, or will be when the foot lies flat
     yaw: Array  # (2,) [rad]
-    pitch: Array  # (2,) [rad] positive where the heel is up
-    low: Array  # (2,) [m] height of the lowest point of each foot
+    pitch: Array  # (2,) [rad] from the foot's ground, positive where the heel is up
+    low: Array  # (2,) [m] height of the lowest point of each foot over its ground
+    over: Array  # (p,) [m] height of each contact point over its foot's ground
+    ground: Array  # (2, 5) plane under each foot, or under its foothold (planes.py)
+    base: Array  # (2,) [m] height of that plane under the ankle
+    bears: tuple[bool, bool]  # whether a force is measured on each foot
 
 
 class _SightTables(NamedTuple):
@@ -46,11 +52,12 @@ class _SightTables(NamedTuple):
     back: Array  # (2, 2) of ball and heel, ahead of the ankle [m]
 
 
-def see(snapshot: Snapshot, body: WalkingBody) -> SeenBody:
-    """Returns what a walker sees."""
+def see(snapshot: Snapshot, body: WalkingBody, ground: Array = FLAT_GROUND) -> SeenBody:
+    """Returns what a walker sees. `ground` (2, 5) are the planes under its feet."""
     at = _sight_tables(snapshot.character)
     places, rates = np.empty((5, 3)), np.empty((5, 3))
     flat, yaw, pitch, low = np.empty((2, 2)), np.empty(2), np.empty(2), np.empty(2)
+    over, base = snapshot.contact_position[:, 2].copy(), np.empty(2)
     com = snapshot.com
     _places(
         snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, com, at.bodies, at.points, places, rates
@@ -58,14 +65,23 @@ def see(snapshot: Snapshot, body: WalkingBody) -> SeenBody:
     for i in range(2):
         _foot(
             i, snapshot.body_rotation[at.bodies[i]], at.unturn[i], snapshot.contact_position, at.feet[i], at.balls[i],
-            at.heels[i], at.back[i], places[i], LOW_FOOT * body.hips_height, flat, yaw, pitch, low,
+            at.heels[i], at.back[i], places[i], LOW_FOOT * body.hips_height, ground[i], flat, yaw, pitch, low, over,
+            base,
         )  # fmt: skip
     velocity = snapshot.momentum[3:] / snapshot.character.mass
     hips = np.array([places[4], rates[4]])
     return SeenBody(
         com, velocity, com[:2] + velocity[:2] / body.omega, hips, places[:2], rates[:2], places[2:4], rates[2:4], flat,
-        yaw, pitch, low,
+        yaw, pitch, low, over, ground, base, _bearing(snapshot, body),
     )  # fmt: skip
+
+
+def _bearing(snapshot: Snapshot, body: WalkingBody) -> tuple[bool, bool]:
+    force, left, right = snapshot.contact_force, body.legs[0].points, body.legs[1].points
+    if force is None:
+        return False, False
+    least = BEARS * snapshot.character.weight
+    return bool(force[left, 2].sum() > least), bool(force[right, 2].sum() > least)
 
 
 @kept_with_character
@@ -106,7 +122,8 @@ def _places(
 @kernel
 def _foot(
     i: int, rotation: Array, unturn: Array, points: Array, foot: Ints, ball: Ints, heel: Ints, back: Array,
-    ankle: Array, near: float, flat: Array, yaw: Array, pitch: Array, low: Array,
+    ankle: Array, near: float, plane: Array, flat: Array, yaw: Array, pitch: Array, low: Array, over: Array,
+    base: Array,
 ) -> None:  # fmt: skip
     """Fills how a foot lies."""
     forward = np.zeros(3)
@@ -114,10 +131,12 @@ def _foot(
         for j in range(3):
             forward[k] += rotation[k, j] * unturn[j, 0]
     yaw[i] = math.atan2(forward[1], forward[0])
-    pitch[i] = math.asin(min(max(-forward[2], -1.0), 1.0))
+    ahead, _ = slopes_along(plane, yaw[i])
+    pitch[i] = math.asin(min(max(-forward[2], -1.0), 1.0)) + math.atan(ahead)
     low[i] = np.inf
     for j in foot:
-        low[i] = min(low[i], points[j, 2])
+        over[j] = points[j, 2] - plane_at(plane, points[j, 0], points[j, 1])
+        low[i] = min(low[i], over[j])
     flat[i, 0], flat[i, 1] = ankle[0], ankle[1]
     if low[i] < near:
         pivot = ball if pitch[i] > 0.0 else heel
@@ -127,3 +146,4 @@ def _foot(
             x += points[j, 0] / len(pivot)
             y += points[j, 1] / len(pivot)
         flat[i, 0], flat[i, 1] = x - math.cos(yaw[i]) * away, y - math.sin(yaw[i]) * away
+    base[i] = plane_at(plane, flat[i, 0], flat[i, 1])

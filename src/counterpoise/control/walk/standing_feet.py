@@ -9,6 +9,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.hips_height import leg_stop
+from counterpoise.control.walk.planes import foot_angles
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import first_capture
@@ -47,20 +48,23 @@ def stand_still(
     away = frame @ (seen.com[:2] - middle) - pressure
     com = frame.T @ (body.omega**2 * away)
     top = (1.0 - t.bend(body.legs[0].is_bent) - cycle.style.crouch) * body.hips_height - shape.lower
+    top += float(seen.base.min())  # the leg on the lower ground is the straighter one
     hips = STAND_STIFFNESS / body.leg_time**2 * (top - float(seen.hips[0, 2]))
     hips = min(hips - STAND_DAMPING / body.leg_time * float(seen.hips[1, 2]), leg_stop(m, seen, body))
     m = altered(m, pressure=middle + frame.T @ pressure, stride=0.25 if m.stance == 0 else 0.75)
     level = upper_body(posture, m, com, hips, 0.0, snapshot)
     held = np.ones(p, bool)
     for i, leg in enumerate(body.legs):
-        heights, raised = snapshot.contact_position[:, 2], NOT_FLAT * body.hips_height
+        heights, raised = seen.over, NOT_FLAT * body.hips_height
         pivot = leg.ball if seen.pitch[i] > 0.0 else leg.heel
         if heights[leg.points].max() < raised or heights[pivot].max() > raised:
             continue  # flat, or in the air: the whole foot is held, or drawn to the ground
         held[leg.points] = False  # it turns over its heel or its ball until it is flat
         held[pivot] = True
-        level.append(own.roll[i].aimed(**foot_turn(leg.turn, float(seen.yaw[i]), 0.0, 0.0)))
+        yaw = float(seen.yaw[i])
+        lies, roll = foot_angles(seen.ground[i], yaw)
+        level.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, lies, 0.0, roll)))
         toes = own.toes[i]
         if toes is not None:
-            level.append(toes.aimed(**foot_turn(leg.toe_turn, float(seen.yaw[i]), 0.0, 0.0)))
+            level.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, lies, 0.0, roll)))
     return m, ((own.contact,), tuple(level)), held, np.ones(p)

@@ -10,6 +10,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
+from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.stepping import (
     StepCosts,
@@ -26,7 +27,9 @@ from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
+ANYWHERE = np.full(4, np.nan)
 ANY_ACCELERATION = 1e9  # [m/s^2] no limit
+NO_LIMIT = 1e9  # [m]
 LEAST_REACH = 0.3  # [leg lengths] of a foot that lands ahead of its hip
 BALL_SHARE = 1.0  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
 
@@ -42,6 +45,8 @@ class StepPlan(NamedTuple):
     reference: Array  # (2,) of the centre of pressure now
     pressure: Array  # (2,) the centre of pressure now, with feedback
     cost: float
+    leaving_capture: Array  # (2,) [m] when the rear foot leaves, ahead of the stance foot and towards the rear one
+    ground: Array = FLAT_GROUND[0]  # (5,) plane under the foothold
 
 
 class _PlanTables(NamedTuple):
@@ -112,9 +117,14 @@ def _leg_reach(body: WalkingBody, t: WalkTuning, dip: float) -> float:
 
 
 def plan_step(
-    m: WalkMemory, seen: SeenBody, shape: StepShape, landing: float, character: Character, dt: float, t: WalkTuning
-) -> StepPlan:
-    """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands."""
+    m: WalkMemory, seen: SeenBody, shape: StepShape, landing: float, character: Character, dt: float, t: WalkTuning,
+    place: Array = ANYWHERE, careful: bool = False,
+) -> StepPlan:  # fmt: skip
+    """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands.
+
+    `place` (4,) is where the foot must land, and how far to the right and to the left of it; NaN: where it is best.
+    `careful`: steps that are longer or shorter than usual are followed by usual ones.
+    """
     assert m.time is not None
     swing = 1 - m.stance
     times = np.array([m.time - m.began, m.time - m.lifted, m.left, m.double, dt])
@@ -124,32 +134,26 @@ def plan_step(
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        seen.ankle_velocity[swing],
-        m.pressure, _plan_tables(character, t),
+        seen.ankle_velocity[swing], m.pressure, place, careful, _plan_tables(character, t),
     )  # fmt: skip
     return StepPlan(
-        float(found[0]),
-        float(found[1]),
-        found[2:4],
-        found[4:6],
-        found[11:13],
-        found[6:8],
-        found[8:10],
-        float(found[10]),
-    )
+        float(found[0]), float(found[1]), found[2:4], found[4:6], found[11:13], found[6:8], found[8:10],
+        float(found[10]), found[13:15],
+    )  # fmt: skip
 
 
 @kernel
 def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
-    capture: Array, com: Array, origin: Array, swing: Array, rate: Array, pressure: Array, t: _PlanTables,
+    capture: Array, com: Array, origin: Array, swing: Array, rate: Array, pressure: Array, pin: Array, careful: bool,
+    t: _PlanTables,
 ) -> Array:  # fmt: skip
-    """Returns the numbers of a StepPlan, (13,).
+    """Returns the numbers of a StepPlan, (15,).
 
-    `times` are those since the step began and since the foot left, the time left at the last tick, the double
-    support's and the tick's. `wish` is length, time, double support, width, way to the left, turn of the step, and
-    whether it catches a fall.
-    `heading` is that of the landing, in whose frame all is planned.
+    `pin` (4,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and
+    since the foot left, the time left at the last tick, the double support's and the tick's. `wish` is length, time,
+    double support, width, way to the left, turn of the step, and whether it catches a fall. `heading` is that of the
+    landing, in whose frame all is planned.
     """
     gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
     length, whole, double_usual, width, sideways, turn = wish[0], wish[1], wish[2], wish[3], wish[4], wish[5]
@@ -196,10 +200,29 @@ def _plan(
         hip[k] = _com_then(at[k], xi[k], reference[k], path[0, k], path[1, k], double_left, usual, t.omega)
     hip[0] += t.hips_ahead
     hip[1] += sign * t.half_hips
+    # the rear leg of a longer step pushes for longer: the capture point may be farther back when the foot lands
+    late = t.omega * double_usual
+    push = 1.0 - (1.0 - math.exp(-late)) / late if careful and late > 1e-6 else 0.0
+    x, capture_x, near, far_place = (
+        place[0],
+        steady.real,
+        max(-t.backward, hip[0] - reach),
+        min(t.forward, hip[0] + reach),
+    )
+    narrow, widest, clear = max(t.narrowest * width, t.apart), t.widest * width, t.clear
+    if not math.isnan(pin[0]):
+        fixed = np.empty(2)
+        _seen_from(pin, origin, c, s, fixed)
+        end[0] += (1.0 - push) * (fixed[0] - place[0])
+        capture_x -= push * (fixed[0] - place[0])
+        x, near, far_place = fixed[0], fixed[0], fixed[0]
+        inner, outer = (pin[2], pin[3]) if sign > 0.0 else (-pin[3], -pin[2])
+        narrow = min(max(narrow, sign * fixed[1] + inner), sign * fixed[1] + outer)
+        widest = max(min(widest, sign * fixed[1] + outer), narrow)
+        reach, clear = NO_LIMIT, NO_LIMIT  # its place is given, and it does not cross
     goal = StepWish(
-        place[0], place[1], steady.real, steady.imag, sign, max(-t.backward, hip[0] - reach),
-        min(t.forward, hip[0] + reach), max(t.narrowest * width, t.apart), t.widest * width, hip[0], hip[1], reach,
-        t.clear, t.crossed,
+        x, place[1], capture_x, steady.imag, sign, near, far_place, narrow, widest, hip[0], hip[1], reach, clear,
+        t.crossed, push,
     )  # fmt: skip
     best = np.empty(6)
     choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.costs, best)
@@ -219,8 +242,8 @@ def _plan(
     across = min(max(error[1] * ax - error[0] * ay, -wide), wide) + reference[1] * ax - reference[0] * ay
     if not double:
         along = min(max(along, (BALL_SHARE * ball if rolling else heel) - beyond), front + beyond)
-    out = np.empty(13)
-    out[0], out[1], out[10] = double_left, left, best[3]
+    out = np.empty(15)
+    out[0], out[1], out[10], out[13], out[14] = double_left, left, best[3], ahead[0], sign * ahead[1]
     landing = np.empty(2)
     for k in range(2):
         landing[k] = _com_then(at[k], xi[k], reference[k], path[0, k], path[1, k], double_left, left, t.omega)

@@ -93,6 +93,7 @@ class StepWish(NamedTuple):
     reach: float  # from that hip
     clear: float  # x, ahead or behind, at which a foot may cross to the other side of the stance foot
     crossed: float  # largest distance on that other side
+    push: float = 0.0  # by which the capture point may be farther back, for every metre that the step is longer
 
 
 class StepCosts(NamedTuple):
@@ -159,8 +160,11 @@ def _landing(
     """
     ahead_x = capture_after(xi[0], pressure[0, 0], pressure[1, 0], T, omega)
     ahead_y = capture_after(xi[1], pressure[0, 1], pressure[1, 1], T, omega)
-    x = (w.along * wish.x + w.capture * (ahead_x - wish.capture_x)) / (w.along + w.capture)
-    y = wish.side * (w.across * wish.y + w.capture * (ahead_y - wish.capture_y)) / (w.across + w.capture)
+    stay = 1.0 - wish.push
+    aim_x, aim_y = ahead_x - wish.capture_x - wish.push * wish.x, ahead_y - wish.capture_y - wish.push * wish.y
+    share = w.capture * stay
+    x = (w.along * wish.x + share * aim_x) / (w.along + share * stay)
+    y = wish.side * (w.across * wish.y + share * aim_y) / (w.across + share * stay)
     near, far, narrow, wide = wish.near, wish.far, wish.narrow, wish.wide
     cost = w.time * (T - usual) ** 2
     if cross != 0:
@@ -173,7 +177,7 @@ def _landing(
     if distance > wish.reach:
         x, y = wish.hip_x + away_x * wish.reach / distance, wish.hip_y + away_y * wish.reach / distance
     cost += w.along * (x - wish.x) ** 2 + w.across * (y - wish.y) ** 2
-    cost += w.capture * ((ahead_x - x - wish.capture_x) ** 2 + (ahead_y - y - wish.capture_y) ** 2)
+    cost += w.capture * ((aim_x - stay * x) ** 2 + (aim_y - stay * y) ** 2)
     away_x, away_y = x - swing[0], y - swing[1]
     distance = math.sqrt(away_x * away_x + away_y * away_y)
     towards = (away_x * swing[2] + away_y * swing[3]) / max(distance, LEAST_WAY)

@@ -27,10 +27,10 @@ def turned(rest: Array, roll: float, pitch: float, yaw: float) -> Array:
     return out
 
 
-def foot_turn(rest: Array, yaw: float, pitch: float, rate: float) -> dict[str, Array]:
+def foot_turn(rest: Array, yaw: float, pitch: float, rate: float, roll: float = 0.0) -> dict[str, Array]:
     """Returns the reference of a foot's orientation: pitched about its own side at a rate [rad/s]."""
     velocity = np.array([-math.sin(yaw) * rate, math.cos(yaw) * rate, 0.0])
-    return {"value": turned(rest, 0.0, pitch, yaw), "velocity": velocity}
+    return {"value": turned(rest, roll, pitch, yaw), "velocity": velocity}
 
 
 def trunk_turn(rest: Array, heading: float, spin: float, turn: Array, rate: Array, lean: float) -> dict[str, Array]:

@@ -25,6 +25,7 @@ from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.control.walk.wishes import Live, Wishes, live_value
 from counterpoise.errors import BadValue
 from counterpoise.quick import altered
+from counterpoise.terrain import Terrain
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class Walk:
     style: str | WalkStyle | GaitCycle = "normal"
     heading: Live = 0.0  # [rad] direction of the walk, from x towards y
     lean: Live = 0.0  # [rad] of the trunk forward, beyond the style's
+    terrain: Terrain | None = None  # the ground that it sees; None: level ground at z = 0
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
 
@@ -57,6 +59,8 @@ class Walk:
                 raise BadValue(f"Walk.{name} is not negative; got {value!r}")
             if value == 0.0 and name in ("step", "time"):
                 raise BadValue(f"Walk.{name} is above 0: speed=0 makes it stand; got {value!r}")
+        if self.terrain is not None and not isinstance(self.terrain, Terrain):
+            raise BadValue(f"Walk.terrain is a Terrain, or None for level ground; got {self.terrain!r}")
         if not self.rate > 0.0:
             raise BadValue(f"a controller's rate is positive [Hz]; got {self.rate!r}")
         if self.speed is not None and self.step is not None and self.time is not None:
@@ -104,5 +108,5 @@ class Walk:
             speed = self.usual_speed(snapshot.character)
         return Wishes(
             speed, 0.0, live_value(self.heading, now) or 0.0, step, time, live_value(self.height, now),
-            live_value(self.lean, now) or 0.0,
+            live_value(self.lean, now) or 0.0, terrain=self.terrain,
         )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Flags
+from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.whole_body import WholeBodyMemory
 
 Phase = Literal["stand", "shift", "double", "single", "fallen"]
@@ -22,6 +23,7 @@ class FootState(NamedTuple):
     landing_pitch: float = 0.0  # [rad]
     released: float = 0.0  # 0 to 1: how far its heel is let go
     goal_pitch: float = 0.0  # [rad] of the last tick
+    has_borne: bool = False  # since it landed
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,13 @@ class WalkMemory:
     pressure: Array = field(default_factory=lambda: np.zeros(2))  # reference of the centre of pressure, world [m]
     foothold: Array = field(default_factory=lambda: np.zeros(2))  # where the swinging foot will land, world [m]
     left: float = 0.0  # [s] until it lands
+    ground: Array = field(default_factory=lambda: FLAT_GROUND)  # (2, 5) under each foot, or under its foothold
+    left_ground: Array = field(default_factory=lambda: FLAT_GROUND[0])  # (5,) that the swinging foot left
+    felt: Array = field(default_factory=lambda: np.zeros(3))  # (3,) by which the ground under the stance foot is
+    # higher [m], and steeper along x and y, than the terrain says
+    chosen: Array = field(default_factory=lambda: np.full(4, np.nan))  # (4,) foothold where its sole fits, and the room
+    # to the right and to the left of it [m]; NaN: any
+    free: Array = field(default_factory=lambda: np.full(2, np.nan))  # (2,) where the pendulum wanted it then
     planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
     held: Flags = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick
     speed: float = 0.0  # [m/s] on its way to the one asked for

@@ -15,15 +15,23 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
 from counterpoise.control.walk.catch_step import catch_step, is_tipping
+from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
+from counterpoise.control.walk.planes import put_on_planes, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
+from counterpoise.control.walk.seen_ground import (
+    foot_of_points,
+    ground_under_feet,
+    plan_on_ground,
+    slower_speed,
+)
 from counterpoise.control.walk.standing_feet import stand_still
-from counterpoise.control.walk.step_plan import StepPlan, plan_step
+from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.turns import foot_turn
@@ -39,7 +47,9 @@ from counterpoise.quick import altered
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
+FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
+UNEVEN_CATCH = 10.0  # on uneven ground a plan costs this much more before it is one to catch a fall
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -57,10 +67,14 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         return go_limp(snapshot, memory)
     character = snapshot.character
     body = walking_body(character)
-    seen = see(snapshot, body)
+    if memory.time is None and wishes.terrain is not None:
+        memory = altered(memory, ground=ground_under_feet(snapshot, wishes.terrain))
+    seen = see(snapshot, body, memory.ground)
     cause = cause_of_fall(seen, snapshot, body, t)
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
+    if wishes.terrain is not None and memory.time is not None:
+        wishes = wishes._replace(speed=slower_speed(wishes.speed, memory, seen, wishes.terrain, body))
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
@@ -71,6 +85,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         m = catch_step(m, seen, shape, snapshot, body, t)
     else:
         m = next_phase(m, seen, wishes, shape, body, t)
+    m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
     own = walk_objectives(character, t)
     posture = WalkPosture(cycle, own, body, t, wishes)
     if m.phase in ("stand", "shift"):
@@ -78,14 +93,18 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         cost = 0.0
     else:
         landing = _landing_heading(m, wishes, shape)
-        plan = plan_step(m, seen, shape, landing, character, dt, t)
+        m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
-        if plan.cost > t.catch_cost and not m.catches:
+        uneven = wishes.terrain is not None or bool(m.felt.any())
+        if plan.cost > t.catch_cost * (UNEVEN_CATCH if uneven else 1.0) and not m.catches:
             m = altered(m, catches=True)
+        if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
+            rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
+            m = altered(m, ground=np.array(rows))
         m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
         cost = plan.cost
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
-    return solve_moves(snapshot, m, Moves(levels, held, share), dt, notes, t)
+    return solve_moves(snapshot, m, seen, Moves(levels, held, share), dt, notes, t)
 
 
 def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
@@ -217,10 +236,13 @@ def _step(
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
-        goal = swing_goal(m, seen, plan, landing, strike, lift, late, shape.catches, body, t)
+        goal = swing_goal(
+            m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
+        )
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
-        level.append(own.swing_turn[i].aimed(**foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate)))
+        turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
+        level.append(own.swing_turn[i].aimed(**turn))
     m = altered(m, feet=(feet[0], feet[1]))
     return m, ((own.contact,), tuple(level)), held, share
 
@@ -249,12 +271,13 @@ def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tup
 # -- solving ----------------------------------------------------------------------------------------------------------
 
 
-def solve_moves(snapshot: Snapshot, m: Any, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning) -> Action:
+def solve_moves(
+    snapshot: Snapshot, m: Any, seen: SeenBody, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning
+) -> Action:
     """Returns the torques of one tick. `m` is the memory of a walk or of a run."""
     places, held = snapshot.contact_position, moves.held
     body = walking_body(snapshot.character)
     planted = places.copy()
-    planted[:, 2] = 0.0
     if len(m.held) == len(held):
         rolling = np.zeros(len(held), bool)
         for i, foot in enumerate(m.feet):
@@ -262,9 +285,14 @@ def solve_moves(snapshot: Snapshot, m: Any, moves: Moves, dt: float, notes: dict
                 rolling[body.legs[i].points] = True
         stay = m.held & held & ~rolling
         planted[stay] = m.planted[stay]
-    share = np.where(places[:, 2] < TOUCHING * body.hips_height, moves.share, 0.0)
+    put_on_planes(planted, m.ground, foot_of_points(snapshot.character))
+    share = np.where(seen.over < TOUCHING * body.hips_height, moves.share, 0.0)
     footing = Footing(friction=t.friction, strength=t.force_limit)
-    stance = make_stance(snapshot, held, share, planted, footing=footing)
+    surfaces = None
+    if m.ground.any():
+        under = [surface_of(plane) for plane in m.ground]
+        surfaces = [under[i] for i in foot_of_points(snapshot.character)]
+    stance = make_stance(snapshot, held, share, planted, surfaces=surfaces, footing=footing)
     solver = WholeBodyTuning(rank=t.rank, force_weight=t.force_weight)
     solution = solve_whole_body(snapshot, moves.levels, tuning=solver, memory=m.solver, stance=stance)
     torque = solution.torque
@@ -283,7 +311,8 @@ def go_limp(snapshot: Snapshot, memory: Any) -> Action:
 
 def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
     """Returns why a walk or a run is over; empty where it is not."""
-    height = float(seen.hips[0, 2]) - min(float(seen.low.min()), 0.0)
+    height = float(seen.hips[0, 2]) - (float(seen.base.min()) + min(float(seen.low.min()), 0.0))
+    height = min(height, FOOT_BELOW * float(seen.hips[0, 2] - snapshot.contact_position[:, 2].min()))
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""

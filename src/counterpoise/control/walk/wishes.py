@@ -10,6 +10,7 @@ from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walking_body import WalkingBody
 from counterpoise.errors import BadValue
+from counterpoise.terrain import Terrain
 
 Live = float | Callable[[float], float]  # a number, or a function of time [s]
 WIDEST_STANCE = 1.15  # [distances of the hips] a wider neutral pose counts as this
@@ -28,6 +29,7 @@ class Wishes(NamedTuple):
     width: float | None = None  # [m] between the feet
     lower: float = 0.0  # [m] by which the hips are lower
     arms: float = 1.0  # [the style's arm swing]
+    terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
 
     @property
     def stays(self) -> bool:

@@ -1,0 +1,135 @@
+"""What a walker feels of the ground: a foot that bears before or after the height that was expected.
+
+A planted foot that bears elsewhere than on its plane takes the plane of its own sole. A foot that has landed and does
+not bear is put down farther.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.footholds import ROUGHNESS
+from counterpoise.control.walk.planes import plane_at, sole_plane
+from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.seen_ground import ANYWHERE, NOWHERE, soles_of
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import WalkingBody, walking_body
+from counterpoise.quick import altered
+from counterpoise.terrain import Terrain
+
+BEARS = 0.015  # [body weights] on a point that bears
+OFF_HEEL = 0.012  # [m] from its plane of a bearing point of a foot on its heel: the ground is elsewhere
+OFF_SOLE = 0.007  # [m] the same of a sole
+LEANING = 0.06  # [rad] a foot whose pitch is larger does not tell the slope of the ground
+FREE_SWING = 0.4  # [leg times] after a foot has left, within which its toes may still touch the ground
+STILL_SPEED = 0.03  # [sqrt(leg x g)] of points that rest
+STILL_ON_HEEL = 0.5  # [leg times] after which a foot that landed on its heel lies on something before its heel
+LATE = 0.03  # [leg times] after which a foot that has landed bears; or the ground is lower
+SINK_SPEED = 0.3  # [sqrt(leg x g)] with which such a foot is put down farther
+LARGEST_FELT = 0.5  # slope
+
+
+def feel_feet(
+    m: WalkMemory, was: WalkMemory, snapshot: Snapshot, seen: SeenBody, terrain: Terrain | None, dt: float
+) -> WalkMemory:
+    """Returns the memory with the planes under both feet, where they are felt to be. `was` is that of the last tick."""
+    assert m.time is not None
+    now, body = m.time, walking_body(snapshot.character)
+    if m.phase == "single" and was.phase != "single":
+        i = 1 - m.stance
+        left = np.array([*seen.flat[i], seen.base[i], *seen.ground[i, 3:]])
+        m = altered(m, left_ground=left)
+    if m.stance != was.stance:
+        m = altered(m, chosen=ANYWHERE, free=NOWHERE)
+        if terrain is not None and m.phase == "double":
+            m = _landed(m, seen, terrain, snapshot.character)
+        if m.felt.any() or (m.ground[m.stance].any() and terrain is None):
+            m = altered(m, felt=_surprise(m.ground[m.stance], seen, m.stance, terrain, snapshot.character))
+    force = snapshot.contact_force
+    if force is None:
+        return m
+    ground, feet, began, felt = m.ground, list(m.feet), m.began, m.felt
+    least = BEARS * snapshot.character.weight
+    for i, leg in enumerate(body.legs):
+        bearing = leg.points[force[leg.points, 2] > least]
+        if m.phase == "single" and i != m.stance:
+            if len(bearing) and now - m.lifted > FREE_SWING * body.leg_time:  # it touches something on its way
+                off = float(seen.over[bearing].max())
+                if off > OFF_HEEL and terrain is None:
+                    felt = felt + np.array([off, 0.0, 0.0])
+            continue
+        foot = m.feet[i]
+        if len(bearing) == 0:
+            late = m.phase == "double" and i == m.stance and now - foot.landed > LATE * body.leg_time
+            if late and not foot.has_borne:
+                ground = _moved(ground, i, -SINK_SPEED * body.leg_speed * dt)
+                began += dt
+                feet[i] = foot._replace(landed=now - LATE * body.leg_time, flat=now)
+            continue
+        if not foot.has_borne:
+            feet[i] = foot._replace(has_borne=True)
+        if foot.released > 0.0:
+            continue
+        front = len(np.setdiff1d(bearing, leg.heel)) > 0 or now - foot.landed > STILL_ON_HEEL * body.leg_time
+        if foot.on_heel and not front:
+            off = float(seen.over[bearing].min())
+            if abs(off) > OFF_HEEL:
+                ground = _moved(ground, i, off)
+        elif abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
+            bearing = np.setdiff1d(bearing, leg.toes) if not foot.on_heel else leg.ball
+            if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
+                ground = ground.copy()
+                ground[i] = _sole(snapshot.contact_position, leg.heel, leg.ball, seen.flat[i])
+        if i == m.stance and ground is not m.ground:
+            felt = _surprise(ground[i], seen, i, terrain, snapshot.character)
+    if ground is m.ground and felt is m.felt and feet[0] is m.feet[0] and feet[1] is m.feet[1]:
+        return m
+    return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
+
+
+def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, character: Character) -> WalkMemory:
+    """Returns the memory with the plane where the stance foot really has landed."""
+    i = m.stance
+    plane = np.empty(5)
+    x, y = seen.flat[i].tolist()
+    rough = sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, plane)
+    plane[2] += m.felt[0]
+    if rough > ROUGHNESS or abs(plane[2] - float(seen.base[i])) > ROUGHNESS:  # beside an edge: as it was planned
+        return m
+    return altered(m, ground=np.array([plane, m.ground[1]] if i == 0 else [m.ground[0], plane]))
+
+
+def _is_still(snapshot: Snapshot, points: Ints, body: WalkingBody) -> bool:
+    """Returns whether points of a foot do not go down any more."""
+    return bool(snapshot.contact_velocity[points, 2].min() > -STILL_SPEED * body.leg_speed)
+
+
+def _moved(ground: Array, i: int, by: float) -> Array:
+    out = ground.copy()
+    out[i, 2] += by
+    return out
+
+
+def _sole(points: Array, heel: Ints, ball: Ints, place: Array) -> Array:
+    """Returns the plane of a sole, (5,)."""
+    back, front = points[heel].mean(axis=0), points[ball].mean(axis=0)
+    left = points[[heel[0], ball[0]]].mean(axis=0) - points[[heel[1], ball[1]]].mean(axis=0)
+    normal = np.cross(front - back, left)
+    normal = normal if normal[2] > 0.0 else -normal
+    middle = 0.5 * (back + front)
+    slope = np.clip(-normal[:2] / max(normal[2], 1e-3), -LARGEST_FELT, LARGEST_FELT)
+    return np.array([*place, middle[2] + float(slope @ (place - middle[:2])), *slope])
+
+
+def _surprise(plane: Array, seen: SeenBody, i: int, terrain: Terrain | None, character: Character) -> Array:
+    """Returns by how much a plane is higher, and steeper along x and y, than the ground that is seen, (3,)."""
+    told = np.zeros(5)
+    x, y = seen.flat[i].tolist()
+    if terrain is not None:
+        sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, told)
+        off = plane_at(plane, x, y) - told[2]
+        return np.array([off if abs(off) > ROUGHNESS else 0.0, 0.0, 0.0])
+    return np.array([plane_at(plane, x, y), plane[3], plane[4]])

@@ -1,0 +1,206 @@
+"""What a walker makes of the ground that it sees: planes under its feet, the next foothold, and its speed.
+
+Where the ground that is felt (felt_feet.py) is not the one that is seen, the difference is expected at the next
+foothold as well.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from counterpoise.arrays import Array, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
+from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.walk.footholds import ROUGHNESS, find_foothold
+from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, sole_plane
+from counterpoise.control.walk.seen import SeenBody, see
+from counterpoise.control.walk.step_plan import StepPlan, plan_step
+from counterpoise.control.walk.tuning import WalkTuning
+from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
+from counterpoise.control.walk.wishes import StepShape
+from counterpoise.kernels import kernel
+from counterpoise.objectives.obstacles import Obstacles
+from counterpoise.quick import altered
+from counterpoise.terrain import Terrain
+
+FELT_SLOPE = 0.3  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
+LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
+LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
+LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
+LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
+SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
+DEEP = 0.38  # [leg lengths] below the stance foot: the hips go down for ground so deep when it is chosen, not before
+HIGHEST, DEEPEST = 0.62, 1.2  # [leg lengths] of a step up, and of a step down
+RIM = 0.36  # [ankle heights] that a foot's body reaches beyond its points
+LOOK_AHEAD, LOOK_STEP = 1.7, 0.1  # [leg lengths] that it looks ahead for steps, and between two looks
+BROKEN, BROKEN_SPEED = 3, 0.27  # edges ahead, as of stepping stones, to the speed [sqrt(leg x g)] over them
+GAP_WIDTH = 0.8  # [leg lengths] ground that comes back within this is a gap, not a step
+# A higher step takes longer: the foot must rise before it goes forward, and the hips go up on one leg that starts bent.
+RISES = np.array([0.045, 0.10, 0.18, 0.32, 0.55, 1.1])  # [leg lengths] of a step up or down, to ...
+SPEEDS = np.array([0.60, 0.33, 0.19, 0.13, 0.10, 0.10])  # [sqrt(leg x g)] ... the speed with which it is taken
+SLOPES = np.array([0.03, 0.09, 0.18, 0.30, 0.60])  # of a hill, to ...
+SLOPE_SPEEDS = np.array([0.60, 0.30, 0.25, 0.21, 0.15])  # [sqrt(leg x g)] ... the speed on it
+
+
+@kept_with_character
+def soles_of(character: Character) -> Array:
+    """Returns heel, ball and front, ahead of the ankle, and half width of both feet, (2, 4) [m]."""
+    body = walking_body(character)
+    return np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
+
+
+@kept_with_character
+def foot_of_points(character: Character) -> Ints:
+    """Returns (p,): 0 for contact points of the left foot, 1 for those of the right one."""
+    out = np.zeros(len(character.contact_points), np.int64)
+    out[walking_body(character).legs[1].points] = 1
+    return out
+
+
+def ground_under_feet(snapshot: Snapshot, terrain: Terrain) -> Array:
+    """Returns the planes of a terrain under both feet, (2, 5)."""
+    seen = see(snapshot, walking_body(snapshot.character), FLAT_GROUND)
+    out = np.empty((2, 5))
+    for i, sole in enumerate(soles_of(snapshot.character)):
+        sole_plane(seen.ankle[i, 0], seen.ankle[i, 1], float(seen.yaw[i]), sole, terrain.obstacles, out[i])
+    return out
+
+
+def slower_speed(asked: float, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody) -> float:
+    """Returns the speed asked for, or the lower one with which the steps ahead can be taken [m/s]."""
+    unit = body.hips_height
+    x, y = seen.flat[m.stance].tolist()
+    rise, slope, edges = _steps_ahead(
+        x, y, m.heading, LOOK_AHEAD * unit, LOOK_STEP * unit, GAP_WIDTH * unit, terrain.obstacles
+    )
+    most = min(np.interp(rise / unit, RISES, SPEEDS), np.interp(slope, SLOPES, SLOPE_SPEEDS))
+    if edges >= BROKEN:
+        most = min(most, BROKEN_SPEED)
+    return min(asked, float(most) * body.leg_speed)
+
+
+@kernel
+def _steps_ahead(
+    x: float, y: float, heading: float, far: float, step: float, gap: float, ground: Obstacles
+) -> tuple[float, float, int]:
+    """Returns the highest step up or down on the way, the steepest slope between steps, and how many edges there are.
+
+    Gaps are left out, but for their edges.
+    """
+    room = np.empty(3)
+    c, s = math.cos(heading), math.sin(heading)
+    width = int(gap / step) + 1
+    count = int(far / step) + 3 + width
+    z = np.empty(count + width)
+    for k in range(count + width):
+        at = (k - 3 - width) * step
+        z[k] = ground_height(x + c * at, y + s * at, ground, room)
+    rise, slope, edges = 0.0, 0.0, 0
+    for k in range(width, count - 1):
+        change = abs(z[k + 1] - z[k])
+        if change > 0.6 * step:
+            edges += 1
+        for n in range(2, 1 + width):
+            change = min(change, abs(z[k + n] - z[k]), abs(z[k + 1 - n] - z[k + 1]))
+        rise = max(rise, change)
+        if k + 4 < count:
+            steepest = 0.0
+            for n in range(k, k + 4):
+                steepest = max(steepest, abs(z[n + 1] - z[n]))
+            if steepest < 0.6 * step:
+                slope = max(slope, abs(z[k + 4] - z[k]) / (4.0 * step))
+    return rise, slope, edges
+
+
+# -- footholds --------------------------------------------------------------------------------------------------------
+
+
+def plan_on_ground(
+    m: WalkMemory, seen: SeenBody, shape: StepShape, landing: float, terrain: Terrain | None, character: Character,
+    dt: float, t: WalkTuning,
+) -> tuple[WalkMemory, StepPlan]:  # fmt: skip
+    """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
+    plan = plan_step(m, seen, shape, landing, character, dt, t, careful=terrain is not None or bool(m.felt.any()))
+    if terrain is None:
+        plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
+        return m, plan._replace(ground=plane)
+    if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
+        assert m.time is not None
+        m = altered(m, began=m.began + dt)
+        plan = plan._replace(reference=m.pressure, pressure=m.pressure)
+    plane = np.empty(5)
+    body, soles = walking_body(character), soles_of(character)
+    swing = 1 - m.stance
+    if m.phase == "single" and _chooses(m, plan, body):
+        m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
+    if m.phase == "single" and not math.isnan(m.chosen[0]):
+        plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen, careful=True)
+    rough = sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
+    deep = plane[2] < seen.base[m.stance] - m.felt[0] - DEEP * body.hips_height
+    if m.phase == "double" and (
+        rough > ROUGHNESS or deep
+    ):  # no foot will be put there: its place is chosen when it leaves
+        plane = np.array([*plan.foothold, seen.base[m.stance] - m.felt[0], 0.0, 0.0])
+    return m, plan._replace(ground=_expected(plane, m, seen))
+
+
+def _chooses(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
+    """Returns whether a foothold is to be looked for: there is none, or the pendulum wants another one in time."""
+    if math.isnan(m.free[0]):
+        return True
+    return plan.left > LAST_CHOICE * body.leg_time and float(np.hypot(*(plan.foothold - m.free))) > SAME_WISH
+
+
+def _waits(m: WalkMemory, seen: SeenBody, plan: StepPlan, body: WalkingBody) -> bool:
+    """Returns whether the rear leg still has to push: the body would not come over the leading foot."""
+    assert m.time is not None
+    late = m.time - m.feet[m.stance].landed > LONGEST_PUSH * body.leg_time
+    ahead, inside = (plan.leaving_capture / body.hips_height).tolist()
+    speed = math.cos(m.heading) * float(seen.velocity[0]) + math.sin(m.heading) * float(seen.velocity[1])
+    return ahead < LEAST_CAPTURE and inside > LEAST_INSIDE and speed < m.speed and not late
+
+
+def _choose(
+    m: WalkMemory, seen: SeenBody, shape: StepShape, plan: StepPlan, landing: float, terrain: Terrain,
+    body: WalkingBody, soles: Array, t: WalkTuning,
+) -> WalkMemory:  # fmt: skip
+    """Returns the memory with the foothold that is best now; NaN: where the pendulum wants it."""
+    swing, unit = 1 - m.stance, body.hips_height
+    d = np.array([math.cos(landing), math.sin(landing)])
+    ahead = float((plan.landing_com - seen.flat[m.stance]) @ d) + body.hips_ahead + t.longest_reach * unit * 0.75
+    reach = np.array(
+        [min(t.longest_reach * unit, ahead), t.backward_reach * unit, HIGHEST * unit, DEEPEST * unit,
+         t.narrowest * shape.width]
+    )  # fmt: skip
+    lines = np.array([0.0, 0.0])
+    lines[swing] = SIGN[swing] * shape.width
+    out = np.zeros(4)
+    origin = np.array([*seen.flat[m.stance], seen.base[m.stance] - m.felt[0]])
+    found = find_foothold(
+        swing, plan.foothold, origin, landing, lines, shape.length, reach, m.chosen, soles,
+        RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
+    )  # fmt: skip
+    moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6
+    return altered(m, free=plan.foothold, chosen=out if moved else ANYWHERE)
+
+
+def _expected(plane: Array, m: WalkMemory, seen: SeenBody) -> Array:
+    """Returns a plane that is seen, moved by what was felt under the stance foot."""
+    if not m.felt.any():
+        return plane
+    out = plane.copy()
+    away = plane[:2] - seen.flat[m.stance]
+    slope = FELT_SLOPE * m.felt[1:]
+    out[2] += m.felt[0] + float(slope @ away)
+    out[3:] += slope
+    return out
+
+
+NOWHERE = np.full(2, np.nan)
+NOWHERE.flags.writeable = False
+ANYWHERE = np.full(4, np.nan)
+ANYWHERE.flags.writeable = False
