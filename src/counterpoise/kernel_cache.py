@@ -10,6 +10,8 @@ they have the bits of kernels that are compiled here.
 
 from __future__ import annotations
 
+import builtins
+import dis
 import hashlib
 import json
 import marshal
@@ -118,7 +120,12 @@ def _bare(code: CodeType) -> CodeType:
 
 
 def _used(function: Any) -> Iterator[str]:
-    """One line for every kernel, constant and named tuple of the module that the function names."""
+    """One line for every kernel, constant and named tuple of the module that the function names.
+
+    A kernel that is defined below this one is not known yet: then all of its file counts.
+    """
+    if any(name not in function.__globals__ and not hasattr(builtins, name) for name in _globals(function.__code__)):
+        yield hashlib.sha256(Path(function.__code__.co_filename).read_bytes()).hexdigest()
     for name in sorted({*_names(function.__code__), *_annotated(function)}):
         value = function.__globals__.get(name)
         file = getattr(getattr(value, "_cache", None), "_cache_file", None)
@@ -132,6 +139,11 @@ def _used(function: Any) -> Iterator[str]:
             yield f"{name} {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
         elif callable(value) or isinstance(value, type(sys)):
             yield f"{name} {getattr(value, '__module__', '')} {getattr(value, '__qualname__', repr(type(value)))}"
+
+
+def _globals(code: CodeType) -> set[str]:
+    """Every name of the module that a function's code reads."""
+    return {str(one.argval) for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL"}
 
 
 @cache

@@ -85,12 +85,13 @@ def swing_goal(
             goal_height, rate = above, 0.0
         if edge.speed < math.inf:
             acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
-    if left > t.least_left * clock * 1.5:
+    if left > (t.catch_land if hurried else 1.5 * t.least_left) * clock:
         wanted = STIFFNESS / clock**2 * (goal_height - place[2]) + DAMPING / clock * (rate - speed[2])
         acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
     else:
         deep = DEEP_HURRY / clock * max(float(seen.low[i]) - DEEP * body.hips_height, 0.0)
-        acceleration[2] = HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
+        deep = t.catch_hurry / clock * max(float(seen.low[i]), 0.0) if hurried else deep
+        acceleration[2] = (2.0 if hurried else 1.0) * HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
     largest = (t.catch_limit if hurried else t.foot_limit) * g
     np.clip(acceleration, -largest, largest, out=acceleration)
     turn = (pitch(after) - pitch(before)) / ((after - before) * whole)

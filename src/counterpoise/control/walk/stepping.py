@@ -181,6 +181,8 @@ def _landing(
     away_x, away_y = x - swing[0], y - swing[1]
     distance = math.sqrt(away_x * away_x + away_y * away_y)
     towards = (away_x * swing[2] + away_y * swing[3]) / max(distance, LEAST_WAY)
+    if cross != 0 and abs(swing[0]) < wish.clear:  # around the stance foot: first ahead or back, then across
+        distance, towards = abs(away_x) + abs(away_y), 0.0
     late = max(least_time(distance, towards, swing[4]), distance / swing[5]) - T  # [s] it cannot be there so soon
     if late > 0.0:
         cost += w.late * late * late

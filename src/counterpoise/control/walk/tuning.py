@@ -75,7 +75,7 @@ class WalkTuning:
     along_weight: float = 0.6
     across_weight: float = 2.0
     capture_weight: float = 30.0
-    cross_cost: float = 0.5  # of a step to the other side of the stance foot
+    cross_cost: float = 2.0  # of a step to the other side of the stance foot
     cross_clear: float = 1.15  # [soles] ahead of the stance ankle, or behind it, where a foot may cross
     crossed: float = 0.35  # largest distance on the other side
     hurry_weight: float = 1000.0
@@ -106,6 +106,8 @@ class WalkTuning:
     late_clearance: float = 0.0215  # of the swinging sole until shortly before it lands
     foot_limit: float = 4.8  # [g] largest acceleration of a swinging foot
     catch_limit: float = 5.8  # [g] the same in a step that catches a fall
+    catch_land: float = 0.4  # before the landing, from when a foot that catches a fall is put down
+    catch_hurry: float = 4.0  # [1/time] by its height, beyond `land_speed`
     land_speed: float = 0.116  # [sqrt(leg x g)] downwards, of a foot that is late
     # weights and gains
     com_weight: float = 860.0  # of accelerations of places in leg lengths: CoM, hips, swinging foot
