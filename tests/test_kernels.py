@@ -43,6 +43,18 @@ def test_an_edit_of_a_kernel_or_constant_in_another_file_is_noticed(tmp_path: Pa
     assert run(tmp_path) == "5.25"
 
 
+BELOW = (
+    "from counterpoise.kernels import kernel\n@kernel\ndef twice(x):\n    return grow(grow(x))\n"
+    "@kernel\ndef grow(x):\n    return x + {add}\nprint(twice(1.0))\n"
+)
+
+
+def test_an_edit_of_a_kernel_that_is_defined_below_its_user_is_noticed(tmp_path: Path):
+    for add in (1.0, 2.0):
+        (tmp_path / "outer.py").write_text(BELOW.format(add=add))
+        assert run(tmp_path) == f"{1.0 + 2.0 * add}"
+
+
 TUPLES = (
     "from typing import NamedTuple\nclass {name}(NamedTuple):\n    {fields}\n"
     "class Outer(NamedTuple):\n    pair: {name}\n"

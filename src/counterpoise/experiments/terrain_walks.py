@@ -30,7 +30,7 @@ Pieces = list[Piece]
 
 
 @dataclass(frozen=True)
-class Course:
+class WalkCourse:
     """Ground to walk over, how far and for how long, and how many of 20 starts must pass."""
 
     words: str
@@ -82,26 +82,30 @@ def beam(length: float = 3.0, width: float = 0.2) -> Pieces:
     return [Gap((START + 0.5 * length, 0.0), (length, 4.0), 0.5), long]
 
 
-COURSES: dict[str, Course] = {
-    "up-15": Course("15 degrees up", lambda seed: slope(15.0), 5.5, 13.0),
-    "down-15": Course("15 degrees down", lambda seed: slope(-15.0), 5.5, 12.0),
-    "rough": Course("30 m of rough ground, +-5 cm", lambda seed: rough(0.05, seed, 30.0), 30.0, 50.0),
-    "step-up-0.1": Course("a step up of 0.1 m", lambda seed: step(0.1), 3.5, 8.0),
-    "step-down-0.1": Course("a step down of 0.1 m", lambda seed: step(-0.1), 3.5, 8.0),
-    "step-down-0.2": Course("a step down of 0.2 m", lambda seed: step(-0.2), 3.0, 9.0),
-    "step-down-0.3": Course("a step down of 0.3 m", lambda seed: step(-0.3), 3.0, 10.0, bar=20),
-    "step-up-0.3": Course("a step up of 0.3 m", lambda seed: step(0.3), 3.0, 10.0),
-    "step-up-0.5": Course("a step up of 0.5 m", lambda seed: step(0.5), 3.0, 11.0, bar=15),
-    "step-down-1": Course("a step down of 1 m", lambda seed: step(-1.0), 3.0, 11.0, bar=15),
-    "stairs-up": Course("five stairs of 0.17 m up", lambda seed: stairs(0.17), 4.0, 12.0),
-    "stairs-down": Course("five stairs of 0.17 m down", lambda seed: stairs(-0.17), 4.0, 12.0),
-    "gap": Course("a gap of 0.5 m", lambda seed: [Gap((START + 0.75, 0.0), (0.5, WIDE), 1.0)], 4.0, 9.0),
-    "stones": Course("six stones of 0.3 m, 0.5 m apart", stones, 4.9, 10.0),
-    "beam": Course("a beam of 0.2 m, 3 m long", lambda seed: beam(), 4.8, 10.0),
-    "unseen-up-0.03": Course("0.03 m up that it is not told of", lambda seed: step(0.03), 4.0, 7.0, seen=False),
-    "unseen-down-0.03": Course("0.03 m down that it is not told of", lambda seed: step(-0.03), 4.0, 7.0, seen=False),
-    "unseen-up-5": Course("5 degrees up that it is not told of", lambda seed: slope(5.0), 5.5, 9.0, seen=False),
-    "unseen-down-5": Course("5 degrees down that it is not told of", lambda seed: slope(-5.0), 5.5, 9.0, seen=False),
+COURSES: dict[str, WalkCourse] = {
+    "up-15": WalkCourse("15 degrees up", lambda seed: slope(15.0), 5.5, 13.0),
+    "down-15": WalkCourse("15 degrees down", lambda seed: slope(-15.0), 5.5, 12.0),
+    "rough": WalkCourse("30 m of rough ground, +-5 cm", lambda seed: rough(0.05, seed, 30.0), 30.0, 50.0),
+    "step-up-0.1": WalkCourse("a step up of 0.1 m", lambda seed: step(0.1), 3.5, 8.0),
+    "step-down-0.1": WalkCourse("a step down of 0.1 m", lambda seed: step(-0.1), 3.5, 8.0),
+    "step-down-0.2": WalkCourse("a step down of 0.2 m", lambda seed: step(-0.2), 3.0, 9.0),
+    "step-down-0.3": WalkCourse("a step down of 0.3 m", lambda seed: step(-0.3), 3.0, 10.0, bar=20),
+    "step-up-0.3": WalkCourse("a step up of 0.3 m", lambda seed: step(0.3), 3.0, 10.0),
+    "step-up-0.5": WalkCourse("a step up of 0.5 m", lambda seed: step(0.5), 3.0, 11.0, bar=15),
+    "step-down-1": WalkCourse("a step down of 1 m", lambda seed: step(-1.0), 3.0, 11.0, bar=15),
+    "stairs-up": WalkCourse("five stairs of 0.17 m up", lambda seed: stairs(0.17), 4.0, 12.0),
+    "stairs-down": WalkCourse("five stairs of 0.17 m down", lambda seed: stairs(-0.17), 4.0, 12.0),
+    "gap": WalkCourse("a gap of 0.5 m", lambda seed: [Gap((START + 0.75, 0.0), (0.5, WIDE), 1.0)], 4.0, 9.0),
+    "stones": WalkCourse("six stones of 0.3 m, 0.5 m apart", stones, 4.9, 10.0),
+    "beam": WalkCourse("a beam of 0.2 m, 3 m long", lambda seed: beam(), 4.8, 10.0),
+    "unseen-up-0.03": WalkCourse("0.03 m up that it is not told of", lambda seed: step(0.03), 4.0, 7.0, seen=False),
+    "unseen-down-0.03": WalkCourse(
+        "0.03 m down that it is not told of", lambda seed: step(-0.03), 4.0, 7.0, seen=False
+    ),
+    "unseen-up-5": WalkCourse("5 degrees up that it is not told of", lambda seed: slope(5.0), 5.5, 9.0, seen=False),
+    "unseen-down-5": WalkCourse(
+        "5 degrees down that it is not told of", lambda seed: slope(-5.0), 5.5, 9.0, seen=False
+    ),
 }
 
 
