@@ -32,7 +32,7 @@ class WalkTuning:
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
     narrowest: float = 0.5  # [width] feet never come closer
     feet_apart: float = 1.15  # [widths of a sole] feet never come closer either
-    widest: float = 6.2  # [width]
+    widest: float = 7.0  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
     ramp: float = 0.036  # [g] by which the speed rises
@@ -75,7 +75,7 @@ class WalkTuning:
     along_weight: float = 0.6
     across_weight: float = 2.0
     capture_weight: float = 30.0
-    cross_cost: float = 2.0  # of a step to the other side of the stance foot
+    cross_cost: float = 8.0  # of a step to the other side of the stance foot
     cross_clear: float = 1.15  # [soles] ahead of the stance ankle, or behind it, where a foot may cross
     crossed: float = 0.35  # largest distance on the other side
     hurry_weight: float = 1000.0
