@@ -17,6 +17,7 @@ from counterpoise.experiments.upright import trunk_of
 from counterpoise.experiments.walking import how_it_fell
 from counterpoise.render import palette
 from counterpoise.simulate.disturbances import Push
+from counterpoise.simulate.loop import simulate
 from counterpoise.simulate.start import disturbed_start
 
 if TYPE_CHECKING:
@@ -75,10 +76,17 @@ def run(settings: PushedStepsSettings, lab: Lab) -> Outcome:
                 angle = math.radians(way)
                 force = 10.0 * size * np.array([math.cos(angle), math.sin(angle), 0.0])
                 push = Push(part, (float(force[0]), float(force[1]), 0.0), at, 0.1)
-                recording = lab.simulate(
-                    f"{name} {size:g} {way}", body, Locomotion(speed), at + AFTER, disturbances=[push],
-                    start=disturbed_start(body, seed), seed=seed,
-                )  # fmt: skip
+                recording = simulate(
+                    body,
+                    Locomotion(speed),
+                    at + AFTER,
+                    disturbances=[push],
+                    start=disturbed_start(body, seed),
+                    seed=seed,
+                )
+                if recording.status == "interrupted":
+                    raise KeyboardInterrupt
+                lab.recordings.setdefault(name, recording)  # the first of each kind is filmed and kept
                 stands = speed != 0.0 or str(recording.notes["phase"][-1]) == "stand"
                 if not how_it_fell(recording) and stands:
                     good += 1

@@ -205,6 +205,8 @@ class Locomotion:
             memory = replace(memory, reached=reached)
         elif forward is None:
             forward = step / time if step is not None and time is not None else 0.0
+        if self.gait == "run" and forward > 0.0:
+            forward = max(forward, self.running.slowest * body.leg_speed)
         high = live_value(self.hip_height, now)
         lower = 0.0 if high is None else max(body.hips_height - high, 0.0)
         arms = live_value(self.arm_swing, now)

@@ -24,7 +24,7 @@ from counterpoise.control.run.run_state import RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.seen import SeenBody, see
-from counterpoise.control.walk.turns import foot_turn
+from counterpoise.control.walk.turns import foot_turn, mean_yaw, next_turn
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walker import Moves, cause_of_fall, go_limp, solve_moves
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
@@ -116,7 +116,7 @@ class Running:
     def _start(self, snapshot: Snapshot, m: RunMemory, seen: SeenBody) -> RunMemory:
         """Returns the memory of the first tick: the run begins in the stance of the foot that carries the body."""
         body, t = walking_body(snapshot.character), self.tuning
-        yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
+        yaw = mean_yaw(seen.yaw)
         heading = m.heading if m.solver.warm is not None else yaw
         d = np.array([math.cos(heading), math.sin(heading)])
         speed = float(seen.velocity[:2] @ d)
@@ -153,11 +153,7 @@ class Running:
             speed = min(max(speed, m.last_speed - most), m.last_speed + most)
         away = math.remainder((live_value(self.heading, now) or 0.0) - m.heading, 2.0 * math.pi)
         clock = body.leg_time
-        most = min(t.turn_rate / clock, math.sqrt(2.0 * t.turn_ramp / clock**2 * abs(away)))  # so that it ends in time
-        change = t.turn_ramp / clock**2 * dt
-        turn = min(max(math.copysign(most, away), m.turn - change), m.turn + change)
-        if abs(away) <= abs(turn) * dt or abs(away) < 1e-9:
-            turn = away / dt if dt > 0.0 else 0.0
+        turn = next_turn(away, m.turn, t.turn_rate / clock, t.turn_ramp / clock**2, dt)
         line = seen.com[:2].copy() if abs(away) > STRAIGHT else m.line
         heading = m.heading + turn * dt
         return altered(m, time=now, asked=asked, speed=speed, heading=heading, turn=turn, line=line), dt

@@ -9,6 +9,8 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
 
+NO_TURN = 1e-9  # [rad]
+
 
 @kernel
 def turned(rest: Array, roll: float, pitch: float, yaw: float) -> Array:
@@ -43,3 +45,20 @@ def trunk_turn(rest: Array, heading: float, spin: float, turn: Array, rate: Arra
     a, b, z = rate.tolist()
     velocity = np.array([c * a - s * b, s * a + c * b, z + spin])
     return {"value": turned(rest, roll, pitch + lean, heading + yaw), "velocity": velocity}
+
+
+def next_turn(away: float, turn: float, rate: float, ramp: float, dt: float) -> float:
+    """Returns the next rate of a heading that has to change by `away` [rad] and now changes at `turn` [rad/s].
+
+    It grows by `ramp` [rad/s^2] up to `rate` [rad/s], and falls early enough to end in time.
+    """
+    most = min(rate, math.sqrt(2.0 * ramp * abs(away)))
+    new = min(max(math.copysign(most, away), turn - ramp * dt), turn + ramp * dt)
+    if abs(away) <= abs(new) * dt or abs(away) < NO_TURN:
+        return away / dt if dt > 0.0 else 0.0
+    return new
+
+
+def mean_yaw(yaw: Array) -> float:
+    """Returns the mean direction of both feet [rad]."""
+    return float(math.atan2(np.sin(yaw).mean(), np.cos(yaw).mean()))

@@ -34,7 +34,7 @@ from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
-from counterpoise.control.walk.turns import foot_turn
+from counterpoise.control.walk.turns import foot_turn, mean_yaw, next_turn
 from counterpoise.control.walk.walk_objectives import walk_objectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
@@ -111,7 +111,7 @@ def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
     """Returns the memory of a walker while another law stands: its heading, its capture point."""
     now = snapshot.time
     dt = 0.0 if m.time is None else max(now - m.time, 0.0)
-    yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
+    yaw = mean_yaw(seen.yaw)
     place = seen.com[:2].copy()
     m = altered(m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool))
     return _drifting(m, seen, dt)
@@ -138,7 +138,7 @@ def follow_wishes(
     aside = min(max(wishes.aside, -t.fastest_aside * body.leg_speed), t.fastest_aside * body.leg_speed)
     wishes = wishes._replace(speed=asked, aside=aside)
     if m.time is None:
-        yaw = float(math.atan2(np.sin(seen.yaw).mean(), np.cos(seen.yaw).mean()))
+        yaw = mean_yaw(seen.yaw)
         place = seen.com[:2].copy()
         return wishes, altered(m, time=now, began=now, heading=yaw, line=place, started=place), 0.0
     dt = max(now - m.time, 0.0)
@@ -150,11 +150,7 @@ def follow_wishes(
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
     quick = t.stop_brake / t.brake if wishes.stays else 1.0
     speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
-    most = min(t.turn_rate / clock, math.sqrt(2.0 * t.turn_ramp / clock**2 * abs(away)))  # so that it ends in time
-    change = t.turn_ramp / clock**2 * dt
-    turn = min(max(math.copysign(most, away), m.turn - change), m.turn + change)
-    if abs(away) <= abs(turn) * dt or abs(away) < 1e-9:
-        turn = away / dt if dt > 0.0 else 0.0
+    turn = next_turn(away, m.turn, t.turn_rate / clock, t.turn_ramp / clock**2, dt)
     return (
         wishes,
         altered(m, time=now, speed=speed, aside=beside, turn=turn, heading=m.heading + turn * dt, line=line),
