@@ -45,7 +45,7 @@ def feel_feet(
     if m.stance != was.stance:
         m = altered(m, chosen=ANYWHERE, free=NOWHERE)
         if terrain is not None and m.phase == "double":
-            m = _landed(m, seen, terrain, snapshot.character)
+            m = _landed(m, seen, terrain, snapshot.contact_position, snapshot.character)
         if m.felt.any() or (m.ground[m.stance].any() and terrain is None):
             m = altered(m, felt=_surprise(m.ground[m.stance], seen, m.stance, terrain, snapshot.character))
     force = snapshot.contact_force
@@ -90,16 +90,26 @@ def feel_feet(
     return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
 
 
-def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, character: Character) -> WalkMemory:
-    """Returns the memory with the plane where the stance foot really has landed."""
+def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, points: Array, character: Character) -> WalkMemory:
+    """Returns the memory with the plane where the stance foot really has landed. `points` (p, 3) are all contact points.
+
+    Where the ground is not one face there, it is the planned plane, moved to the foot's lowest point.
+    """
     i = m.stance
     plane = np.empty(5)
     x, y = seen.flat[i].tolist()
     rough = sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, plane)
     plane[2] += m.felt[0]
-    if rough > ROUGHNESS or abs(plane[2] - float(seen.base[i])) > ROUGHNESS:  # beside an edge: as it was planned
-        return m
+    points = points[walking_body(character).legs[i].points]
+    if rough > ROUGHNESS or abs(_least_over(points, plane)) > ROUGHNESS:  # beside an edge: as it was planned
+        plane = m.ground[i].copy()
+        plane[2] += _least_over(points, plane)
     return altered(m, ground=np.array([plane, m.ground[1]] if i == 0 else [m.ground[0], plane]))
+
+
+def _least_over(points: Array, plane: Array) -> float:
+    """Returns the least height of points over a plane [m]."""
+    return float((points[:, 2] - plane[2] - (points[:, :2] - plane[:2]) @ plane[3:]).min())
 
 
 def _is_still(snapshot: Snapshot, points: Ints, body: WalkingBody) -> bool:

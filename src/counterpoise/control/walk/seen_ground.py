@@ -70,6 +70,26 @@ def ground_under_feet(snapshot: Snapshot, terrain: Terrain) -> Array:
     return out
 
 
+def over_real_ground(seen: SeenBody, m: WalkMemory, snapshot: Snapshot, terrain: Terrain, body: WalkingBody) -> SeenBody:
+    """Returns what is seen, with the heights of a swinging foot over the ground that is really under it."""
+    if m.phase != "single":
+        return seen
+    i = 1 - m.stance
+    over, low = seen.over.copy(), seen.low.copy()
+    low[i] = _heights_over(snapshot.contact_position, body.legs[i].points, float(m.felt[0]), terrain.obstacles, over)
+    return seen._replace(over=over, low=low)
+
+
+@kernel
+def _heights_over(points: Array, which: Ints, felt: float, ground: Obstacles, over: Array) -> float:
+    """Fills the heights of points over the ground under each of them. Returns the least [m]."""
+    room, low = np.empty(3), np.inf
+    for j in which:
+        over[j] = points[j, 2] - felt - ground_height(points[j, 0], points[j, 1], ground, room)
+        low = min(low, over[j])
+    return low
+
+
 def slower_speed(asked: float, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody) -> float:
     """Returns the speed asked for, or the lower one with which the steps ahead can be taken [m/s]."""
     unit = body.hips_height
@@ -124,7 +144,7 @@ def plan_on_ground(
     dt: float, t: WalkTuning,
 ) -> tuple[WalkMemory, StepPlan]:  # fmt: skip
     """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
-    plan = plan_step(m, seen, shape, landing, character, dt, t, careful=terrain is not None or bool(m.felt.any()))
+    plan = plan_step(m, seen, shape, landing, character, dt, t)
     if terrain is None:
         plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
         return m, plan._replace(ground=plane)

@@ -27,6 +27,7 @@ from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.seen_ground import (
     foot_of_points,
     ground_under_feet,
+    over_real_ground,
     plan_on_ground,
     slower_speed,
 )
@@ -70,6 +71,8 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     if memory.time is None and wishes.terrain is not None:
         memory = altered(memory, ground=ground_under_feet(snapshot, wishes.terrain))
     seen = see(snapshot, body, memory.ground)
+    if wishes.terrain is not None:
+        seen = over_real_ground(seen, memory, snapshot, wishes.terrain, body)
     cause = cause_of_fall(seen, snapshot, body, t)
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
