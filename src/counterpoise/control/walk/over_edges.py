@@ -52,7 +52,7 @@ def obstruction(
     whole = math.sqrt((goal[0] - left[0]) ** 2 + (goal[1] - left[1]) ** 2)
     c, s = math.cos(yaw), math.sin(yaw)
     rate = speed[0] * x + speed[1] * y
-    height, here, change, most, low = -np.inf, -np.inf, 0.0, np.inf, np.inf
+    height, here, under, change, most, low = -np.inf, -np.inf, -np.inf, 0.0, np.inf, np.inf
     for k in range(SAMPLES):
         u = k / (SAMPLES - 1)
         at = u * time
@@ -85,7 +85,9 @@ def obstruction(
             change = min(max((needed - here) / at, -FALL_SPEED), RISE_SPEED)
         slow = needed - low
         px, py = ankle[0] + way * x, ankle[1] + way * y
-        higher = top - plane_at(left, px, py) > FACE  # than the ground that it comes from
+        if k == 0:
+            under = top
+        higher = top - max(plane_at(left, px, py), under) > FACE  # than the ground that it comes from
         if slow > 0.0 and over > FACE and higher and k > 0 and way > 0.0:
             most = min(most, max(way - 0.02, 0.0) / (slow / RISE_SPEED + REACTION))
     return height, change, most, low
