@@ -20,11 +20,12 @@ from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.turns import foot_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
-from counterpoise.control.walk.walking_body import WalkingBody
+from counterpoise.control.walk.walking_body import WalkingBody, WalkingLeg
 from counterpoise.objectives import Objective
 from counterpoise.objectives.base import smooth_step
 
 FLAT = 0.0032  # [leg lengths] a foot on its heel whose ball is lower than this is flat
+BALL_BEARS = 0.015  # [body weights] on one side of a ball that bears
 LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in any case
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
 FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after it has become flat
@@ -49,6 +50,8 @@ def planted_foot(
     rear = m.phase == "double" and i != m.stance
     if foot.on_heel:
         flat = seen.over[leg.ball].max() < FLAT * body.hips_height
+        if seen.ground[i].any():  # on uneven ground it may lie on one side of its ball
+            flat = flat or _ball_bears(snapshot, leg)
         if flat or m.time - foot.landed > LONGEST_FLAT * clock:
             foot = foot._replace(on_heel=False, flat=m.time)
         else:
@@ -96,6 +99,12 @@ def planted_foot(
     if rear:
         share[leg.points] *= min(max(plan.double_left / (t.force_fall * clock), 0.03), 1.0)
     return foot, extra
+
+
+def _ball_bears(snapshot: Snapshot, leg: WalkingLeg) -> bool:
+    """Returns whether a force is measured under a foot's ball."""
+    force = snapshot.contact_force
+    return force is not None and bool(force[leg.ball, 2].max() > BALL_BEARS * snapshot.character.weight)
 
 
 def _shin_lean(i: int, snapshot: Snapshot, seen: SeenBody, body: WalkingBody) -> float:
