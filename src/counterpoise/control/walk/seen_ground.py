@@ -21,7 +21,7 @@ from counterpoise.control.walk.step_plan import StepPlan, plan_step
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
-from counterpoise.control.walk.wishes import StepShape
+from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.kernels import kernel
 from counterpoise.objectives.obstacles import Obstacles
 from counterpoise.quick import altered
@@ -42,6 +42,10 @@ GAP_WIDTH = 0.8  # [leg lengths] ground that comes back within this is a gap, no
 # A higher step takes longer: the foot must rise before it goes forward, and the hips go up on one leg that starts bent.
 RISES = np.array([0.045, 0.10, 0.18, 0.32, 0.55, 1.1])  # [leg lengths] of a step up or down, to ...
 SPEEDS = np.array([0.60, 0.33, 0.19, 0.13, 0.10, 0.10])  # [sqrt(leg x g)] ... the speed with which it is taken
+# Quick steps leave an error of balance less time to grow; a higher step takes the foot longer.
+LONG_RISES = np.array([0.08, 0.2, 0.5])  # [leg lengths] of a step up or down, to ...
+LONGEST_STEPS = np.array([1.8, 2.33, 3.0])  # [leg times] ... the longest time of a step
+EVEN = 0.02  # [leg lengths, or slope] of ground that counts as level
 SLOPES = np.array([0.03, 0.09, 0.18, 0.30, 0.60])  # of a hill, to ...
 SLOPE_SPEEDS = np.array([0.60, 0.30, 0.25, 0.21, 0.15])  # [sqrt(leg x g)] ... the speed on it
 
@@ -90,8 +94,8 @@ def _heights_over(points: Array, which: Ints, felt: float, ground: Obstacles, ov
     return low
 
 
-def slower_speed(asked: float, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody) -> float:
-    """Returns the speed asked for, or the lower one with which the steps ahead can be taken [m/s]."""
+def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody) -> Wishes:
+    """Returns the wishes with the lower speed, and the shorter steps, with which the ground ahead can be walked."""
     unit = body.hips_height
     x, y = seen.flat[m.stance].tolist()
     rise, slope, edges = _steps_ahead(
@@ -100,7 +104,10 @@ def slower_speed(asked: float, m: WalkMemory, seen: SeenBody, terrain: Terrain, 
     most = min(np.interp(rise / unit, RISES, SPEEDS), np.interp(slope, SLOPES, SLOPE_SPEEDS))
     if edges >= BROKEN:
         most = min(most, BROKEN_SPEED)
-    return min(asked, float(most) * body.leg_speed)
+    longest = float(np.interp(rise / unit, LONG_RISES, LONGEST_STEPS)) * body.leg_time
+    if max(rise / unit, slope) < EVEN and edges == 0:
+        longest = math.inf
+    return wishes._replace(speed=min(wishes.speed, float(most) * body.leg_speed), longest=longest)
 
 
 @kernel

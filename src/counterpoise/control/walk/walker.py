@@ -29,7 +29,7 @@ from counterpoise.control.walk.seen_ground import (
     ground_under_feet,
     over_real_ground,
     plan_on_ground,
-    slower_speed,
+    with_care,
 )
 from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.step_plan import StepPlan
@@ -77,7 +77,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     if wishes.terrain is not None and memory.time is not None:
-        wishes = wishes._replace(speed=slower_speed(wishes.speed, memory, seen, wishes.terrain, body))
+        wishes = with_care(wishes, memory, seen, wishes.terrain, body)
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
