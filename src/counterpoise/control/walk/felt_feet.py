@@ -15,7 +15,7 @@ from counterpoise.control.walk.footholds import ROUGHNESS
 from counterpoise.control.walk.planes import plane_at, sole_plane
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.seen_ground import ANYWHERE, NOWHERE, soles_of
-from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
@@ -78,7 +78,7 @@ def feel_feet(
             off = float(seen.over[bearing].min())
             if abs(off) > OFF_HEEL:
                 ground = _moved(ground, i, off)
-        elif abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
+        elif _tells_slope(i, foot, bearing, snapshot, seen, body):
             bearing = np.setdiff1d(bearing, leg.toes) if not foot.on_heel else leg.ball
             if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
                 ground = ground.copy()
@@ -88,6 +88,17 @@ def feel_feet(
     if ground is m.ground and felt is m.felt and feet[0] is m.feet[0] and feet[1] is m.feet[1]:
         return m
     return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
+
+
+def _tells_slope(
+    i: int, foot: FootState, bearing: Ints, snapshot: Snapshot, seen: SeenBody, body: WalkingBody
+) -> bool:
+    """Returns whether a planted sole lies along the ground: it is level, rests on its front, or bears at both ends."""
+    leg = body.legs[i]
+    if abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
+        return True
+    both = len(np.intersect1d(bearing, leg.heel)) > 0 and len(np.intersect1d(bearing, leg.ball)) > 0
+    return both and abs(float(seen.pitch[i])) < LARGEST_FELT
 
 
 def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, points: Array, character: Character) -> WalkMemory:

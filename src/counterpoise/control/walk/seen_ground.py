@@ -15,7 +15,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.footholds import ROUGHNESS, find_foothold
-from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, sole_plane
+from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, plane_at, sole_plane
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.step_plan import StepPlan, plan_step
 from counterpoise.control.walk.tuning import WalkTuning
@@ -28,6 +28,8 @@ from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
 FELT_SLOPE = 0.3  # share of the slope that is felt and was not seen, that is expected on the way to the next foothold
+FELT_TREND = 0.5  # share of the rise from the last foot to this one that is expected on the way to the next foothold
+LEAST_BACK = 0.3  # [m] of that way, at least
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
 LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
@@ -153,7 +155,7 @@ def plan_on_ground(
     """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
     plan = plan_step(m, seen, shape, landing, character, dt, t)
     if terrain is None:
-        plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
+        plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen, None) if m.felt.any() else plan.ground
         return m, plan._replace(ground=plane)
     if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
         assert m.time is not None
@@ -172,7 +174,7 @@ def plan_on_ground(
         rough > ROUGHNESS or deep
     ):  # no foot will be put there: its place is chosen when it leaves
         plane = np.array([*plan.foothold, seen.base[m.stance] - m.felt[0], 0.0, 0.0])
-    return m, plan._replace(ground=_expected(plane, m, seen))
+    return m, plan._replace(ground=_expected(plane, m, seen, terrain))
 
 
 def _chooses(m: WalkMemory, plan: StepPlan, body: WalkingBody) -> bool:
@@ -215,7 +217,7 @@ def _choose(
     return altered(m, free=plan.foothold, chosen=out if moved else ANYWHERE)
 
 
-def _expected(plane: Array, m: WalkMemory, seen: SeenBody) -> Array:
+def _expected(plane: Array, m: WalkMemory, seen: SeenBody, terrain: Terrain | None) -> Array:
     """Returns a plane that is seen, moved by what was felt under the stance foot."""
     if not m.felt.any():
         return plane
@@ -223,6 +225,12 @@ def _expected(plane: Array, m: WalkMemory, seen: SeenBody) -> Array:
     away = plane[:2] - seen.flat[m.stance]
     slope = FELT_SLOPE * m.felt[1:]
     out[2] += m.felt[0] + float(slope @ away)
+    if terrain is None:  # what rose or fell from the last foot to this one goes on so, in part
+        rear = m.left_ground if m.phase == "single" else m.ground[1 - m.stance]
+        back = seen.flat[m.stance] - (rear[:2] if m.phase == "single" else seen.flat[1 - m.stance])
+        far = max(float(np.hypot(*back)), LEAST_BACK)
+        rise = float(seen.base[m.stance]) - plane_at(rear, *(seen.flat[m.stance] - back))
+        out[2] += FELT_TREND * rise * float(back @ away) / far**2
     out[3:] += slope
     return out
 

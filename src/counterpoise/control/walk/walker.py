@@ -50,7 +50,7 @@ TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
-UNEVEN_CATCH = 10.0  # on uneven ground a plan costs this much more before it is one to catch a fall
+UNEVEN_CATCH = 1.0  # on uneven ground a plan costs this much more before it is one to catch a fall
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
