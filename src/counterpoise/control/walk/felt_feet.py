@@ -150,7 +150,8 @@ def _surprise(plane: Array, seen: SeenBody, i: int, terrain: Terrain | None, cha
     told = np.zeros(5)
     x, y = seen.flat[i].tolist()
     if terrain is not None:
-        sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, told)
+        rough = sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, told)
         off = plane_at(plane, x, y) - told[2]
-        return np.array([off if abs(off) > ROUGHNESS else 0.0, 0.0, 0.0])
+        unlike = abs(off) > ROUGHNESS and rough <= ROUGHNESS  # a foot on an edge tells nothing
+        return np.array([off if unlike else 0.0, 0.0, 0.0])
     return np.array([plane_at(plane, x, y), plane[3], plane[4]])

@@ -32,6 +32,7 @@ PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
 BESIDE = 0.5  # of the distance that feet keep across: a foot that is nearer to the other one's line has crossed it
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
+OVER_EDGE = 0.9  # [leg times] in which a foot that has been held back goes on and lands
 HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
 DEEP, DEEP_HURRY = 0.03, 2.0  # [leg lengths, 1/leg time] a late foot that is higher than this sinks faster
 HURRY = 7.7  # [1/leg time] with which a late foot is put down
@@ -44,6 +45,7 @@ class SwingGoal(NamedTuple):
     pitch: float  # [rad]
     pitch_rate: float  # [rad/s]
     roll: float = 0.0  # [rad]
+    waits: bool = False  # it is held back by an edge, and needs more time
 
 
 def swing_goal(
@@ -80,13 +82,14 @@ def swing_goal(
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
     rate = (profile(after) - profile(before)) / ((after - before) * whole)
-    goal_height = profile(u)
+    goal_height, waits = profile(u), False
     ground, climb = line.height(u), line.climb()
     if terrain is not None:
         edge = _edge(snapshot, seen, i, goal, time, landing, at, m.left_ground, terrain, body)
         if edge.height > ground:
             ground, climb = edge.height, edge.rate
         if edge.speed < math.inf:
+            waits = left < OVER_EDGE * clock
             acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
     goal_height, rate = goal_height + ground, rate + climb
     if left > (t.catch_land if hurried else 1.5 * t.least_left) * clock:
@@ -99,7 +102,7 @@ def swing_goal(
     largest = (t.catch_limit if hurried else t.foot_limit) * g
     np.clip(acceleration, -largest, largest, out=acceleration)
     turn = (pitch(after) - pitch(before)) / ((after - before) * whole)
-    return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u))
+    return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u), waits)
 
 
 def _edge(

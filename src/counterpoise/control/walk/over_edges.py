@@ -19,6 +19,9 @@ from counterpoise.objectives.obstacles import Obstacles
 SAMPLES = 16  # moments on the way to the foothold
 RISE_SPEED = 1.0  # [m/s] with which a foot rises in front of an edge
 FALL_SPEED = 1.0  # [m/s] with which it sinks behind one
+EASY = 0.05  # [m] of a rise for which it does not wait, ...
+STEP = 0.08  # [m] ... unless the ground is higher by this than where it left
+BACK_SPEED = 0.3  # [m/s] with which it goes back from a wall that its front touches
 REACTION = 0.04  # [s] before it rises
 NEAR, FAR = 0.03, 0.15  # [m] from the foothold: nearer, the ground is the foothold's; farther, all of it is cleared
 FACE = 0.035  # [m] ground that is higher than the line from the last place to the foothold by this has edges
@@ -29,7 +32,7 @@ class Obstruction(NamedTuple):
 
     height: float  # [m] z of the ground that the foot has to be above now, where its ankle is
     rate: float  # [m/s] with which that height changes
-    speed: float  # [m/s] along its way, with which it may go on; inf: any
+    speed: float  # [m/s] along its way, with which it may go on; inf: any; negative: it must go back
     low: float  # [m] z of the sole where its ankle is, were it as steep as the ground
 
 
@@ -52,7 +55,7 @@ def obstruction(
     whole = math.sqrt((goal[0] - left[0]) ** 2 + (goal[1] - left[1]) ** 2)
     c, s = math.cos(yaw), math.sin(yaw)
     rate = speed[0] * x + speed[1] * y
-    height, here, under, change, most, low = -np.inf, -np.inf, -np.inf, 0.0, np.inf, np.inf
+    height, here, change, most, low = -np.inf, -np.inf, 0.0, np.inf, np.inf
     for k in range(SAMPLES):
         u = k / (SAMPLES - 1)
         at = u * time
@@ -85,9 +88,9 @@ def obstruction(
             change = min(max((needed - here) / at, -FALL_SPEED), RISE_SPEED)
         slow = needed - low
         px, py = ankle[0] + way * x, ankle[1] + way * y
-        if k == 0:
-            under = top
-        higher = top - max(plane_at(left, px, py), under) > FACE  # than the ground that it comes from
-        if slow > 0.0 and over > FACE and higher and k > 0 and way > 0.0:
+        higher = top - plane_at(left, px, py)  # than the ground that it comes from
+        if slow > (EASY if higher < STEP else 0.5 * clearance) and over > FACE and higher > FACE:
+            if k == 0:  # its front would be in the wall, were it level
+                most = -BACK_SPEED
             most = min(most, max(way - 0.02, 0.0) / (slow / RISE_SPEED + REACTION))
     return height, change, most, low

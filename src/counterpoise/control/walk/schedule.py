@@ -100,6 +100,8 @@ def _land(
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
     trim = m.trim if asked != 0.0 else 0.0
     steady = abs(asked - m.speed) < STEADY * body.leg_speed
+    if not math.isnan(m.chosen[0]):  # its length was given by the ground
+        trim, steady = 0.5 * trim, False
     if m.last_speed is not None and m.steps > 2 and asked != 0.0 and steady:
         error = m.speed - 0.5 * (went + m.last_speed)
         if abs(error) < WILD * body.leg_speed:

@@ -33,6 +33,8 @@ LEAST_BACK = 0.3  # [m] of that way, at least
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
 LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
+SHORTER = 0.5  # of the usual step: where the step after is shorter, balance is prepared for it, down to this
+STAIR = 0.08  # [leg lengths] of a step up or down from which that is done: before it, it has to come near
 LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
 SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
 DEEP = 0.38  # [leg lengths] below the stance foot: the hips go down for ground so deep when it is chosen, not before
@@ -167,7 +169,12 @@ def plan_on_ground(
     if m.phase == "single" and _chooses(m, plan, body):
         m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
     if m.phase == "single" and not math.isnan(m.chosen[0]):
-        plan = plan_step(m, seen, shape, landing, character, dt, t, m.chosen, careful=True)
+        free = plan.cost  # of balance; a place that is given costs more, and is no fall
+        usual = shape
+        if abs(float(m.ground[swing, 2] - seen.base[m.stance])) > STAIR * body.hips_height:
+            usual = shape._replace(length=min(shape.length, max(float(m.chosen[4]), SHORTER * shape.length)))
+        plan = plan_step(m, seen, usual, landing, character, dt, t, m.chosen, careful=True)
+        plan = plan._replace(cost=min(free, plan.cost))
     rough = sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
     deep = plane[2] < seen.base[m.stance] - m.felt[0] - DEEP * body.hips_height
     if m.phase == "double" and (
@@ -207,10 +214,11 @@ def _choose(
     )  # fmt: skip
     lines = np.array([0.0, 0.0])
     lines[swing] = SIGN[swing] * shape.width
-    out = np.zeros(4)
+    out = np.zeros(5)
+    level = math.nan if math.isnan(m.free[0]) else float(m.ground[swing, 2]) - float(m.felt[0])
     origin = np.array([*seen.flat[m.stance], seen.base[m.stance] - m.felt[0]])
     found = find_foothold(
-        swing, plan.foothold, origin, landing, lines, shape.length, reach, m.chosen, soles,
+        swing, plan.foothold, origin, landing, lines, shape.length, reach, m.chosen, level, soles,
         RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
     )  # fmt: skip
     moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6
@@ -237,5 +245,5 @@ def _expected(plane: Array, m: WalkMemory, seen: SeenBody, terrain: Terrain | No
 
 NOWHERE = np.full(2, np.nan)
 NOWHERE.flags.writeable = False
-ANYWHERE = np.full(4, np.nan)
+ANYWHERE = np.full(5, np.nan)
 ANYWHERE.flags.writeable = False

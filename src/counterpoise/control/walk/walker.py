@@ -238,6 +238,8 @@ def _step(
         goal = swing_goal(
             m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
         )
+        if goal.waits:
+            m = altered(m, began=m.began + dt)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
