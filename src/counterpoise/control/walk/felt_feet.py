@@ -114,6 +114,7 @@ def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, points: Array, char
     points = points[walking_body(character).legs[i].points]
     if rough > ROUGHNESS or abs(_least_over(points, plane)) > ROUGHNESS:  # beside an edge: as it was planned
         plane = m.ground[i].copy()
+        plane[3:] = np.clip(plane[3:], -LARGEST_FELT, LARGEST_FELT)
         plane[2] += _least_over(points, plane)
     return altered(m, ground=np.array([plane, m.ground[1]] if i == 0 else [m.ground[0], plane]))
 

@@ -15,7 +15,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.footholds import ROUGHNESS, find_foothold
-from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, plane_at, sole_plane
+from counterpoise.control.walk.planes import FLAT_GROUND, STEEPEST, ground_height, plane_at, sole_plane
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.step_plan import StepPlan, plan_step
 from counterpoise.control.walk.tuning import WalkTuning
@@ -32,6 +32,8 @@ FELT_TREND = 0.5  # share of the rise from the last foot to this one that is exp
 LEAST_BACK = 0.3  # [m] of that way, at least
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
 LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
+REAR_SHARE = 0.7  # of the rear foot in the centre of pressure while it pushes
+REAR_TIME = 0.25  # [leg times] in which the centre of pressure goes there
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 SHORTER = 0.5  # of the usual step: where the step after is shorter, balance is prepared for it, down to this
 STAIR = 0.08  # [leg lengths] of a step up or down from which that is done: before it, it has to come near
@@ -161,8 +163,10 @@ def plan_on_ground(
         return m, plan._replace(ground=plane)
     if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
         assert m.time is not None
+        rear = REAR_SHARE * seen.flat[1 - m.stance] + (1.0 - REAR_SHARE) * seen.flat[m.stance]
+        pressure = m.pressure + (rear - m.pressure) * min(dt / (REAR_TIME * walking_body(character).leg_time), 1.0)
         m = altered(m, began=m.began + dt)
-        plan = plan._replace(reference=m.pressure, pressure=m.pressure)
+        plan = plan._replace(reference=pressure, pressure=pressure)
     plane = np.empty(5)
     body, soles = walking_body(character), soles_of(character)
     swing = 1 - m.stance
@@ -181,6 +185,8 @@ def plan_on_ground(
         rough > ROUGHNESS or deep
     ):  # no foot will be put there: its place is chosen when it leaves
         plane = np.array([*plan.foothold, seen.base[m.stance] - m.felt[0], 0.0, 0.0])
+    elif rough > ROUGHNESS or plane[3] ** 2 + plane[4] ** 2 > STEEPEST**2:  # it lands on an edge
+        plane[3:] = 0.0
     return m, plan._replace(ground=_expected(plane, m, seen, terrain))
 
 
