@@ -50,7 +50,7 @@ TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
-UNEVEN_CATCH = 1.0  # on uneven ground a plan costs this much more before it is one to catch a fall
+UNEVEN_CATCH = 10.0  # on uneven ground that is seen a plan costs this much more before it is one to catch a fall
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -73,7 +73,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     seen = see(snapshot, body, memory.ground)
     if wishes.terrain is not None:
         seen = over_real_ground(seen, memory, snapshot, wishes.terrain, body)
-    cause = cause_of_fall(seen, snapshot, body, t)
+    cause = cause_of_fall(seen, snapshot, body, t, memory.left_ground[2] if memory.phase == "single" else math.inf)
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     if wishes.terrain is not None and memory.time is not None:
@@ -98,7 +98,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
-        uneven = wishes.terrain is not None or bool(m.felt.any())
+        uneven = wishes.terrain is not None
         if plan.cost > t.catch_cost * (UNEVEN_CATCH if uneven else 1.0) and not m.catches:
             m = altered(m, catches=True)
         if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
@@ -310,9 +310,14 @@ def go_limp(snapshot: Snapshot, memory: Any) -> Action:
     return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
 
 
-def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
-    """Returns why a walk or a run is over; empty where it is not."""
-    height = float(seen.hips[0, 2]) - (float(seen.base.min()) + min(float(seen.low.min()), 0.0))
+def cause_of_fall(
+    seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning, left: float = math.inf
+) -> str:
+    """Returns why a walk or a run is over; empty where it is not.
+
+    `left` is the height of the ground that a swinging foot left [m]: on a high step the hips are low over the upper one.
+    """
+    height = float(seen.hips[0, 2]) - (min(float(seen.base.min()), left) + min(float(seen.low.min()), 0.0))
     height = min(height, FOOT_BELOW * float(seen.hips[0, 2] - snapshot.contact_position[:, 2].min()))
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
