@@ -32,7 +32,9 @@ FELT_TREND = 0.5  # share of the rise from the last foot to this one that is exp
 LEAST_BACK = 0.3  # [m] of that way, at least
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
 LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
-REAR_SHARE = 0.7  # of the rear foot in the centre of pressure while it pushes
+REAR_SHARE = 0.8  # largest share of the rear foot in the centre of pressure while it pushes ...
+LEAST_PUSH = 0.15  # ... and the least
+PUSH_INSIDE, PUSH_GAIN = 0.03, 1.0  # [leg lengths] of the capture point beside the leading foot then, and its gain
 REAR_TIME = 0.25  # [leg times] in which the centre of pressure goes there
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 SHORTER = 0.5  # of the usual step: where the step after is shorter, balance is prepared for it, down to this
@@ -163,7 +165,7 @@ def plan_on_ground(
         return m, plan._replace(ground=plane)
     if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
         assert m.time is not None
-        rear = REAR_SHARE * seen.flat[1 - m.stance] + (1.0 - REAR_SHARE) * seen.flat[m.stance]
+        rear = _rear_pressure(m, seen, walking_body(character))
         pressure = m.pressure + (rear - m.pressure) * min(dt / (REAR_TIME * walking_body(character).leg_time), 1.0)
         m = altered(m, began=m.began + dt)
         plan = plan._replace(reference=pressure, pressure=pressure)
@@ -204,6 +206,21 @@ def _waits(m: WalkMemory, seen: SeenBody, plan: StepPlan, body: WalkingBody) -> 
     ahead, inside = (plan.leaving_capture / body.hips_height).tolist()
     speed = math.cos(m.heading) * float(seen.velocity[0]) + math.sin(m.heading) * float(seen.velocity[1])
     return ahead < LEAST_CAPTURE and inside > LEAST_INSIDE and speed < m.speed and not late
+
+
+def _rear_pressure(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> Array:
+    """Returns a centre of pressure (2,) that brings the body forward over its leading foot, and not sideways.
+
+    Beside the leading foot the capture point stays where it is; so far back as both feet can push then.
+    """
+    side, front = SIGN[1 - m.stance], seen.flat[m.stance]
+    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    left = side * np.array([-d[1], d[0]])  # towards the rear foot
+    inside = float((seen.capture - front) @ left)
+    rear, wide = (float((seen.flat[1 - m.stance] - front) @ v) for v in (d, left))
+    across = inside + PUSH_GAIN * (inside - PUSH_INSIDE * body.hips_height)
+    share = min(max((across + body.legs[m.stance].half_width) / max(wide, 1e-3), LEAST_PUSH), REAR_SHARE)
+    return np.asarray(front + share * rear * d + min(max(across, 0.0), wide) * left)
 
 
 def _choose(
