@@ -31,10 +31,12 @@ FELT_SLOPE = 0.3  # share of the slope that is felt and was not seen, that is ex
 FELT_TREND = 0.5  # share of the rise from the last foot to this one that is expected on the way to the next foothold
 LEAST_BACK = 0.3  # [m] of that way, at least
 LEAST_CAPTURE = 0.1  # [leg lengths] of the capture point ahead of the stance foot, when the rear foot leaves
-LEAST_INSIDE = 0.012  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
+LEAST_INSIDE = 0.0  # [leg lengths] of it, beside the stance foot towards the rear one: beyond, it would fall sideways
 REAR_SHARE = 0.8  # largest share of the rear foot in the centre of pressure while it pushes ...
+PUSH_ROOM = 1.4  # [half widths of a sole] beside the line between the feet that is used for it
+PUSH_FROM = 0.3  # of the double support that is over at most while it pushes
 LEAST_PUSH = 0.15  # ... and the least
-PUSH_INSIDE, PUSH_GAIN = 0.03, 1.0  # [leg lengths] of the capture point beside the leading foot then, and its gain
+PUSH_INSIDE, PUSH_GAIN = 0.015, 0.5  # [leg lengths] of the capture point beside the leading foot then, and its gain
 REAR_TIME = 0.25  # [leg times] in which the centre of pressure goes there
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 SHORTER = 0.5  # of the usual step: where the step after is shorter, balance is prepared for it, down to this
@@ -48,8 +50,9 @@ LOOK_AHEAD, LOOK_STEP = 1.7, 0.1  # [leg lengths] that it looks ahead for steps,
 BROKEN, BROKEN_SPEED = 3, 0.27  # edges ahead, as of stepping stones, to the speed [sqrt(leg x g)] over them
 GAP_WIDTH = 0.8  # [leg lengths] ground that comes back within this is a gap, not a step
 # A higher step takes longer: the foot must rise before it goes forward, and the hips go up on one leg that starts bent.
-RISES = np.array([0.045, 0.10, 0.18, 0.32, 0.55, 1.1])  # [leg lengths] of a step up or down, to ...
-SPEEDS = np.array([0.60, 0.33, 0.19, 0.13, 0.10, 0.10])  # [sqrt(leg x g)] ... the speed with which it is taken
+RISES = np.array([0.045, 0.10, 0.18, 0.32, 0.55, 1.1])  # [leg lengths] of a step, to ...
+SPEEDS = np.array([0.60, 0.33, 0.19, 0.13, 0.10, 0.10])  # [sqrt(leg x g)] ... the speed with which a step up is taken
+FALL_SPEEDS = np.array([0.60, 0.30, 0.13, 0.13, 0.10, 0.10])  # [sqrt(leg x g)] the same of a step down
 # Quick steps leave an error of balance less time to grow; a higher step takes the foot longer.
 LONG_RISES = np.array([0.08, 0.2, 0.5])  # [leg lengths] of a step up or down, to ...
 LONGEST_STEPS = np.array([1.8, 2.33, 3.0])  # [leg times] ... the longest time of a step
@@ -106,10 +109,14 @@ def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, b
     """Returns the wishes with the lower speed, and the shorter steps, with which the ground ahead can be walked."""
     unit = body.hips_height
     x, y = seen.flat[m.stance].tolist()
-    rise, slope, edges = _steps_ahead(
+    rise, fall, slope, edges = _steps_ahead(
         x, y, m.heading, LOOK_AHEAD * unit, LOOK_STEP * unit, GAP_WIDTH * unit, terrain.obstacles
     )
-    most = min(np.interp(rise / unit, RISES, SPEEDS), np.interp(slope, SLOPES, SLOPE_SPEEDS))
+    most = min(
+        np.interp(rise / unit, RISES, SPEEDS), np.interp(fall / unit, RISES, FALL_SPEEDS),
+        np.interp(slope, SLOPES, SLOPE_SPEEDS),
+    )  # fmt: skip
+    rise = max(rise, fall)
     if edges >= BROKEN:
         most = min(most, BROKEN_SPEED)
     longest = float(np.interp(rise / unit, LONG_RISES, LONGEST_STEPS)) * body.leg_time
@@ -121,8 +128,8 @@ def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, b
 @kernel
 def _steps_ahead(
     x: float, y: float, heading: float, far: float, step: float, gap: float, ground: Obstacles
-) -> tuple[float, float, int]:
-    """Returns the highest step up or down on the way, the steepest slope between steps, and how many edges there are.
+) -> tuple[float, float, float, int]:
+    """Returns the highest step up and the highest step down on the way, the steepest slope between steps, and how many edges there are.
 
     Gaps are left out, but for their edges.
     """
@@ -134,21 +141,24 @@ def _steps_ahead(
     for k in range(count + width):
         at = (k - 3 - width) * step
         z[k] = ground_height(x + c * at, y + s * at, ground, room)
-    rise, slope, edges = 0.0, 0.0, 0
+    rise, fall, slope, edges = 0.0, 0.0, 0.0, 0
     for k in range(width, count - 1):
         change = abs(z[k + 1] - z[k])
         if change > 0.6 * step:
             edges += 1
         for n in range(2, 1 + width):
             change = min(change, abs(z[k + n] - z[k]), abs(z[k + 1 - n] - z[k + 1]))
-        rise = max(rise, change)
+        if z[k + 1] > z[k]:
+            rise = max(rise, change)
+        else:
+            fall = max(fall, change)
         if k + 4 < count:
             steepest = 0.0
             for n in range(k, k + 4):
                 steepest = max(steepest, abs(z[n + 1] - z[n]))
             if steepest < 0.6 * step:
                 slope = max(slope, abs(z[k + 4] - z[k]) / (4.0 * step))
-    return rise, slope, edges
+    return rise, fall, slope, edges
 
 
 # -- footholds --------------------------------------------------------------------------------------------------------
@@ -167,7 +177,7 @@ def plan_on_ground(
         assert m.time is not None
         rear = _rear_pressure(m, seen, walking_body(character))
         pressure = m.pressure + (rear - m.pressure) * min(dt / (REAR_TIME * walking_body(character).leg_time), 1.0)
-        m = altered(m, began=m.began + dt)
+        m = altered(m, began=max(m.began + dt, m.time - PUSH_FROM * m.double))  # time to go over remains
         plan = plan._replace(reference=pressure, pressure=pressure)
     plane = np.empty(5)
     body, soles = walking_body(character), soles_of(character)
@@ -219,7 +229,7 @@ def _rear_pressure(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> Array:
     inside = float((seen.capture - front) @ left)
     rear, wide = (float((seen.flat[1 - m.stance] - front) @ v) for v in (d, left))
     across = inside + PUSH_GAIN * (inside - PUSH_INSIDE * body.hips_height)
-    share = min(max((across + body.legs[m.stance].half_width) / max(wide, 1e-3), LEAST_PUSH), REAR_SHARE)
+    share = min(max((across + PUSH_ROOM * body.legs[m.stance].half_width) / max(wide, 1e-3), LEAST_PUSH), REAR_SHARE)
     return np.asarray(front + share * rear * d + min(max(across, 0.0), wide) * left)
 
 
