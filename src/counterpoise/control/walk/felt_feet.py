@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterpoise.arrays import Array, Ints
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.footholds import ROUGHNESS
@@ -73,13 +73,13 @@ def feel_feet(
             feet[i] = foot._replace(has_borne=True)
         if foot.released > 0.0:
             continue
-        front = len(np.setdiff1d(bearing, leg.heel)) > 0 or now - foot.landed > STILL_ON_HEEL * body.leg_time
+        front = _without(bearing, leg.heel).any() or now - foot.landed > STILL_ON_HEEL * body.leg_time
         if foot.on_heel and not front:
             off = float(seen.over[bearing].min())
             if abs(off) > OFF_HEEL:
                 ground = _moved(ground, i, off)
         elif abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
-            bearing = np.setdiff1d(bearing, leg.toes) if not foot.on_heel else leg.ball
+            bearing = bearing[_without(bearing, leg.toes)] if not foot.on_heel else leg.ball
             if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
                 ground = ground.copy()
                 ground[i] = _sole(snapshot.contact_position, leg.heel, leg.ball, seen.flat[i])
@@ -88,6 +88,11 @@ def feel_feet(
     if ground is m.ground and felt is m.felt and feet[0] is m.feet[0] and feet[1] is m.feet[1]:
         return m
     return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
+
+
+def _without(points: Ints, others: Ints) -> Flags:
+    """Returns which of these points are none of the others."""
+    return ~(points[:, None] == others).any(axis=1)
 
 
 def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, character: Character) -> WalkMemory:

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
@@ -19,7 +21,7 @@ from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
-from counterpoise.control.walk.planes import put_on_planes, surface_of
+from counterpoise.control.walk.planes import hold_points, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.schedule import next_phase
@@ -267,30 +269,44 @@ def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tup
 # -- solving ----------------------------------------------------------------------------------------------------------
 
 
+class _Solving(NamedTuple):
+    """What `solve_moves` needs to know of a body and a tuning."""
+
+    footing: Footing
+    solver: WholeBodyTuning
+    foot_of: Ints  # (p,) 0 for contact points of the left foot, 1 for those of the right one
+    near: float  # [m] a point that is higher than this above its plane cannot push
+
+
+@kept_with_character
+def _solving(character: Character, t: WalkTuning) -> _Solving:
+    return _Solving(
+        Footing(friction=t.friction, strength=t.force_limit),
+        WholeBodyTuning(rank=t.rank, force_weight=t.force_weight),
+        foot_of_points(character),
+        TOUCHING * walking_body(character).hips_height,
+    )
+
+
 def solve_moves(
     snapshot: Snapshot, m: Any, seen: SeenBody, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning
 ) -> Action:
     """Returns the torques of one tick. `m` is the memory of a walk or of a run."""
-    places, held = snapshot.contact_position, moves.held
-    body = walking_body(snapshot.character)
-    planted = places.copy()
-    if len(m.held) == len(held):
-        rolling = np.zeros(len(held), bool)
-        for i, foot in enumerate(m.feet):
-            if foot.on_heel or foot.released > 0.0:
-                rolling[body.legs[i].points] = True
-        stay = m.held & held & ~rolling
-        planted[stay] = m.planted[stay]
-    put_on_planes(planted, m.ground, foot_of_points(snapshot.character))
-    share = np.where(seen.over < TOUCHING * body.hips_height, moves.share, 0.0)
-    footing = Footing(friction=t.friction, strength=t.force_limit)
+    body, at, held = walking_body(snapshot.character), _solving(snapshot.character, t), moves.held
+    p = len(held)
+    planted, share = np.empty((p, 3)), np.empty(p)
+    left, right = m.feet
+    uneven = hold_points(
+        snapshot.contact_position, held, m.held if len(m.held) == p else _NONE_HELD, m.planted,
+        left.on_heel or left.released > 0.0, right.on_heel or right.released > 0.0, at.foot_of, m.ground, seen.over,
+        at.near, moves.share, planted, share,
+    )  # fmt: skip
     surfaces = None
-    if m.ground.any():
+    if uneven:
         under = [surface_of(plane) for plane in m.ground]
-        surfaces = [under[i] for i in foot_of_points(snapshot.character)]
-    stance = make_stance(snapshot, held, share, planted, surfaces=surfaces, footing=footing)
-    solver = WholeBodyTuning(rank=t.rank, force_weight=t.force_weight)
-    solution = solve_whole_body(snapshot, moves.levels, tuning=solver, memory=m.solver, stance=stance)
+        surfaces = [under[i] for i in at.foot_of]
+    stance = make_stance(snapshot, held, share, planted, surfaces=surfaces, footing=at.footing)
+    solution = solve_whole_body(snapshot, moves.levels, tuning=at.solver, memory=m.solver, stance=stance)
     torque = solution.torque
     if m.torque is not None and len(m.torque) == len(torque) and t.torque_time > 0.0:
         lag = t.torque_time * body.leg_time
@@ -312,3 +328,6 @@ def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: Walk
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""
+
+
+_NONE_HELD = np.zeros(0, bool)
