@@ -89,7 +89,12 @@ def _one_surface(character: Character, surface: Surface) -> Array:
 
 def _refuse(share: Array, goal: Array, velocity: Array, acceleration: Array) -> None:
     """Raises BadValue for numbers that `fill_points` found to be wrong."""
-    for what, given in (("share", share), ("goal", goal), ("goal_velocity", velocity), ("goal_acceleration", acceleration)):
+    for what, given in (
+        ("share", share),
+        ("goal", goal),
+        ("goal_velocity", velocity),
+        ("goal_acceleration", acceleration),
+    ):
         if not np.isfinite(given).all():
             raise BadValue(f"{what} has shape {given.shape}, without NaN or infinity; got {given.shape}")
     raise BadValue(f"the share of its force that a point may use is 0 to 1; got {share.min():g} to {share.max():g}")

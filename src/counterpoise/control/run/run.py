@@ -208,4 +208,4 @@ class Running:
         return m, Moves(levels, held, share)
 
 
-_STILL = np.zeros(2)
+_STILL = (0.0, 0.0)

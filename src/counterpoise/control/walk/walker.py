@@ -219,7 +219,7 @@ def _step(
     """Returns the objectives of a step, and which points are held and may push."""
     body, t, own, style = posture.body, posture.tuning, posture.own, posture.cycle.style
     strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
-    com = body.omega**2 * (seen.com[:2] - plan.pressure)
+    com = (body.omega**2 * (seen.com[:2] - plan.pressure)).tolist()
     hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
     m, rate = _stride_phase(m, plan, body.leg_time, dt)
     level = upper_body(posture, m, com, hips, rate, snapshot)
