@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.ground_line import GroundLine
 from counterpoise.control.walk.over_edges import Obstruction, obstruction
@@ -16,6 +16,7 @@ from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg
+from counterpoise.kernels import kernel
 from counterpoise.objectives.base import smooth_step
 from counterpoise.terrain import Terrain
 
@@ -167,12 +168,26 @@ def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, bod
     Hip, ankle and ball make a triangle.
     """
     leg = body.legs[i]
-    ball = snapshot.contact_position[leg.ball].mean(axis=0)
-    c, s = math.cos(seen.yaw[i]), math.sin(seen.yaw[i])
-    x, y, up = (seen.hip[i] - ball).tolist()
-    along, across = c * x + s * y, c * y - s * x
+    return pitch_on_ball(
+        snapshot.contact_position, leg.ball, seen.hip[i], float(seen.yaw[i]), length, leg.ball_at, leg.ankle_height
+    )
+
+
+@kernel
+def pitch_on_ball(
+    points: Array, ball: Ints, hip: Array, yaw: float, length: float, ball_at: float, ankle_height: float
+) -> float:
+    """Returns the pitch of a foot on its ball at which its leg has a length."""
+    away = np.zeros(3)
+    for j in ball:
+        for k in range(3):
+            away[k] += points[j, k]
+    for k in range(3):
+        away[k] = hip[k] - away[k] / len(ball)
+    c, s = math.cos(yaw), math.sin(yaw)
+    along, across, up = c * away[0] + s * away[1], c * away[1] - s * away[0], away[2]
     distance = math.hypot(along, up)
-    arm = math.hypot(leg.ball_at, leg.ankle_height)
+    arm = math.hypot(ball_at, ankle_height)
     cosine = (arm**2 + distance**2 - (length**2 - across**2)) / (2.0 * arm * distance)
     beta = math.acos(min(max(cosine, -1.0), 1.0))
-    return math.atan2(leg.ankle_height, -leg.ball_at) - (math.atan2(up, along) + beta)
+    return math.atan2(ankle_height, -ball_at) - (math.atan2(up, along) + beta)

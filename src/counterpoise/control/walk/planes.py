@@ -57,6 +57,7 @@ def slopes_along(plane: Array, yaw: float) -> tuple[float, float]:
     return c * plane[3] + s * plane[4], c * plane[4] - s * plane[3]
 
 
+@kernel
 def foot_angles(plane: Array, yaw: float) -> tuple[float, float]:
     """Returns pitch and roll [rad] of a foot that lies along a plane and points along a yaw."""
     ahead, left = slopes_along(plane, yaw)

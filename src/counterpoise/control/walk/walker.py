@@ -43,6 +43,7 @@ from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_bo
 from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape
 from counterpoise.control.whole_body import solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
+from counterpoise.kernels import kernel
 from counterpoise.objectives import Footing, Objective, make_stance
 from counterpoise.quick import altered
 
@@ -323,11 +324,20 @@ def go_limp(snapshot: Snapshot, memory: Any) -> Action:
 
 def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
     """Returns why a walk or a run is over; empty where it is not."""
-    height = float(seen.hips[0, 2]) - (float(seen.base.min()) + min(float(seen.low.min()), 0.0))
-    height = min(height, FOOT_BELOW * float(seen.hips[0, 2] - snapshot.contact_position[:, 2].min()))
+    height = hips_over_feet(float(seen.hips[0, 2]), seen.base, seen.low, snapshot.contact_position)
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""
+
+
+@kernel
+def hips_over_feet(hips: float, base: Array, low: Array, points: Array) -> float:
+    """Returns the height of the hips above the ground, or above the lowest foot where that is less [m]."""
+    lowest = np.inf
+    for i in range(len(points)):
+        lowest = min(lowest, points[i, 2])
+    height = hips - (min(base[0], base[1]) + min(low[0], low[1], 0.0))
+    return min(height, FOOT_BELOW * (hips - lowest))
 
 
 _NONE_HELD = np.zeros(0, bool)
