@@ -26,10 +26,11 @@ from counterpoise.objectives.clearance import LEVEL_GROUND, Clearance, clearance
 from counterpoise.objectives.footing import Stance, surface_rows
 from counterpoise.objectives.posture import TrackPose
 from counterpoise.objectives.stops import JointStops, stop_rows
-from counterpoise.objectives.writing import BlockFull, add_posture, write_records
+from counterpoise.objectives.writing import HELD_POINTS, RELAXED, BlockFull, add_posture, write_records
 from counterpoise.quick import quick
 
 Levels = tuple[tuple[Objective, ...], ...]
+OF_MANY_ROWS = (HELD_POINTS, RELAXED)  # kinds of records; others have three rows at most
 
 
 @dataclass(slots=True)
@@ -160,7 +161,7 @@ def _sort(levels: Levels, snapshot: Snapshot, stance: Stance | None) -> _Sorted 
                 else:
                     numbers += record
                     count += 1
-                    most += most_rows(record, snapshot)
+                    most += 3 if record[0] not in OF_MANY_ROWS else most_rows(record, snapshot)
                     names.append(objective.name)
         if number < last:
             starts.append(count)

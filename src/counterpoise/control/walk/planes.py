@@ -27,6 +27,24 @@ def plane_at(plane: Array, x: float, y: float) -> float:
 
 
 @kernel
+def differ(one: Array, other: Array) -> bool:
+    """Returns whether two rows differ."""
+    found = False
+    for k in range(len(one)):
+        found |= one[k] != other[k]
+    return found
+
+
+@kernel
+def is_set(row: Array) -> bool:
+    """Returns whether a number of a row is not zero."""
+    found = False
+    for k in range(len(row)):
+        found |= row[k] != 0.0
+    return found
+
+
+@kernel
 def hold_points(
     position: Array, held: Flags, was_held: Flags, was_planted: Array, left_rolls: bool, right_rolls: bool, which: Ints,
     planes: Array, over: Array, near: float, share: Array, planted: Array, part: Array,

@@ -21,7 +21,7 @@ from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
-from counterpoise.control.walk.planes import hold_points, surface_of
+from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.schedule import next_phase
@@ -98,10 +98,10 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
-        uneven = wishes.terrain is not None or bool(m.felt.any())
+        uneven = wishes.terrain is not None or is_set(m.felt)
         if plan.cost > t.catch_cost * (UNEVEN_CATCH if uneven else 1.0) and not m.catches:
             m = altered(m, catches=True)
-        if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
+        if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
             rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
             m = altered(m, ground=np.array(rows))
         m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
