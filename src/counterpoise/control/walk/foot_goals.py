@@ -157,9 +157,15 @@ def _around(
 
 def ankle_above(leg: WalkingLeg, pitch: float) -> float:
     """Returns the height of the ankle over the lowest of heel and ball at a pitch [m]; the sole's edges are round."""
-    r = ROUNDING * leg.ankle_height
-    c, s = (leg.ankle_height - r) * math.cos(pitch), math.sin(pitch)
-    return r + c + max(leg.heel_at * s, leg.ball_at * s)
+    return ankle_over(pitch, leg.ankle_height, leg.heel_at, leg.ball_at)
+
+
+@kernel
+def ankle_over(pitch: float, ankle_height: float, heel_at: float, ball_at: float) -> float:
+    """Returns the same as `ankle_above`."""
+    r = ROUNDING * ankle_height
+    c, s = (ankle_height - r) * math.cos(pitch), math.sin(pitch)
+    return r + c + max(heel_at * s, ball_at * s)
 
 
 def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, body: WalkingBody) -> float:

@@ -64,15 +64,26 @@ class Moves(NamedTuple):
     share: Array  # (p,) of the force limit that each point may use
 
 
-def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: GaitCycle, t: WalkTuning) -> Action:
-    """Returns the torques of one tick and what it leaves for the next."""
+def walk_tick(
+    snapshot: Snapshot,
+    memory: WalkMemory,
+    wishes: Wishes,
+    cycle: GaitCycle,
+    t: WalkTuning,
+    seen: SeenBody | None = None,
+) -> Action:
+    """Returns the torques of one tick and what it leaves for the next.
+
+    `seen` is what the walker sees over the ground in its memory; None: it looks.
+    """
     if memory.phase == "fallen":
         return go_limp(snapshot, memory)
     character = snapshot.character
     body = walking_body(character)
     if memory.time is None and wishes.terrain is not None:
         memory = altered(memory, ground=ground_under_feet(snapshot, wishes.terrain))
-    seen = see(snapshot, body, memory.ground)
+    if seen is None or seen.ground is not memory.ground:
+        seen = see(snapshot, body, memory.ground)
     cause = cause_of_fall(seen, snapshot, body, t)
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
