@@ -11,13 +11,14 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.ground_line import GroundLine
 from counterpoise.control.walk.over_edges import Obstruction, obstruction
+from counterpoise.control.walk.planes import is_set
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg
 from counterpoise.kernels import kernel
-from counterpoise.objectives.base import smooth_step
+from counterpoise.objectives.base import smooth_kernel, smooth_step
 from counterpoise.terrain import Terrain
 
 PHASE_STEP = 0.01  # of a swing, for the rates of its path
@@ -66,19 +67,17 @@ def swing_goal(
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
     line = GroundLine(m.left_ground, plan.ground, landing, place, speed)
-
-    def pitch(u: float) -> float:
-        return m.lift_pitch * (1.0 - smooth_step(u / 0.6)) - strike * smooth_step((u - 0.55) / 0.4)
-
-    def height(u: float) -> float:
-        arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
-        low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
-        return ankle_above(leg, pitch(u)) + arch + low + line.height(u)
-
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
-    rate = (height(after) - height(before)) / ((after - before) * whole) + line.climb(u)
-    goal_height = height(u)
+    span = (after - before) * whole
+    goal_height, rate, pitch, turn = swing_profile(
+        u, after, before, span, m.lift_pitch, strike, lift, late, leg.ankle_height, leg.heel_at, leg.ball_at
+    )
+    lies, roll = 0.0, 0.0
+    if is_set(m.left_ground) or is_set(plan.ground):
+        rate += (line.height(after) - line.height(before)) / span + line.climb(u)
+        goal_height += line.height(u)
+        lies, roll = line.pitch(u), line.roll(u)
     if terrain is not None and u < LAND_FROM:
         edge = _edge(snapshot, seen, i, goal, landing, plan.ground, m.left_ground, terrain, body)
         above = edge.height + CLEAR * body.hips_height + float(place[2]) - _lowest(snapshot, leg)
@@ -95,8 +94,41 @@ def swing_goal(
         acceleration[2] = (2.0 if hurried else 1.0) * HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
     largest = (t.catch_limit if hurried else t.foot_limit) * g
     np.clip(acceleration, -largest, largest, out=acceleration)
-    turn = (pitch(after) - pitch(before)) / ((after - before) * whole)
-    return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u))
+    return SwingGoal(acceleration, pitch + lies, turn, roll)
+
+
+@kernel
+def swing_profile(
+    u: float, after: float, before: float, span: float, lift_pitch: float, strike: float, lift: float, late: float,
+    ankle_height: float, heel_at: float, ball_at: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Returns height and pitch of a swinging foot over level ground, each with its rate [m, m/s, rad, rad/s].
+
+    `u` is the share of its swing, `after` and `before` are shares around it that are `span` [s] apart.
+    """
+    pitch, first, last = (
+        _swing_pitch(u, lift_pitch, strike),
+        _swing_pitch(before, lift_pitch, strike),
+        _swing_pitch(after, lift_pitch, strike),
+    )
+    height = ankle_over(pitch, ankle_height, heel_at, ball_at) + _sole_height(u, lift, late)
+    low = ankle_over(first, ankle_height, heel_at, ball_at) + _sole_height(before, lift, late)
+    high = ankle_over(last, ankle_height, heel_at, ball_at) + _sole_height(after, lift, late)
+    return height, (high - low) / span, pitch, (last - first) / span
+
+
+@kernel
+def _swing_pitch(u: float, lift_pitch: float, strike: float) -> float:
+    """Returns the pitch of a swinging foot at a share of its swing [rad]."""
+    return lift_pitch * (1.0 - smooth_kernel(u / 0.6)) - strike * smooth_kernel((u - 0.55) / 0.4)
+
+
+@kernel
+def _sole_height(u: float, lift: float, late: float) -> float:
+    """Returns the height of a swinging sole at a share of its swing [m]."""
+    arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
+    down = smooth_kernel((u - LAND_FROM) / (LAND_TO - LAND_FROM))
+    return arch + (late * smooth_kernel(u / 0.3) - LAND_DEPTH * late * down)
 
 
 def _edge(
