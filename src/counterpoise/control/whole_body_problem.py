@@ -96,7 +96,7 @@ class WholeBodyProblem:
         if not any([o.posture and o.weight > 0.0 for o in self.levels[-1]]):
             return "the last level has no posture"
         for level in self.levels:
-            for kind in set(map(type, level)):
+            for kind in {type(objective) for objective in level}:
                 if kind.on != "acceleration":
                     return "an objective is not on accelerations"
         if self.tuning.method != "strict":

@@ -11,7 +11,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.ground_line import GroundLine
 from counterpoise.control.walk.over_edges import Obstruction, obstruction
-from counterpoise.control.walk.planes import is_set
+from counterpoise.control.walk.planes import is_level
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
@@ -74,7 +74,7 @@ def swing_goal(
         u, after, before, span, m.lift_pitch, strike, lift, late, leg.ankle_height, leg.heel_at, leg.ball_at
     )
     lies, roll = 0.0, 0.0
-    if is_set(m.left_ground) or is_set(plan.ground):
+    if not (is_level(m.left_ground) and is_level(plan.ground)):
         rate += (line.height(after) - line.height(before)) / span + line.climb(u)
         goal_height += line.height(u)
         lies, roll = line.pitch(u), line.roll(u)
@@ -93,8 +93,15 @@ def swing_goal(
         deep = t.catch_hurry / clock * max(float(seen.low[i]), 0.0) if hurried else deep
         acceleration[2] = (2.0 if hurried else 1.0) * HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
     largest = (t.catch_limit if hurried else t.foot_limit) * g
-    np.clip(acceleration, -largest, largest, out=acceleration)
+    clamp_row(acceleration, largest)
     return SwingGoal(acceleration, pitch + lies, turn, roll)
+
+
+@kernel
+def clamp_row(row: Array, largest: float) -> None:
+    """Brings the numbers of a row between -largest and largest."""
+    for k in range(len(row)):
+        row[k] = min(max(row[k], -largest), largest)
 
 
 @kernel

@@ -45,6 +45,12 @@ def is_set(row: Array) -> bool:
 
 
 @kernel
+def is_level(plane: Array) -> bool:
+    """Returns whether a plane is level at z = 0."""
+    return plane[2] == 0.0 and plane[3] == 0.0 and plane[4] == 0.0
+
+
+@kernel
 def hold_points(
     position: Array, held: Flags, was_held: Flags, was_planted: Array, left_rolls: bool, right_rolls: bool, which: Ints,
     planes: Array, over: Array, near: float, share: Array, planted: Array, part: Array,

@@ -126,8 +126,9 @@ def plan_on_ground(
     """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
     plan = plan_step(m, seen, shape, landing, character, dt, t, careful=terrain is not None or is_set(m.felt))
     if terrain is None:
-        plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if is_set(m.felt) else plan.ground
-        return m, plan._replace(ground=plane)
+        if not is_set(m.felt):
+            return m, plan
+        return m, plan._replace(ground=_expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen))
     if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
         assert m.time is not None
         m = altered(m, began=m.began + dt)

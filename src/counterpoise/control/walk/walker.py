@@ -150,7 +150,8 @@ def follow_wishes(
     g = body.leg_speed**2 / body.hips_height
     asked = min(max(wishes.speed, -t.fastest_back * body.leg_speed), t.fastest * body.leg_speed)
     aside = min(max(wishes.aside, -t.fastest_aside * body.leg_speed), t.fastest_aside * body.leg_speed)
-    wishes = wishes._replace(speed=asked, aside=aside)
+    if asked != wishes.speed or aside != wishes.aside:
+        wishes = wishes._replace(speed=asked, aside=aside)
     if m.time is None:
         yaw = mean_yaw(seen.yaw)
         place = seen.com[:2].copy()
