@@ -51,8 +51,11 @@ def make_stance(
     flags, part = _flags(held, p), _numbers(share, (p,), "share")
     rows = _surface_rows(snapshot, footing, surfaces, p)
     places = np.empty((p, 3)) if goal is None else _copy(goal, p, "goal")
-    velocity = _copy(goal_velocity, p, "goal_velocity")
-    acceleration = _copy(goal_acceleration, p, "goal_acceleration")
+    if goal is not None and _is_zero(goal_velocity) and _is_zero(goal_acceleration):
+        velocity = acceleration = _at_rest(character)
+    else:
+        velocity = _copy(goal_velocity, p, "goal_velocity")
+        acceleration = _copy(goal_acceleration, p, "goal_acceleration")
     height, planted, basis = np.empty(p), np.empty((p, 3)), np.empty((p, 3, 4))
     G, limit = np.empty((character.nv, 4 * p)), np.empty(4 * p)
     sound = fill_points(
@@ -87,6 +90,12 @@ def _one_surface(character: Character, surface: Surface) -> Array:
     return np.tile(surface.state_row(), (len(foot_table(character).foot_of), 1))
 
 
+@kept_with_character
+def _at_rest(character: Character) -> Array:
+    """Returns the velocity of contact points that do not move, (p, 3)."""
+    return np.zeros((len(foot_table(character).foot_of), 3))
+
+
 def _refuse(share: Array, goal: Array, velocity: Array, acceleration: Array) -> None:
     """Raises BadValue for numbers that `fill_points` found to be wrong."""
     for what, given in (
@@ -115,6 +124,10 @@ def _numbers(given: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     if array.shape not in ((), shape[1:]):
         raise BadValue(f"{what} has shape {shape}, without NaN or infinity; got {array.shape}")
     return np.broadcast_to(array, shape).copy()
+
+
+def _is_zero(given: ArrayLike) -> bool:
+    return type(given) is float and given == 0.0
 
 
 def _copy(given: ArrayLike, p: int, what: str) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -109,7 +109,8 @@ class _FlyingTables(NamedTuple):
 
 
 @kept_with_character
-def _flying_tables(character: Character, t: RunTuning) -> tuple[_FlyingTables, _FlyingTables]:
+def _flying_tables(character: Character, t: RunTuning) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Returns a _FlyingTables of each leg as a plain tuple, which kernels read faster than a named one."""
     body = walking_body(character)
     unit, g = body.hips_height, body.leg_speed**2 / body.hips_height
     left, right = (
@@ -120,19 +121,20 @@ def _flying_tables(character: Character, t: RunTuning) -> tuple[_FlyingTables, _
         )
         for leg in body.legs
     )  # fmt: skip
-    return left, right
+    return tuple(left), tuple(right)
 
 
 @kernel
 def _fly(
     i: int, sign: float, swung: float, left: float, late: float, flight: bool, heading: float, lift_pitch: float,
     start: Array, foothold: Array, ankle: Array, ankle_velocity: Array, hip: Array, hip_velocity: Array,
-    t: _FlyingTables, acceleration: Array,
+    tables: tuple[Any, ...], acceleration: Array,
 ) -> tuple[float, float]:  # fmt: skip
     """Fills the acceleration of a foot in the air. Returns its pitch and the rate of that [rad, rad/s].
 
     It left at a place `start` (2,) and a pitch, `swung` [s] ago; `late` [s] is by how much feet land late.
     """
+    t = _FlyingTables(*tables)
     clock = t.clock
     whole = swung + max(left, 0.02 * clock)
     u = min(swung / whole, 1.0)

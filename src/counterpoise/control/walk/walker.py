@@ -234,16 +234,15 @@ def _step(
     strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
     com = (body.omega**2 * (seen.com[:2] - plan.pressure)).tolist()
     hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
-    m, rate = _stride_phase(m, plan, body.leg_time, dt)
-    level = upper_body(posture, m, com, hips, rate, snapshot)
+    stride, rate = _stride_phase(m, plan, body.leg_time, dt)
     p = len(snapshot.contact_position)
     held, share = np.zeros(p, bool), np.zeros(p)
-    feet = list(m.feet)
+    feet, goals = list(m.feet), list[Objective]()
     for i in range(2):
         if m.phase == "single" and i != m.stance:
             continue
         feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share)
-        level += extra
+        goals += extra
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
@@ -251,11 +250,12 @@ def _step(
             m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
         )
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
-        level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
+        goals.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
-        level.append(own.swing_turn[i].aimed(**turn))
-    m = altered(m, feet=(feet[0], feet[1]))
-    return m, ((own.contact,), tuple(level)), held, share
+        goals.append(own.swing_turn[i].aimed(**turn))
+    m = altered(m, stride=stride, feet=(feet[0], feet[1]))
+    level = upper_body(posture, m, com, hips, rate, snapshot)
+    return m, ((own.contact,), (*level, *goals)), held, share
 
 
 def _clearances(asked: float | None, style: WalkStyle, body: WalkingBody, t: WalkTuning) -> tuple[float, float]:
@@ -267,8 +267,8 @@ def _clearances(asked: float | None, style: WalkStyle, body: WalkingBody, t: Wal
     return max(asked - late, 0.0), min(late, asked)
 
 
-def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tuple[WalkMemory, float]:
-    """Returns the memory with the phase of the stride, and its rate [1/s]: it follows the feet smoothly."""
+def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tuple[float, float]:
+    """Returns the phase of the stride and its rate [1/s]: it follows the feet smoothly."""
     assert m.time is not None
     gone = m.time - m.began
     whole = gone + max(plan.double_left + plan.left, 0.005)
@@ -276,7 +276,7 @@ def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tup
     error = math.remainder(target - m.stride, 1.0)
     base = 0.5 / whole
     rate = base + min(max(PHASE_GAIN / clock * error, -0.5 * base), base)
-    return altered(m, stride=(m.stride + rate * dt) % 1.0), rate
+    return (m.stride + rate * dt) % 1.0, rate
 
 
 # -- solving ----------------------------------------------------------------------------------------------------------
