@@ -170,8 +170,9 @@ def _is_kind_of_objective(kind: type) -> bool:
 def checked_levels(levels: Levels) -> tuple[tuple[Objective, ...], ...]:
     """Returns levels as tuples of objectives, without empty ones; raises BadValue where a name occurs twice."""
     out = [(level,) if _is_objective(level) else tuple(level) for level in levels]  # type: ignore[arg-type]
-    names = [getattr(one, "name", "") for level in out for one in level]
-    if len(set(names)) < len(names) or not all(_is_objective(one) for level in out for one in level):
+    every = [one for level in out for one in level]
+    sound = all([_is_kind_of_objective(kind) for kind in {type(one) for one in every}])
+    if not sound or len({one.name for one in every}) < len(every):
         _refuse(out)
     out = [level for level in out if level]
     if not out:

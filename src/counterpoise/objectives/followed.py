@@ -46,7 +46,9 @@ class Followed:
         """Returns the rows y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'', times `beta`, as a record."""
         value, velocity, acceleration = reference
         most = math.inf if limit is None else limit
-        v, a, kind = self.three(velocity, name), self.three(acceleration, name), self.kind
+        kind, whole = self.kind, self.size == 3
+        v = velocity if whole and type(velocity) is tuple and len(velocity) == 3 else self.three(velocity, name)
+        a = NOTHING if type(acceleration) is float and acceleration == 0.0 else self.three(acceleration, name)
         if kind == BODY_TURN:
             q, body = quaternion(value, name), float(character.body_id(self.body))
             return (BODY_TURN, beta, body, *q, *v, *a, *self.counted, k_p, k_v, most)
