@@ -180,7 +180,8 @@ class LiveRun:
         controller = self.session.controller
         if isinstance(controller, Locomotion) and self.going is not None and table == OWN:
             self._known(name, is_choice=False)
-            changed = replace(controller, **{name: value if value is not None else LEVEL_WISHES.get(name)})
+            wish: dict[str, Any] = {name: value if value is not None else LEVEL_WISHES.get(name)}
+            changed = replace(controller, **wish)
             self.session.controller = self.going.asked(changed) if name in STEERS else changed
             return
         if value is None:
