@@ -12,7 +12,7 @@ from counterpoise import measure
 from counterpoise.errors import CounterpoiseError
 from counterpoise.experiments import demo, demo_locomotion, run_demo
 from counterpoise.progress import Progress
-from counterpoise.simulate import Recording
+from counterpoise.simulate import Recording, disturbed_start
 
 FILES = ["cast.npz", "demo.mp4", "filmstrip.png", "jump.npz", "locomotion.npz", "recording.npz", "walk.npz"]
 
@@ -88,3 +88,10 @@ def test_the_whole_demo_leaves_everybody_on_their_feet(tmp_path: Path):
     turned = np.linalg.norm(human.qvel[:, shoulder], axis=1).sum() * human.timestep
     assert turned > np.pi  # the arms windmilled
     assert demo.push_the_human(0.6).fingerprint() == demo.push_the_human(0.6).fingerprint()
+
+
+@pytest.mark.slow
+def test_the_last_act_never_falls(human):
+    for seed in range(20):
+        went = demo_locomotion.go_words(demo_locomotion.go_about(start=disturbed_start(human, seed)))
+        assert went.endswith("stands") and "runs from" in went, f"seed {seed}: {went}"

@@ -148,8 +148,10 @@ def _walking() -> None:
 
     human = cp.character("human")
     cp.simulate(human, cp.Walk(), STEP_SECONDS)
+    cp.simulate(human, cp.Walk(terrain=cp.Terrain([])), STEP_SECONDS)
     cp.simulate(human, Running(), RUN_SECONDS)  # it falls, and has done everything that a run does
-    cp.simulate(human, cp.Locomotion(), SIMULATED_SECONDS)
+    push = cp.Push("thorax", (450.0, 0.0, 0.0), 0.05, 0.1)
+    cp.simulate(human, cp.Locomotion(), STEP_SECONDS, disturbances=[push])
 
 
 def _optimize() -> None:
