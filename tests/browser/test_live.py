@@ -118,7 +118,7 @@ def test_a_locomotion_follows_keys_and_wishes(start_studio: Any, open_page: Any)
     page.until("studio.state.live.sliders.find(s => s.name === 'style').value === 'proud'")
     page.page.locator("#canvas").focus()
     page.page.keyboard.down("w")
-    page.until("studio.state.live.sliders.find(s => s.name === 'speed').value > 1")
+    page.until("studio.state.live.sliders.find(s => s.name === 'speed').value > 0.7")
     page.page.keyboard.down("a")
     page.until("studio.stats.live.time > 2.5", seconds=200.0)
     page.page.keyboard.up("a")
@@ -126,5 +126,5 @@ def test_a_locomotion_follows_keys_and_wishes(start_studio: Any, open_page: Any)
     page.page.keyboard.up("w")
     page.until("studio.state.live.sliders.find(s => s.name === 'speed').value === 0")
     there = page.ask("studio.placeOf('pelvis')")
-    assert np.hypot(there[0], there[1]) > 0.4 and there[2] > 0.8  # [m]: it has walked
+    assert np.hypot(there[0], there[1]) > 0.3 and there[2] > 0.8  # [m]: it has walked
     assert page.ask("studio.state.tool") == "move"  # W walked and did not choose a tool

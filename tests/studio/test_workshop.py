@@ -245,14 +245,14 @@ def test_a_locomotion_is_steered_by_keys_by_a_place_and_by_its_wishes(bench: Ben
     bench.do({"type": "steer_live", "forward": 1.0, "turn": 1.0})
     for _ in range(3):
         bench.shop.advance_live()
-    assert 1.0 < now().speed < 1.4 and 0.02 < now().heading < 0.06 and now().to is None
+    assert 0.7 < now().speed < 1.1 and 0.01 < now().heading < 0.05 and now().to is None
     bench.do({"type": "steer_live", "forward": 5.0, "run": True})
     assert 2.5 < now().speed < 3.5  # no farther than ahead
     bench.do({"type": "steer_live"})
     assert now().speed == 0.0
     bench.do({"type": "walk_to", "x": 1.0, "y": 1.0})
     bench.shop.advance_live()
-    assert now().to == (1.0, 1.0) and now().speed is None
+    assert now().to == (1.0, 1.0) and 0.7 < now().speed < 1.1
     bench.do({"type": "tune_live", "table": "controller", "name": "speed", "value": 0.8})
     assert now().to is None and now().speed == 0.8
     bench.do({"type": "walk_to", "x": 2.0, "y": 0.0})

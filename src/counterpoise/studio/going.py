@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from counterpoise.character.character import Character
@@ -11,8 +12,9 @@ from counterpoise.control.walk.seen import see
 from counterpoise.control.walk.turns import mean_yaw
 from counterpoise.control.walk.walking_body import walking_body
 
-WALK, RUN, BACK = 0.4, 1.0, 0.13  # [sqrt(leg x g)] speeds by keys: 1.2, 3.0 and 0.4 m/s for a person
-TURN = 0.7  # [rad/s] while a key is held
+WALK, RUN, BACK = 0.3, 1.0, 0.13  # [sqrt(leg x g)] speeds by keys: 0.9, 3.0 and 0.4 m/s for a person
+TURN = 0.5  # [rad/s] while a key is held: it turns safely on the way
+MOST_LEAD = 0.35  # [rad] by which the heading that is asked for is ahead of the body at most
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,11 @@ class Going:
         return replace(controller, heading=self.heading)
 
     def to(self, controller: Locomotion, x: float, y: float) -> Locomotion:
-        """Returns the controller that goes to a place: as fast as it was asked to go, or at its usual speed."""
+        """Returns the controller that goes to a place: as fast as it was asked to go, or at the speed of the keys."""
         self.by_keys = False
-        asked = controller.speed if isinstance(controller.speed, (int, float)) and controller.speed > 0.0 else None
-        return replace(controller, to=(x, y), speed=asked)
+        asked = controller.speed if isinstance(controller.speed, (int, float)) else 0.0
+        usual = WALK * walking_body(self.character).leg_speed
+        return replace(controller, to=(x, y), speed=asked if asked > 0.0 else usual)
 
     def asked(self, controller: Locomotion) -> Locomotion:
         """Returns the controller after one of its wishes was changed by hand: keys and places are over."""
@@ -61,13 +64,16 @@ class Going:
             told = controller.heading if isinstance(controller.heading, (int, float)) else 0.0
             self.heading = facing(self.character, state) if controller.to is not None else float(told)
         self.by_keys, self.keys = True, keys
-        return self.next(controller, 0.0)
+        return self.next(controller, 0.0, state)
 
-    def next(self, controller: Locomotion, seconds: float) -> Locomotion:
+    def next(self, controller: Locomotion, seconds: float, state: State) -> Locomotion:
         """Returns the controller after some time in which the keys were held."""
         if not self.by_keys:
             return controller
         unit, keys = walking_body(self.character).leg_speed, self.keys
-        self.heading += TURN * keys.turn * seconds
+        if keys.turn != 0.0:
+            now = facing(self.character, state)
+            lead = math.remainder(self.heading + TURN * keys.turn * seconds - now, 2.0 * math.pi)
+            self.heading = now + min(max(lead, -MOST_LEAD), MOST_LEAD)
         share = (RUN if keys.run else WALK) if keys.forward > 0.0 else BACK
         return replace(controller, to=None, speed=keys.forward * share * unit, heading=self.heading)

@@ -134,7 +134,7 @@ class LiveRun:
         """Turns a walker towards where it was sent, and stops it there."""
         walker = self.session.controller
         if isinstance(walker, Locomotion) and self.going is not None:
-            self.session.controller = self.going.next(walker, FRAME * self.speed)
+            self.session.controller = self.going.next(walker, FRAME * self.speed, self.session.state)
             return
         if self.walk_target is None or not isinstance(walker, Walk):
             return
