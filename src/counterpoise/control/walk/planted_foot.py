@@ -31,6 +31,8 @@ FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after i
 STEP_DOWN = 0.05  # [leg lengths] to lower ground: the stance leg folds, and its heel rises before the ankle's stop
 LARGEST_BEND = 0.45  # [rad] of an ankle whose heel stays down
 LARGEST_PITCH = 1.05  # [rad] of a rolling foot
+MOST_PACE = 1.15  # [usual speeds] beyond which the heel rises no more
+SOFTEST = 0.08  # [leg times] in which a foot on its heel becomes flat at the end
 ROLL_RATES = (-0.92, 3.1)  # [rad/leg time] of a rolling foot's wish
 
 
@@ -52,23 +54,33 @@ def planted_foot(
         if flat or m.time - foot.landed > LONGEST_FLAT * clock:
             foot = foot._replace(on_heel=False, flat=m.time)
         else:
-            u = (m.time - foot.landed) / (t.flat_time * clock)
-            goal = foot.landing_pitch * (1.0 - smooth_step(u))
-            rate = -foot.landing_pitch * 6.0 * u * (1.0 - u) / (t.flat_time * clock) if u < 1.0 else 0.0
+            # by a cubic from where it is: it arrives without a bang
+            rest = max(t.flat_time * clock - (m.time - foot.landed), SOFTEST * clock)
+            now = _pitch_rate(i, snapshot, yaw, body)
+            rate = now - (6.0 * pitch / rest**2 + 4.0 * now / rest) / (2.0 * math.sqrt(t.roll_stiffness) / clock)
             held[leg.ball] = held[leg.toes] = False
             share[leg.ball] = share[leg.toes] = 0.0
-            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, lies + goal, rate, side)))
-            return foot._replace(goal_pitch=goal), extra
+            extra.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, lies + pitch, rate, side)))
+            return foot._replace(goal_pitch=pitch), extra
     front = min(max((m.time - foot.flat) / (FRONT_TIME * clock), 0.1), 1.0)
     share[leg.ball] *= front
     share[leg.toes] *= front
-    length = t.rear_length
+    late = 1.0
+    if m.phase == "single":
+        swung = m.time - m.lifted
+        late = smooth_step((swung / (swung + max(plan.left, 1e-3)) - t.push_from) / (1.0 - t.push_from))
+    length = t.stance_length + (t.rear_length - t.stance_length) * late
+    if m.catches:
+        length, late = t.catch_length, 0.0
     if rear:
         gone = m.time - m.began
         length += (t.leave_length - length) * smooth_step(gone / max(gone + plan.double_left, 0.1 * clock))
     goal = -1.0
     if (rear or m.phase == "single") and m.speed > t.stop_speed * body.leg_speed:
         goal = min(rolling_pitch(snapshot, seen, i, length * leg.longest, body) - lies, LARGEST_PITCH)
+        pace = min(m.speed / (t.usual_speed * body.leg_speed), MOST_PACE)
+        if late > 0.0:
+            goal = max(goal, t.push_pitch * pace * late)
     lowers = m.phase == "single" and plan.ground[2] < seen.base[i] - STEP_DOWN * body.hips_height
     if lowers:
         goal = max(goal, _shin_lean(i, snapshot, seen, body) - lies - LARGEST_BEND)
@@ -96,6 +108,12 @@ def planted_foot(
     if rear:
         share[leg.points] *= min(max(plan.double_left / (t.force_fall * clock), 0.03), 1.0)
     return foot, extra
+
+
+def _pitch_rate(i: int, snapshot: Snapshot, yaw: float, body: WalkingBody) -> float:
+    """Returns the rate of a foot's pitch [rad/s]."""
+    spin = snapshot.body_velocity[snapshot.character.body_id(body.legs[i].body)]
+    return float(math.cos(yaw) * spin[1] - math.sin(yaw) * spin[0])
 
 
 def _shin_lean(i: int, snapshot: Snapshot, seen: SeenBody, body: WalkingBody) -> float:
