@@ -26,10 +26,11 @@ from counterpoise.objectives.clearance import LEVEL_GROUND, Clearance, clearance
 from counterpoise.objectives.footing import Stance, surface_rows
 from counterpoise.objectives.posture import TrackPose
 from counterpoise.objectives.stops import JointStops, stop_rows
-from counterpoise.objectives.writing import BlockFull, add_posture, write_records
+from counterpoise.objectives.writing import HELD_POINTS, RELAXED, BlockFull, add_posture, write_records
 from counterpoise.quick import quick
 
 Levels = tuple[tuple[Objective, ...], ...]
+OF_MANY_ROWS = (HELD_POINTS, RELAXED)  # kinds of records; others have three rows at most
 
 
 @dataclass(slots=True)
@@ -37,8 +38,8 @@ class TickRows:
     """Where the objectives of a tick are in a block of rows, and what has no rows in it."""
 
     names: list[str]  # of the objectives in the block
-    betas: Array  # roots of their weights
-    spans: Ints  # first row of each, and the end
+    betas: Array  # roots of their weights; there is room for two more
+    spans: Ints  # first row of each, and the end; there is room for two more
     starts: list[int]  # first row of each strict level, and of the last level
     end: int  # the row after all
     weight: Array  # (nv,) of the posture, and the least weight
@@ -77,7 +78,7 @@ def write_tick(
     character, posture, stops, clear = snapshot.character, found.posture, found.stops, found.clear
     nv = character.nv
     total = found.count + len(found.others)
-    betas, spans = np.empty(total), np.zeros(total + 1, np.int64)
+    betas, spans = np.empty(total + 2), np.zeros(total + 3, np.int64)  # and of two one-sided objectives
     weight, target, own_target = np.empty(nv), np.empty(nv), np.empty(nv)
     if stance is None:
         points = len(character.contact_points)
@@ -160,7 +161,7 @@ def _sort(levels: Levels, snapshot: Snapshot, stance: Stance | None) -> _Sorted 
                 else:
                     numbers += record
                     count += 1
-                    most += most_rows(record, snapshot)
+                    most += 3 if record[0] not in OF_MANY_ROWS else most_rows(record, snapshot)
                     names.append(objective.name)
         if number < last:
             starts.append(count)

@@ -15,7 +15,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.footholds import ROUGHNESS, find_foothold
-from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, sole_plane
+from counterpoise.control.walk.planes import FLAT_GROUND, ground_height, is_set, sole_plane
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.step_plan import StepPlan, plan_step
 from counterpoise.control.walk.tuning import WalkTuning
@@ -124,10 +124,11 @@ def plan_on_ground(
     dt: float, t: WalkTuning,
 ) -> tuple[WalkMemory, StepPlan]:  # fmt: skip
     """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
-    plan = plan_step(m, seen, shape, landing, character, dt, t, careful=terrain is not None or bool(m.felt.any()))
+    plan = plan_step(m, seen, shape, landing, character, dt, t, careful=terrain is not None or is_set(m.felt))
     if terrain is None:
-        plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen) if m.felt.any() else plan.ground
-        return m, plan._replace(ground=plane)
+        if not is_set(m.felt):
+            return m, plan
+        return m, plan._replace(ground=_expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen))
     if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
         assert m.time is not None
         m = altered(m, began=m.began + dt)

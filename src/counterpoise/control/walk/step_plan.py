@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,6 @@ class _PlanTables(NamedTuple):
     catch_limit: float  # [m/s^2] its largest acceleration in a step that catches a fall
     clear: float  # [m] ahead of the stance ankle, or behind it, where a foot may cross
     crossed: float  # [m]
-    costs: StepCosts
 
 
 @kept_with_character
@@ -88,11 +87,6 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
     body = walking_body(character)
     unit, clock = body.hips_height, body.leg_time
     sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
-    length = 1.0 / unit**2
-    costs = StepCosts(
-        t.time_weight / clock**2, t.along_weight * length, t.across_weight * length, t.capture_weight * length,
-        t.hurry_weight / clock**2, t.cross_cost,
-    )  # fmt: skip
     clear = t.cross_clear * float((sole[:, 2] - sole[:, 0]).max())
     return _PlanTables(
         body.omega, unit, clock, sole, t.first_pressure, t.last_pressure,
@@ -103,8 +97,20 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
         t.backward_reach * unit, t.longest_reach * unit, body.hips_ahead, body.half_width,
         _leg_reach(body, t, t.deepest_dip), _leg_reach(body, t, t.catch_dip),
         t.swing_speed * body.leg_speed,
-        t.catch_effort * t.catch_limit * unit / clock**2, clear, t.crossed * unit, costs,
+        t.catch_effort * t.catch_limit * unit / clock**2, clear, t.crossed * unit,
     )  # fmt: skip
+
+
+@kept_with_character
+def _plain_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    """Returns a _PlanTables and a StepCosts as plain tuples, which kernels read faster than named ones."""
+    body = walking_body(character)
+    length, clock = 1.0 / body.hips_height**2, body.leg_time
+    costs = StepCosts(
+        t.time_weight / clock**2, t.along_weight * length, t.across_weight * length, t.capture_weight * length,
+        t.hurry_weight / clock**2, t.cross_cost,
+    )  # fmt: skip
+    return tuple(_plan_tables(character, t)), tuple(costs)
 
 
 def _leg_reach(body: WalkingBody, t: WalkTuning, dip: float) -> float:
@@ -135,7 +141,7 @@ def plan_step(
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        seen.ankle_velocity[swing], m.pressure, place, careful, _plan_tables(character, t),
+        seen.ankle_velocity[swing], m.pressure, place, careful, *_plain_tables(character, t),
     )  # fmt: skip
     return StepPlan(
         float(found[0]), float(found[1]), found[2:4], found[4:6], found[11:13], found[6:8], found[8:10],
@@ -159,7 +165,7 @@ def _spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
 def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
     capture: Array, com: Array, origin: Array, swing: Array, rate: Array, pressure: Array, pin: Array, careful: bool,
-    t: _PlanTables,
+    tables: tuple[Any, ...], costs: tuple[float, ...],
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (15,).
 
@@ -168,6 +174,7 @@ def _plan(
     double support, width, way to the left, turn of the step, and whether it catches a fall. `heading` is that of the
     landing, in whose frame all is planned.
     """
+    t = _PlanTables(*tables)
     gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
     length, whole, double_usual, width, sideways, turn = wish[0], wish[1], wish[2], wish[3], wish[4], wish[5]
     c, s = math.cos(heading), math.sin(heading)
@@ -238,7 +245,9 @@ def _plan(
         t.crossed, push,
     )  # fmt: skip
     best = np.empty(6)
-    choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.costs, best)
+    choose_step(
+        ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, StepCosts(*costs), best
+    )
     left = best[0]
     # the centre of pressure with feedback of the capture point's error
     error = np.empty(2)
