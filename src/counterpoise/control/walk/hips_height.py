@@ -34,7 +34,8 @@ def hips_acceleration(
     """Returns the vertical acceleration of the hips that is asked for [m/s^2]."""
     assert m.time is not None
     unit, g = body.hips_height, body.leg_speed**2 / body.hips_height
-    top = (1.0 - t.bend(body.legs[0].is_bent) - style.crouch + style.bounce) * unit - shape.lower
+    bend = max(t.bend(body.legs[0].is_bent), t.catch_bend if m.catches else 0.0)
+    top = (1.0 - bend - style.crouch + style.bounce) * unit - shape.lower
     leg = body.legs[1 - m.stance]
     c, s = math.cos(m.heading), math.sin(m.heading)
     side = SIGN[1 - m.stance] * body.half_width
@@ -43,7 +44,10 @@ def hips_acceleration(
     ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
     low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
     here, there, rear = _heights(m, seen, plan)
-    lowest, highest = top - shape.dip * unit, top - (t.hips_dip + 2.0 * style.bounce) * unit
+    dip = t.hips_dip
+    if not m.catches:
+        dip = max(dip, min(t.step_dip * (shape.length / unit) ** 2, t.deepest_dip))
+    lowest, highest = top - shape.dip * unit, top - (dip + 2.0 * style.bounce) * unit
     landing = min(max(there + low, min(here, there) + lowest), here + highest)
     landing = min(landing, there + highest - ABSORBED * max(here - there, 0.0))
     low = min(max(low, lowest), highest)

@@ -35,6 +35,8 @@ FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after i
 STEP_DOWN = 0.05  # [leg lengths] to lower ground: the stance leg folds, and its heel rises before the ankle's stop
 LARGEST_BEND = 0.45  # [rad] of an ankle whose heel stays down
 LARGEST_PITCH = 1.05  # [rad] of a rolling foot
+MOST_PACE = 1.15  # [usual speeds] beyond which the heel rises no more
+SOFTEST = 0.08  # [leg times] in which a foot on its heel becomes flat at the end
 ROLL_RATES = (-0.92, 3.1)  # [rad/leg time] of a rolling foot's wish
 
 
@@ -49,10 +51,11 @@ def planted_foot(
     leg, foot = body.legs[i], m.feet[i]
     assert m.time is not None
     does, flat, released, goal, rate, lies, side = _plant(
-        i, m.phase == "single", i != m.stance, m.time, m.time - m.began, dt, m.speed, plan.double_left,
-        float(plan.ground[2]), m.pressure, (foot.landed, foot.flat, foot.landing_pitch, foot.released, foot.goal_pitch),
-        foot.on_heel, snapshot.contact_position, snapshot.body_position, seen.over, seen.hip, seen.ankle, seen.flat,
-        seen.base, seen.yaw, seen.pitch, seen.ground, _planted_tables(snapshot.character, t)[i], held, share,
+        i, m.phase == "single", i != m.stance, m.catches, m.time, m.time - m.began, m.time - m.lifted, dt, m.speed,
+        plan.double_left, plan.left, float(plan.ground[2]), m.pressure,
+        (foot.landed, foot.flat, foot.released, foot.goal_pitch), foot.on_heel, snapshot.contact_position,
+        snapshot.body_position, snapshot.body_velocity, seen.over, seen.hip, seen.ankle, seen.flat, seen.base, seen.yaw,
+        seen.pitch, seen.ground, _planted_tables(snapshot.character, t)[i], held, share,
     )  # fmt: skip
     yaw = float(seen.yaw[i])
     foot = foot._replace(on_heel=does == COMES_DOWN, flat=flat, released=released, goal_pitch=goal)
@@ -84,11 +87,18 @@ class _PlantedTables(NamedTuple):
     force_rise: float  # [s]
     force_fall: float  # [s]
     flat_time: float  # [s]
+    stance_length: float  # [longest]
+    catch_length: float  # [longest]
     rear_length: float  # [longest]
     leave_length: float  # [longest]
     release: float  # [soles]
     stop_speed: float  # [m/s]
     roll_ahead: float  # [rad]
+    push_from: float
+    push_pitch: float  # [rad]
+    usual_speed: float  # [m/s]
+    roll_damping: float  # [1/s]
+    foot: int  # body
 
 
 @kept_with_character
@@ -101,8 +111,10 @@ def _planted_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...
         return _PlantedTables(
             clock, body.hips_height, leg.points, leg.heel, leg.ball, leg.toes,
             int(character.model.dof_bodyid[leg.knee]), leg.heel_at, leg.ball_at, leg.front_at, leg.ankle_height,
-            leg.longest, t.force_rise * clock, t.force_fall * clock, t.flat_time * clock, t.rear_length,
-            t.leave_length, t.release, t.stop_speed * body.leg_speed, t.roll_ahead,
+            leg.longest, t.force_rise * clock, t.force_fall * clock, t.flat_time * clock, t.stance_length,
+            t.catch_length, t.rear_length, t.leave_length, t.release, t.stop_speed * body.leg_speed, t.roll_ahead,
+            t.push_from, t.push_pitch, t.usual_speed * body.leg_speed, 2.0 * math.sqrt(t.roll_stiffness) / clock,
+            character.body_id(leg.body),
         )  # fmt: skip
 
     return tuple(of(body.legs[0])), tuple(of(body.legs[1]))
@@ -110,21 +122,21 @@ def _planted_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...
 
 @kernel
 def _plant(
-    i: int, single: bool, other: bool, now: float, gone: float, dt: float, speed: float, double_left: float,
-    ahead: float, pressure: Array, foot: tuple[float, float, float, float, float], on_heel: bool, places: Array,
-    bodies: Array, over: Array, hip: Array, ankle: Array, flat_at: Array, base: Array, yaws: Array, pitches: Array,
-    ground: Array, tables: tuple[Any, ...], held: Flags, share: Array,
+    i: int, single: bool, other: bool, catches: bool, now: float, gone: float, swung: float, dt: float, speed: float,
+    double_left: float, left: float, ahead: float, pressure: Array, foot: tuple[float, float, float, float],
+    on_heel: bool, places: Array, bodies: Array, spins: Array, over: Array, hip: Array, ankle: Array, flat_at: Array,
+    base: Array, yaws: Array, pitches: Array, ground: Array, tables: tuple[Any, ...], held: Flags, share: Array,
 ) -> tuple[int, float, float, float, float, float, float]:  # fmt: skip
     """Fills which points of a foot are held, and which share of their force they may use.
 
     Returns what the foot does, since when it has been flat [s], how far its heel is let go, its pitch over the ground
     [rad] and the rate of that [rad/s], and the pitch and roll of the ground [rad]. `other`: it is not the stance foot;
-    `gone` [s] is the time since the step began, `ahead` [m] the height of the next foothold. `foot` is when it landed,
-    since when it has been flat [s], its pitch at the landing [rad], how far its heel was let go, and its pitch at the
-    last tick [rad].
+    `gone` and `swung` [s] are the times since the step began and since the other foot left, `ahead` [m] is the height
+    of the next foothold. `foot` is when it landed, since when it has been flat [s], how far its heel was let go, and
+    its pitch at the last tick [rad].
     """
     t = _PlantedTables(*tables)
-    landed, flat, landing_pitch, released, goal_pitch = foot
+    landed, flat, released, goal_pitch = foot
     yaw, pitch, clock = yaws[i], pitches[i], t.clock
     lies, side = foot_angles(ground[i], yaw)
     part = min(max((now - landed) / t.force_rise, 0.05), 1.0)
@@ -138,24 +150,32 @@ def _plant(
         if highest < FLAT * t.unit or now - landed > LONGEST_FLAT * clock:
             flat = now
         else:
-            u = (now - landed) / t.flat_time
-            goal = landing_pitch * (1.0 - smooth_kernel(u))
-            rate = -landing_pitch * 6.0 * u * (1.0 - u) / t.flat_time if u < 1.0 else 0.0
+            rest = max(t.flat_time - (now - landed), SOFTEST * clock)
+            turning = math.cos(yaw) * spins[t.foot, 1] - math.sin(yaw) * spins[t.foot, 0]
+            # by a cubic from where it is: it arrives softly
+            rate = turning - (6.0 * pitch / rest**2 + 4.0 * turning / rest) / t.roll_damping
             _let_go(t.ball, 0.0, held, share)
             _let_go(t.toes, 0.0, held, share)
-            return COMES_DOWN, flat, released, goal, rate, lies, side
+            return COMES_DOWN, flat, released, pitch, rate, lies, side
     front = min(max((now - flat) / (FRONT_TIME * clock), 0.1), 1.0)
     for j in t.ball:
         share[j] *= front
     for j in t.toes:
         share[j] *= front
-    length = t.rear_length
+    late = 1.0
+    if single:
+        late = smooth_kernel((swung / (swung + max(left, 1e-3)) - t.push_from) / (1.0 - t.push_from))
+    length = t.stance_length + (t.rear_length - t.stance_length) * late
+    if catches:
+        length, late = t.catch_length, 0.0
     if rear:
         length += (t.leave_length - length) * smooth_kernel(gone / max(gone + double_left, 0.1 * clock))
     goal, rate = -1.0, 0.0
     if (rear or single) and speed > t.stop_speed:
         rolled = pitch_on_ball(places, t.ball, hip[i], yaw, length * t.longest, t.ball_at, t.ankle_height)
         goal = min(rolled - lies, LARGEST_PITCH)
+        if late > 0.0:
+            goal = max(goal, t.push_pitch * min(speed / t.usual_speed, MOST_PACE) * late)
     lowers = single and ahead < base[i] - STEP_DOWN * t.unit
     if lowers:
         x, y, z = bodies[t.knee, 0] - ankle[i, 0], bodies[t.knee, 1] - ankle[i, 1], bodies[t.knee, 2] - ankle[i, 2]

@@ -137,15 +137,28 @@ def plan_step(
     wish = np.array(
         [shape.length, shape.time, shape.double, shape.width, shape.aside, shape.turn, shape.dip > t.deepest_dip]
     )
+    capture = _spun_capture(m, seen, character)
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
-        float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
+        float(seen.yaw[m.stance]), times, wish, capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
         seen.ankle_velocity[swing], m.pressure, place, careful, *_plain_tables(character, t),
     )  # fmt: skip
     return StepPlan(
         float(found[0]), float(found[1]), found[2:4], found[4:6], found[11:13], found[6:8], found[8:10],
         float(found[10]), found[13:15],
     )  # fmt: skip
+
+
+def _spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
+    """Returns the capture point, moved by the angular momentum H about the CoM, world (2,) [m].
+
+    Limbs that swing push the CoM: c_x'' = omega^2 (c_x - p_x) - H_y'/(m z), and c_y'' with + H_x'. The point
+    (xi_x + H_y/(m z omega), xi_y - H_x/(m z omega)) does not feel H', only H itself, whose mean over a step is small.
+    """
+    if m.spin is None:
+        return seen.capture
+    lever = walking_body(character).omega / character.weight
+    return np.array([seen.capture[0] + lever * m.spin[1], seen.capture[1] - lever * m.spin[0]])
 
 
 @kernel

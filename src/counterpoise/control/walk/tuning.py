@@ -68,6 +68,7 @@ class WalkTuning:
     pressure_gain: float = 2.0  # of the capture point's error
     pressure_along: float = 0.5  # [soles] largest correction along the foot
     pressure_across: float = 0.9  # [half widths] largest correction across it
+    spin_time: float = 0.03  # in which the rate of the angular momentum is smoothed
     alarm: float = 0.15  # [leg lengths] a larger correction may go beyond the foot: trunk and arms turn for it
     beyond: float = 0.1  # [leg lengths] by this at most
     # choosing the step
@@ -81,14 +82,16 @@ class WalkTuning:
     hurry_weight: float = 1000.0
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
-    catch_cost: float = 0.3  # a plan that costs more than this is one to catch a fall
+    catch_cost: float = 1.0  # a plan that costs more than this is one to catch a fall
     least_swing: float = 0.7  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual
     # the hips
-    hips_bend: float = 0.0097  # below standing height in mid-stance
+    hips_bend: float = 0.004  # below standing height in mid-stance
     bent_hips_bend: float = 0.05  # the same for bodies whose legs stand bent
+    catch_bend: float = 0.0097  # at least, in a step that catches a fall
     hips_dip: float = 0.0086  # at least, from mid-stance to landing
+    step_dip: float = 0.08  # the same, for a step of one leg length; it grows with the square of the length
     deepest_dip: float = 0.06  # at most; steps that would need more are shorter
     catch_dip: float = 0.14  # at most, in a step that catches a fall
     hips_speed: float = 0.12  # [sqrt(leg x g)] largest speed up
@@ -98,7 +101,11 @@ class WalkTuning:
     strike: float = 0.36  # [rad] toe-up pitch at heel strike, at steps of `strike_step`
     strike_step: float = 0.70
     flat_time: float = 0.29  # from heel strike to a flat foot
-    rear_length: float = 0.9856  # [longest leg] of the rear leg at the end of single support; its heel rises for it
+    stance_length: float = 0.998  # [longest leg] of the stance leg until the heel pushes; its heel rises for it
+    catch_length: float = 0.9856  # [longest leg] of the stance leg in a step that catches a fall
+    push_pitch: float = 0.42  # [rad] of the rear foot when the other one lands, at the usual speed
+    push_from: float = 0.7  # share of a swing after which the heel of the stance foot rises
+    rear_length: float = 0.955  # [longest leg] of the rear leg at the end of single support
     leave_length: float = 0.9477  # [longest leg] and when it leaves
     release: float = 0.58  # [soles] centre of pressure beyond which the heel is let go
     roll_ahead: float = 0.12  # [rad] by which the wish of a rolling foot runs ahead of it

@@ -90,6 +90,7 @@ def walk_tick(
     if wishes.terrain is not None and memory.time is not None:
         wishes = wishes._replace(speed=slower_speed(wishes.speed, memory, seen, wishes.terrain, body))
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
+    m = _spinning(m, snapshot, dt, t.spin_time * body.leg_time)
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
         m = _drifting(m, seen, dt)
@@ -127,7 +128,9 @@ def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
     dt = 0.0 if m.time is None else max(now - m.time, 0.0)
     yaw = mean_yaw(seen.yaw)
     place = seen.com[:2].copy()
-    m = altered(m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool))
+    m = altered(
+        m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool), spin=None
+    )
     return _drifting(m, seen, dt)
 
 
@@ -137,6 +140,15 @@ def _drifting(m: WalkMemory, seen: SeenBody, dt: float) -> WalkMemory:
         return altered(m, capture=seen.capture, drift=np.zeros(2))
     drift = m.drift + DRIFT_SHARE * ((seen.capture - m.capture) / dt - m.drift)
     return altered(m, capture=seen.capture, drift=drift)
+
+
+def _spinning(m: WalkMemory, snapshot: Snapshot, dt: float, lag: float) -> WalkMemory:
+    """Returns the memory with the rate of the angular momentum about the CoM, smoothed."""
+    spin = snapshot.momentum[:2].copy()
+    if m.spin is None or dt <= 0.0:
+        return altered(m, spin=spin, spin_rate=np.zeros(2))
+    rate = m.spin_rate + dt / (dt + lag) * ((spin - m.spin) / dt - m.spin_rate)
+    return altered(m, spin=spin, spin_rate=rate)
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------
@@ -184,13 +196,13 @@ def _shape(
 ) -> StepShape:
     """Returns the step that is asked for now."""
     asked = wishes.speed
-    speed = m.speed + (m.trim if asked != 0.0 else 0.0)
+    trim = m.trim if asked != 0.0 else 0.0
     c, s = math.cos(m.heading), math.sin(m.heading)
     way = c * float(seen.velocity[0]) + s * float(seen.velocity[1])
     real = way if abs(asked) < abs(m.speed) else 0.0
     if asked == 0.0:
         real = math.hypot(float(seen.velocity[0]), float(seen.velocity[1]))
-    shape = step_shape(speed, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
+    shape = step_shape(m.speed, trim, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
     limp = cycle.style.limp * SIGN[m.stance]
     if limp:
         shape = shape._replace(time=shape.time * (1.0 + limp))
@@ -232,7 +244,9 @@ def _step(
     """Returns the objectives of a step, and which points are held and may push."""
     body, t, own, style = posture.body, posture.tuning, posture.own, posture.cycle.style
     strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
+    lever = body.omega**2 / snapshot.character.weight  # limbs that swing push the CoM: it may follow (step_plan.py)
     com = (body.omega**2 * (seen.com[:2] - plan.pressure)).tolist()
+    com = [com[0] - lever * float(m.spin_rate[1]), com[1] + lever * float(m.spin_rate[0])]
     hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
     stride, rate = _stride_phase(m, plan, body.leg_time, dt)
     p = len(snapshot.contact_position)
