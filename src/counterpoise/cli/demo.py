@@ -46,7 +46,7 @@ def demo(
     say(table)
     say(f"Walk: {walk_words(result.walk)}")
     say(f"Jump with half a turn: {jump_words(result.jump)}")
-    say(f"Pushed, walking, turning, running, stopping: {go_words(result.locomotion)}")
+    say(f"Pushed, walking, running, turning, stopping: {go_words(result.locomotion)}")
     say(f"Replayed in plain MuJoCo: final difference {result.replay_error:.1e}")
     for name, path in result.files.items():
         say(f"  {path}  {_CONTENTS.get(Path(name).suffix, '')}")

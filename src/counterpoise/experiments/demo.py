@@ -3,7 +3,7 @@
 A human stands and takes one blow after another, each harder, until its arms windmill; it returns to its place each
 time. Then it starts and walks. Then the whole cast, side by side, takes a push in proportion to what each body's ankles
 alone could bear. Then a human jumps with half a turn, planned and then done on its own strength, and stands again.
-Last, one controller stands, catches a push by a step, walks, turns, runs and stops.
+Last, one controller stands, catches a push by a step, walks, runs, turns and stops.
 """
 
 from __future__ import annotations
@@ -271,8 +271,8 @@ def _locomotion_shot(recording: Recording) -> Shot:
     panel = (160, 240)
     path, close = (CameraPath(DrawnStage(take), "track", w / h, -62.0, 8.0) for w, h in (SIZE, panel))
     share = recording.duration / demo_locomotion.SECONDS
-    moments = [share * t for t in (0.3, 0.7, 2.1, 3.9, 6.9, 7.1, 9.0, 11.0)]
-    words = "pushed, it steps; then it walks, turns, runs and stops"
+    moments = [share * t for t in (0.3, 0.7, 2.6, 3.9, 6.9, 7.1, 9.6, 11.4)]
+    words = "pushed, it steps; then it walks, runs, turns and stops"
     return Shot(recording, take, path.camera, words, moments, panel, close.camera)
 
 

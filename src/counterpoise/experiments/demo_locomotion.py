@@ -1,4 +1,4 @@
-"""The demo's last act: a human stands, is pushed, walks, turns, runs and stops, all by one controller."""
+"""The demo's last act: a human stands, is pushed, walks, runs, turns and stops, all by one controller."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from counterpoise.control.locomotion import Locomotion
 from counterpoise.progress import Watch
 from counterpoise.simulate import Push, Recording, simulate
 
-SECONDS = 11.2  # [s]
+SECONDS = 11.6  # [s]
 PUSH = Push("thorax", (450.0, 0.0, 0.0), start=0.4, duration=0.1)  # from behind, while it stands
-GO, STOP, SPEED = 0.9, 8.0, 3.0  # [s], [s], [m/s]: it walks at first, and runs as soon as it is fast enough
-TURN_FROM, TURN_BY, TURN = 2.4, 4.4, math.radians(60.0)  # [s], [s], [rad] to the left
+SPEEDS = ((1.4, 1.2), (4.4, 2.6), (8.4, 0.0))  # from [s] on, [m/s]: it walks, runs, and comes to stand
+TURN_FROM, TURN_BY, TURN = 5.6, 8.0, math.radians(45.0)  # [s], [s], [rad] to the left
 RUNS = ("stance", "flight")  # phases of a run
 
 
 def asked_speed(time: float) -> float:
     """Returns the speed that is asked for at a time [m/s]."""
-    return SPEED if GO <= time < STOP else 0.0
+    return next((speed for start, speed in reversed(SPEEDS) if time >= start), 0.0)
 
 
 def asked_heading(time: float) -> float:
