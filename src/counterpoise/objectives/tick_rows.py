@@ -1,9 +1,9 @@
 """The rows of a whole tick by one kernel, for levels as controllers of every tick have them.
 
-The levels begin with objectives that have records (contact, CoM, momentum, places and orientations of bodies, relaxed
-joints); after them may come others of the last level, written by their `rows`. The last level holds one posture, and at
-most one JointStops and one Clearance; no other objective is one-sided. For other levels `write_tick` returns None, and
-they are written objective by objective: a test checks that both ways give the same solution.
+Objectives have records (contact, CoM, momentum, places and orientations of bodies, relaxed joints); others may be in
+the last level, and their `rows` are written after all records. The last level holds one posture, and at most one
+JointStops and one Clearance; no other objective is one-sided. For other levels `write_tick` returns None, and they are
+written objective by objective: a test checks that both ways give the same solution.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _sort(levels: Levels, snapshot: Snapshot, stance: Stance | None) -> _Sorted 
                 record = objective.record(snapshot, stance, 1.0 if weight == 1.0 else math.sqrt(weight))
                 if record is None and number == last:
                     others.append(objective)
-                elif record is None or others:
+                elif record is None:
                     return None
                 else:
                     numbers += record
