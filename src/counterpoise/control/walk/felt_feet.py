@@ -153,7 +153,11 @@ def _moved(ground: Array, i: int, by: float) -> Array:
 def _sole(points: Array, heel: Ints, ball: Ints, place: Array) -> Array:
     """Returns the plane of a sole, (5,)."""
     back, front = points[heel].mean(axis=0), points[ball].mean(axis=0)
-    left = points[[heel[0], ball[0]]].mean(axis=0) - points[[heel[1], ball[1]]].mean(axis=0)
+    pairs = [pair for pair in (heel, ball) if len(pair) > 1]
+    if pairs:
+        left = np.mean([points[pair[0]] - points[pair[1]] for pair in pairs], axis=0)
+    else:  # a sole that is a line: it lies level across
+        left = np.array([back[1] - front[1], front[0] - back[0], 0.0])
     normal = np.cross(front - back, left)
     normal = normal if normal[2] > 0.0 else -normal
     middle = 0.5 * (back + front)

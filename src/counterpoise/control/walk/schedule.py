@@ -26,7 +26,7 @@ HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this land
 TURNED = 0.02  # [rad] a heading this near to the one asked for is reached
 SQUARE = 0.35  # [rad] feet that are turned from the heading by more than this take another step
 STEADY = 0.02  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
-WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
+WILD = 0.1  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
 
 
 def next_phase(

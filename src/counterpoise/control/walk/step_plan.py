@@ -30,6 +30,7 @@ COM_STEPS = 8  # of the integration that tells where the CoM will be at the land
 ANYWHERE = np.full(4, np.nan)
 ANY_ACCELERATION = 1e9  # [m/s^2] no limit
 NO_LIMIT = 1e9  # [m]
+OVERDUE = 0.4  # [leg times] after which a foot no longer waits until it reaches its place
 LEAST_REACH = 0.3  # [leg lengths] of a foot that lands ahead of its hip
 BALL_SHARE = 1.0  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
 
@@ -244,11 +245,15 @@ def _plan(
         x, place[1], capture_x, steady.imag, sign, near, far_place, narrow, widest, hip[0], hip[1], reach, clear,
         t.crossed, push,
     )  # fmt: skip
+    w = StepCosts(*costs)
+    # a foot that is overdue (the other leg may be in its way) is put down where it is
+    patience = min(max(1.0 - (gone - whole) / (OVERDUE * t.clock), 0.0), 1.0)
+    w = StepCosts(w.time, w.along, w.across, w.capture, w.late * patience, w.cross)
     best = np.empty(6)
-    choose_step(
-        ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, StepCosts(*costs), best
-    )
+    choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, w, best)
     left = best[0]
+    best[1] += (1.0 - patience) * (foot[0] - best[1])
+    best[2] += (1.0 - patience) * (foot[1] - best[2])
     # the centre of pressure with feedback of the capture point's error
     error = np.empty(2)
     for k in range(2):

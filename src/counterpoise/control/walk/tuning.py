@@ -31,7 +31,7 @@ class WalkTuning:
     double_power: float = 1.5  # double support grows with the step's time to this power
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
     narrowest: float = 0.5  # [width] feet never come closer
-    feet_apart: float = 1.15  # [widths of a sole] feet never come closer either
+    feet_apart: float = 1.45  # [widths of a sole] feet never come closer either
     widest: float = 7.0  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
@@ -53,7 +53,7 @@ class WalkTuning:
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
-    trim_limit: float = 0.1  # [sqrt(leg x g)]
+    trim_limit: float = 0.06  # [sqrt(leg x g)]
     turn_rate: float = 0.26  # [rad per leg time] of the heading: 48 degrees a second for a person
     turn_ramp: float = 0.15  # [rad per leg time^2] by which its rate grows and falls
     least_turn: float = 0.2  # [rad] a body that stands turns by steps if it is to face elsewhere by more than this
@@ -82,7 +82,7 @@ class WalkTuning:
     hurry_weight: float = 1000.0
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
-    catch_cost: float = 1.0  # a plan that costs more than this is one to catch a fall
+    catch_cost: float = 0.3  # a plan of a usual step that costs more than this is one to catch a fall
     least_swing: float = 0.7  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual
@@ -114,7 +114,7 @@ class WalkTuning:
     foot_limit: float = 4.8  # [g] largest acceleration of a swinging foot
     catch_limit: float = 5.8  # [g] the same in a step that catches a fall
     catch_land: float = 0.4  # before the landing, from when a foot that catches a fall is put down
-    catch_hurry: float = 4.0  # [1/time] by its height, beyond `land_speed`
+    catch_hurry: float = 8.0  # [1/time] by its height, beyond `land_speed`
     land_speed: float = 0.116  # [sqrt(leg x g)] downwards, of a foot that is late
     # weights and gains
     com_weight: float = 860.0  # of accelerations of places in leg lengths: CoM, hips, swinging foot

@@ -40,7 +40,7 @@ from counterpoise.control.walk.turns import foot_turn, mean_yaw, next_turn
 from counterpoise.control.walk.walk_objectives import walk_objectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
-from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape
+from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_time
 from counterpoise.control.whole_body import solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.kernels import kernel
@@ -111,7 +111,7 @@ def walk_tick(
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         uneven = wishes.terrain is not None or is_set(m.felt)
-        if plan.cost > t.catch_cost * (UNEVEN_CATCH if uneven else 1.0) and not m.catches:
+        if not m.catches and plan.cost > _catch_cost(shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
             m = altered(m, catches=True)
         if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
             rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
@@ -210,6 +210,12 @@ def _shape(
     left = math.remainder(wishes.heading - _landing_heading(m, wishes, shape), 2.0 * math.pi)
     turn = math.copysign(min(abs(left), abs(m.turn) * shape.time), left)
     return shape._replace(aside=aside, turn=turn, width=max(shape.width, 2.0 * abs(m.aside) * shape.time))
+
+
+def _catch_cost(shape: StepShape, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns the cost from which a step is one to catch a fall: an error grows as exp(omega T), its cost twice so."""
+    usual = usual_time(t.usual_speed * body.leg_speed, body, t)
+    return t.catch_cost * math.exp(body.omega * (shape.time - usual))
 
 
 def _landing_heading(m: WalkMemory, wishes: Wishes, shape: StepShape) -> float:
