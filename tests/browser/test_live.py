@@ -107,3 +107,24 @@ def test_a_walker_goes_where_the_ground_is_clicked(start_studio: Any, open_page:
     page.until("studio.stats.live.time > 7", seconds=300.0)
     there = page.ask("studio.placeOf('pelvis')")
     assert np.hypot(there[0] - 1.2, there[1] - 0.6) < 0.4 and there[2] > 0.8  # [m]: it stands near the place
+
+
+def test_a_locomotion_follows_keys_and_wishes(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    go_live(page, "locomotion")
+    row = page.page.locator("#wishes [data-name=hip_height] input[type=number]")
+    assert row.input_value() == "" and row.get_attribute("placeholder") == "usual"
+    page.page.select_option("#wishes [data-name=style] select", "proud")
+    page.until("studio.state.live.sliders.find(s => s.name === 'style').value === 'proud'")
+    page.page.locator("#canvas").focus()
+    page.page.keyboard.down("w")
+    page.until("studio.state.live.sliders.find(s => s.name === 'speed').value > 0.7")
+    page.page.keyboard.down("a")
+    page.until("studio.stats.live.time > 2.5", seconds=200.0)
+    page.page.keyboard.up("a")
+    page.picture("studio_locomotion")
+    page.page.keyboard.up("w")
+    page.until("studio.state.live.sliders.find(s => s.name === 'speed').value === 0")
+    there = page.ask("studio.placeOf('pelvis')")
+    assert np.hypot(there[0], there[1]) > 0.3 and there[2] > 0.8  # [m]: it has walked
+    assert page.ask("studio.state.tool") == "move"  # W walked and did not choose a tool

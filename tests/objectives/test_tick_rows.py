@@ -68,6 +68,17 @@ def test_levels_of_another_kind_are_written_objective_by_objective(human: cp.Cha
     assert taken((com,), (pose,)) and taken((com,), (pose, hand)) and taken((foot,), (pose, com))
     assert not taken((com,), (cp.Momentum(),))  # no posture
     assert not taken((hand,), (pose,))  # rows of its own in a strict level
-    assert not taken((com,), (pose, hand, cp.Momentum()))  # a record after rows
+    assert taken((com,), (pose, hand, cp.Momentum()))  # a record after rows: these are written last
     assert not taken((cp.JointStops(),), (pose,))  # a one-sided objective in a strict level
     assert not taken((com,), (pose, cp.TrackPose(name="second")))  # two postures
+
+
+def test_the_order_of_objectives_in_a_level_does_not_matter(human: cp.Character):
+    here = human.snapshot()
+    hand = cp.Setpoint(RelativePosition("hand_left", "head"), (0.3, 0.1, 0.5), weight=4.0)
+    last = (cp.TrackPose(), cp.Setpoint(ComPosition(), here.com), cp.Momentum())
+    one, other = (
+        solve_whole_body(here, ((cp.Contact(),), level), Footing(), FAST) for level in ((*last, hand), (hand, *last))
+    )
+    np.testing.assert_allclose(one.torque, other.torque, atol=1e-6)
+    assert one.residuals == pytest.approx(other.residuals, abs=1e-6)

@@ -12,8 +12,10 @@ from counterpoise.character.editing import set_length
 from counterpoise.character.library import character
 from counterpoise.character.snapshot import take_body_poses
 from counterpoise.scene import read_scene
+from counterpoise.simulate import World
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.frames import HEAD, LIVE, POSED
+from counterpoise.studio.live import LiveRun
 from counterpoise.studio.open_scene import start_document
 
 
@@ -227,3 +229,67 @@ def test_only_a_walker_is_sent_to_a_place(bench: Bench) -> None:
     bench.do({"type": "walk_to", "x": 0.05, "y": 0.0})
     bench.shop.advance_live()
     assert bench.shop.live.session.controller.speed == 0.0 and bench.shop.live.walk_target is None
+
+
+def test_a_locomotion_is_steered_by_keys_by_a_place_and_by_its_wishes(bench: Bench) -> None:
+    bench.do({"type": "start_live", "controller": "stand"})
+    bench.do({"type": "steer_live", "forward": 1.0})
+    assert "choose locomotion" in bench.last("trouble")["message"]
+    bench.do({"type": "start_live", "controller": "locomotion"})
+    run = bench.shop.live
+    assert run is not None
+
+    def now() -> Any:
+        return run.session.controller
+
+    bench.do({"type": "steer_live", "forward": 1.0, "turn": 1.0})
+    for _ in range(3):
+        bench.shop.advance_live()
+    assert 0.7 < now().speed < 1.1 and 0.01 < now().heading < 0.05 and now().to is None
+    bench.do({"type": "steer_live", "forward": 5.0, "run": True})
+    assert 2.5 < now().speed < 3.5  # no farther than ahead
+    bench.do({"type": "steer_live"})
+    assert now().speed == 0.0
+    bench.do({"type": "walk_to", "x": 1.0, "y": 1.0})
+    bench.shop.advance_live()
+    assert now().to == (1.0, 1.0) and 0.7 < now().speed < 1.1
+    bench.do({"type": "tune_live", "table": "controller", "name": "speed", "value": 0.8})
+    assert now().to is None and now().speed == 0.8
+    bench.do({"type": "walk_to", "x": 2.0, "y": 0.0})
+    assert now().to == (2.0, 0.0) and now().speed == 0.8
+
+
+def test_wishes_of_a_locomotion_have_units_and_may_be_left_open(bench: Bench) -> None:
+    bench.do({"type": "start_live", "controller": "locomotion"})
+    wishes = {one["name"]: one for one in bench.last("live_changed")["sliders"] if one["table"] == "controller"}
+    assert {"speed", "heading", "gait", "step_length", "hip_height", "style"} <= set(wishes)
+    assert wishes["hip_height"]["unit"] == "m" and wishes["hip_height"]["value"] is None
+    assert wishes["step_time"]["low"] < 0.5 < wishes["step_time"]["high"] and "run" in wishes["gait"]["choices"]
+    run = bench.shop.live
+    assert run is not None
+    for value in (0.85, None):
+        bench.do({"type": "tune_live", "table": "controller", "name": "hip_height", "value": value})
+        controller: Any = run.session.controller
+        assert controller.hip_height == value
+    bench.do({"type": "choose_live", "name": "gait", "value": "walk"})
+    bench.do({"type": "choose_live", "name": "style", "value": "proud"})
+    bench.do({"type": "tune_live", "table": "running", "name": "release", "value": 0.5})
+    controller = run.session.controller
+    assert (controller.gait, controller.style, controller.running.release) == ("walk", "proud", 0.5)
+    for wrong, word in (
+        ({"type": "choose_live", "name": "gait", "value": "hop"}, "auto"),
+        ({"type": "choose_live", "name": "speed", "value": "walk"}, "gait"),
+        ({"type": "tune_live", "table": "controller", "name": "gate", "value": 1.0}, "wish"),
+        ({"type": "tune_live", "table": "tuning", "name": "fastest", "value": None}, "wishes"),
+        ({"type": "tune_live", "table": "controller", "name": "step_time", "value": -1.0}, "positive"),
+    ):
+        bench.do(wrong)
+        assert word in bench.last("trouble")["message"]
+    assert run.session.controller.step_time is None
+
+
+def test_a_locomotion_begins_as_the_figure_faces(human: Any) -> None:
+    q = np.array(human.neutral)
+    q[3:7] = np.cos(0.5), 0.0, 0.0, np.sin(0.5)  # a quarter to the left and more: 1 rad
+    run = LiveRun(human, "locomotion", q, World())
+    assert abs(run.session.controller.heading - 1.0) < 0.05

@@ -26,6 +26,7 @@ def demo(
     from rich.table import Table
 
     from counterpoise.experiments.demo import FACTS, jump_words, run_demo, walk_words
+    from counterpoise.experiments.demo_locomotion import go_words
 
     with bar(as_json) as report:
         result = run_demo(out, report)
@@ -33,7 +34,11 @@ def demo(
         rows = [dict(zip(FACTS, row, strict=True)) for row in result.facts]
         files = {k: str(v) for k, v in result.files.items()}
         jump = jump_words(result.jump)
-        say_json({"figures": rows, "jump": jump, "files": files, "replay_error": result.replay_error})
+        locomotion = go_words(result.locomotion)
+        say_json(
+            {"figures": rows, "jump": jump, "locomotion": locomotion, "files": files,
+             "replay_error": result.replay_error}
+        )  # fmt: skip
         return
     table = Table(*FACTS, title="Pushed while standing (the hardest push of each)")
     for row in result.facts:
@@ -41,6 +46,7 @@ def demo(
     say(table)
     say(f"Walk: {walk_words(result.walk)}")
     say(f"Jump with half a turn: {jump_words(result.jump)}")
+    say(f"Pushed, walking, running, turning, stopping: {go_words(result.locomotion)}")
     say(f"Replayed in plain MuJoCo: final difference {result.replay_error:.1e}")
     for name, path in result.files.items():
         say(f"  {path}  {_CONTENTS.get(Path(name).suffix, '')}")

@@ -18,7 +18,7 @@ from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeB
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
 from counterpoise.objectives.base import most_rows, write_all
 from counterpoise.objectives.tick_rows import TickRows, write_tick
-from counterpoise.objectives.writing import BlockFull, needs_correction, sizes_of_rows, write_rows
+from counterpoise.objectives.writing import BlockFull, correct_held, needs_correction, sizes_of_rows, write_rows
 from counterpoise.quick import quick
 from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
 
@@ -158,8 +158,11 @@ def _settle(attempts: _Attempts, held: Held, attempt: Attempt) -> tuple[Held, At
             break
         seen.add(key)
         held, attempt = after, attempts.solve(after)
+    last = len(attempts.problem.levels) - 1
+    if all([number == last for number, _, _ in one_sided]):
+        return held, attempt
     which = [(name, int(i)) for name, rows in held.items() for i in np.flatnonzero(rows)]
-    if len(which) < 2 or all(number == len(attempts.problem.levels) - 1 for number, _, _ in one_sided):
+    if len(which) < 2:
         return held, attempt
     for name, i in which:
         if attempts.solves >= MOST_SOLVES:
@@ -180,10 +183,10 @@ def _corrected(one_sided: OneSided, a: Array, held: Held) -> Held | None:
     for _, objective, rows in one_sided:
         known = held.get(objective.name, _NO_ROWS)
         if len(rows) and needs_correction(rows.A, rows.b, a, EXCESS, known):
-            left, slack = rows.A @ a - rows.b, EXCESS * (1.0 + np.abs(rows.b))
-            kept = known & (left >= -slack) if len(known) else np.zeros(len(rows), bool)
+            corrected = np.empty(len(rows), bool)
+            correct_held(rows.A, rows.b, a, EXCESS, known, corrected)
             after = dict(held) if after is None else after
-            after[objective.name] = kept | (left > slack)
+            after[objective.name] = corrected
     return after
 
 
@@ -201,8 +204,10 @@ def _with_held(rows: TickRows, held: Held, A: Array, b: Array) -> Written:
             if end + len(own) > len(b):
                 raise BlockFull
             end += write_rows(A, b, end, beta, own.A[over], own.b[over])
-            names, betas, spans = [*names, objective.name], np.append(betas, beta), np.append(spans, end)
-    return Written(names, betas, spans, rows.starts, [rows.posture], end)
+            betas[len(names)], spans[len(names) + 1] = beta, end
+            names = [*names, objective.name]
+    count = len(names)
+    return Written(names, betas[:count], spans[: count + 1], rows.starts, [rows.posture], end)
 
 
 def _write(

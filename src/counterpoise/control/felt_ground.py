@@ -21,6 +21,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.kernels import kernel
 from counterpoise.objectives import LEVEL, FootingMemory, Surface
 from counterpoise.objectives.footing import foot_table, force_unit
+from counterpoise.quick import altered
 
 REST_SPEED = 0.03  # [m/s] of every point of a foot at rest
 REST_TIME = 0.03  # [s] for which it must rest
@@ -84,7 +85,7 @@ def feel_ground(
     )  # fmt: skip
     friction = min(before.friction * math.exp(seconds / FRICTION_RETURN), max(FELT_SHARE * felt, LEAST_FRICTION))
     if not new.any():
-        return FeltGround(before.surfaces, before.rows, rested, slid, friction), new
+        return altered(before, rested=rested, slid=slid, friction=friction), new
     surfaces, rows = dict(before.surfaces), before.rows.copy()
     for foot in np.flatnonzero(new).tolist():
         mine = foot_table(character).foot_of == foot

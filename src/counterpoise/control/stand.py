@@ -50,6 +50,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Footing, Objective
 from counterpoise.objectives.base import smooth_step
 from counterpoise.objectives.footing import Ground
+from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
 if TYPE_CHECKING:
@@ -187,9 +188,10 @@ class Stand:
         error = tracking_error(snapshot, reference.q)
         speed = self._next_speed(snapshot.time, clock, alarm, error, reference, memory)
         torque = self._smoothed(solution.torque, alarm, snapshot, memory)
-        after = StandMemory(
-            solution.memory, snapshot.time, clock, speed, alarm, danger, aim.offset, rehearsal, torque, memory.felt
-        )
+        after = altered(
+            memory, solver=solution.memory, time=snapshot.time, clock=clock, speed=speed, alarm=alarm, danger=danger,
+            offset=aim.offset, rehearsal=rehearsal, torque=torque,
+        )  # fmt: skip
         notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
         return Action(torque, after, notes)
 
@@ -317,8 +319,8 @@ class Stand:
         felt, new = feel_ground(snapshot, memory.felt, reference.contact.raised, seconds)
         solver = memory.solver
         if solver.footing is not None and new.any():
-            solver = replace(solver, footing=planted_anew(snapshot.character, solver.footing, new))
-        return replace(memory, felt=felt, solver=solver)
+            solver = altered(solver, footing=planted_anew(snapshot.character, solver.footing, new))
+        return altered(memory, felt=felt, solver=solver)
 
     def _footing(self, reference: ReferenceSample, felt: FeltGround | None) -> Footing:
         used = reference.contact

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
@@ -90,20 +90,10 @@ class WholeBodySolution:
     def limits(self) -> tuple[str, ...]:
         """Names of what is at its limit: joints (torque), contact points (force), one-sided objectives."""
         p, character = self.problem, self.problem.character
-        if not _any_at_limit(self.torque, p.torque_high, p.root, self.multipliers, p.force_high):
+        full = np.empty(len(self.torque) + len(character.contact_points), bool)
+        if not _find_at_limit(self.torque, p.torque_high, p.root, self.multipliers, p.force_high, full):
             return self.stops
-        names: list[str] = []
-        full = np.abs(self.torque) >= p.torque_high * AT_LIMIT
-        full[: p.root] = False
-        if full.any():
-            known = _joint_of_dof(character)
-            names += dict.fromkeys(known[i] for i in np.flatnonzero(full))
-        pressed = self.multipliers > p.force_high * AT_LIMIT
-        if pressed.any():
-            points = character.contact_points
-            at_limit = np.any((pressed & (p.force_high > 0.0)).reshape(len(points), -1), axis=1).tolist()
-            names += [point.name for point, full_force in zip(points, at_limit, strict=True) if full_force]
-        return (*names, *self.stops)
+        return (*_names_at_limit(character, full.tobytes()), *self.stops)
 
     def notes(self) -> dict[str, float | str]:
         """Returns notes for the recording: the residual of each objective, the status, what is at its limit."""
@@ -256,15 +246,28 @@ def _joint_of_dof(character: Character) -> tuple[str, ...]:
     return tuple(joint.name for joint in character.joints for _ in range(joint.dofs.start, joint.dofs.stop))
 
 
+@kept_with_character
+def _names_at_limit(character: Character, flags: bytes) -> tuple[str, ...]:
+    """Returns the names of the joints and contact points with a flag, (nv + p,)."""
+    full = np.frombuffer(flags, bool)
+    joints = dict.fromkeys(name for name, flag in zip(_joint_of_dof(character), full, strict=False) if flag)
+    points = [point.name for point, flag in zip(character.contact_points, full[character.nv :], strict=True) if flag]
+    return (*joints, *points)
+
+
 @kernel
-def _any_at_limit(torque: Array, high: Array, root: int, force: Array, force_high: Array) -> bool:
-    """Returns whether any torque or force is at its limit."""
-    full = False
-    for j in range(root, len(torque)):
-        full |= abs(torque[j]) >= high[j] * AT_LIMIT
+def _find_at_limit(torque: Array, high: Array, root: int, force: Array, force_high: Array, full: Flags) -> bool:
+    """Fills which torques and contact points are at their limits, (nv + p,). Returns whether any is."""
+    nv, found = len(torque), False
+    full[:] = False
+    for j in range(root, nv):
+        full[j] = abs(torque[j]) >= high[j] * AT_LIMIT
+        found |= full[j]
+    points = len(full) - nv
     for i in range(len(force)):
-        full |= force_high[i] > 0.0 and force[i] > force_high[i] * AT_LIMIT
-    return full
+        if force_high[i] > 0.0 and force[i] > force_high[i] * AT_LIMIT:
+            full[nv + i * points // len(force)] = found = True
+    return found
 
 
 _USUAL, _NO_MEMORY = WholeBodyTuning(), WholeBodyMemory()

@@ -96,8 +96,8 @@ class WholeBodyProblem:
         if not any([o.posture and o.weight > 0.0 for o in self.levels[-1]]):
             return "the last level has no posture"
         for level in self.levels:
-            for objective in level:
-                if objective.on != "acceleration":
+            for kind in {type(objective) for objective in level}:
+                if kind.on != "acceleration":
                     return "an objective is not on accelerations"
         if self.tuning.method != "strict":
             return f"the method is {self.tuning.method}"
@@ -169,18 +169,24 @@ def _is_kind_of_objective(kind: type) -> bool:
 
 def checked_levels(levels: Levels) -> tuple[tuple[Objective, ...], ...]:
     """Returns levels as tuples of objectives, without empty ones; raises BadValue where a name occurs twice."""
-    out = []
+    out = [(level,) if _is_objective(level) else tuple(level) for level in levels]  # type: ignore[arg-type]
+    every = [one for level in out for one in level]
+    sound = all([_is_kind_of_objective(kind) for kind in {type(one) for one in every}])
+    if not sound or len({one.name for one in every}) < len(every):
+        _refuse(out)
+    out = [level for level in out if level]
+    if not out:
+        raise BadValue("there is no objective: a whole-body problem needs at least one level")
+    return tuple(out)
+
+
+def _refuse(levels: list[tuple[Objective, ...]]) -> None:
+    """Raises BadValue for what is no objective, and for names that occur twice."""
     seen: set[str] = set()
     for number, level in enumerate(levels, start=1):
-        objectives = (level,) if _is_objective(level) else tuple(level)  # type: ignore[arg-type]
-        for one in objectives:
+        for one in level:
             if not _is_objective(one):
                 raise BadValue(f"level {number} holds {type(one).__name__}; levels are lists of objectives")
             if one.name in seen:
                 raise BadValue(f"two objectives are called {one.name!r}: give one of them another name=")
             seen.add(one.name)
-        if objectives:
-            out.append(objectives)
-    if not out:
-        raise BadValue("there is no objective: a whole-body problem needs at least one level")
-    return tuple(out)

@@ -2,7 +2,8 @@
 
 A human stands and takes one blow after another, each harder, until its arms windmill; it returns to its place each
 time. Then it starts and walks. Then the whole cast, side by side, takes a push in proportion to what each body's ankles
-alone could bear. Last, a human jumps with half a turn, planned and then done on its own strength, and stands again.
+alone could bear. Then a human jumps with half a turn, planned and then done on its own strength, and stands again.
+Last, one controller stands, catches a push by a step, walks, runs, turns and stops.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from counterpoise.control.perform import Jump
 from counterpoise.control.stand import Stand
 from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue
+from counterpoise.experiments import demo_locomotion
 from counterpoise.experiments.runner import make_folder
 from counterpoise.experiments.upright import scaled_blow, trunk_of
 from counterpoise.experiments.warming import warm_up
@@ -33,7 +35,7 @@ from counterpoise.render.camera import Camera, frame_points
 from counterpoise.render.draw import Picture, draw
 from counterpoise.render.pictures import labelled, write_picture
 from counterpoise.render.sources import take_of
-from counterpoise.render.stage import DrawnStage
+from counterpoise.render.stage import CameraPath, DrawnStage
 from counterpoise.render.take import Arrow, Take
 from counterpoise.render.video import frame_times, write_video
 from counterpoise.simulate import Push, Recording, World, replay, simulate
@@ -58,7 +60,7 @@ CAST_PUSH, CAST_RHO, CAST_SECONDS = 0.4, 1.3, 2.6  # start of the push [s], its 
 PUSH_DURATION = 0.1  # [s]
 JUMP_HEIGHT, JUMP_TWIST, JUMP_SECONDS = 0.3, 180.0, 3.2  # [m], [deg], length of the part [s]
 WALK_SPEED, WALK_SECONDS = 1.2, 4.8  # [m/s], length of the part [s]
-SECONDS = HUMAN_SECONDS + WALK_SECONDS + CAST_SECONDS + JUMP_SECONDS
+SECONDS = HUMAN_SECONDS + WALK_SECONDS + CAST_SECONDS + JUMP_SECONDS + demo_locomotion.SECONDS
 SIZE, FPS = (960, 540), 25  # of the video
 
 
@@ -70,11 +72,13 @@ class DemoResult:
     walk: Recording
     cast: Recording
     jump: Recording
+    locomotion: Recording
     files: dict[str, Path]
     facts: list[tuple[str, ...]]  # as in FACTS
     replay_error: float
 
 
+View = Callable[[float], Camera]  # of a time [s]
 FACTS = ("figure", "mass", "push", "sped up by", "CoM moved", "feet moved", "in the end")
 
 
@@ -84,11 +88,11 @@ class Shot:
 
     recording: Recording
     take: Take
-    camera: Camera
+    camera: View
     caption: str
     moments: Sequence[float]  # of the filmstrip [s]
     panel: tuple[int, int]  # [pixels] of one of them
-    close: Camera  # of the filmstrip
+    close: View  # of the filmstrip
 
 
 def push_the_human(seconds: float = HUMAN_SECONDS, progress: Watch | None = None) -> Recording:
@@ -164,14 +168,18 @@ def _run(home: Path, reporter: Reporter, seconds: float) -> DemoResult:
 
     warm_up(lambda part, share: report("compiling, once", share), NEEDED)
     files = {
-        name: home / name for name in ("demo.mp4", "filmstrip.png", "recording.npz", "walk.npz", "cast.npz", "jump.npz")
-    }
+        name: home / name
+        for name in (
+            "demo.mp4", "filmstrip.png", "recording.npz", "walk.npz", "cast.npz", "jump.npz", "locomotion.npz"
+        )
+    }  # fmt: skip
     parts = {}
     for name, stage, run, whole in (
         ("recording", "a human", push_the_human, HUMAN_SECONDS),
         ("walk", "a walk", start_and_walk, WALK_SECONDS),
         ("cast", "the cast", push_the_cast, CAST_SECONDS),
         ("jump", "a jump", jump_and_turn, JUMP_SECONDS),
+        ("locomotion", "locomotion", demo_locomotion.go_about, demo_locomotion.SECONDS),
     ):
         length = whole * seconds / SECONDS
         parts[name] = run(length, partial(_share, reporter, f"simulating {stage}"))
@@ -182,13 +190,14 @@ def _run(home: Path, reporter: Reporter, seconds: float) -> DemoResult:
     human, walk, cast, jump = parts["recording"], parts["walk"], parts["cast"], parts["jump"]
     replayed = replay(human, progress=partial(_share, reporter, "replaying in plain MuJoCo"))
     report("replaying in plain MuJoCo", 1.0)
-    shots = [_human_shot(human), _walk_shot(walk), _cast_shot(cast), _jump_shot(jump)]
+    going = parts["locomotion"]
+    shots = [_human_shot(human), _walk_shot(walk), _cast_shot(cast), _jump_shot(jump), _locomotion_shot(going)]
     write_picture(_sheet(shots), files["filmstrip.png"])
     report("drawing", 0.05)
     write_video(_frames(shots, lambda share: report("drawing", 0.05 + 0.95 * share)), files["demo.mp4"], FPS, SIZE)
     report("drawing", 1.0)
     facts = [*_facts(human, "human alone"), *_facts(cast)]
-    return DemoResult(human, walk, cast, jump, files, facts, replayed.final_error)
+    return DemoResult(human, walk, cast, jump, going, files, facts, replayed.final_error)
 
 
 def _share(reporter: Reporter, stage: str, progress: Progress) -> bool:
@@ -212,7 +221,7 @@ def _human_shot(recording: Recording) -> Shot:
     )
     share = recording.duration / HUMAN_SECONDS
     moments = [share * t for t in (0.46, 2.2, 3.8, 5.7)]
-    return Shot(recording, take, view, "a human takes blow after blow", moments, panel, close)
+    return Shot(recording, take, still(view), "a human takes blow after blow", moments, panel, still(close))
 
 
 def _walk_shot(recording: Recording) -> Shot:
@@ -224,7 +233,7 @@ def _walk_shot(recording: Recording) -> Shot:
     view = frame_points(stage, azimuth=-75.0, elevation=6.0, aspect=SIZE[0] / SIZE[1], margin=0.02)
     panel = (640, 360)
     share = recording.duration / WALK_SECONDS
-    return Shot(recording, take, view, "it walks", [share * 3.2, share * 4.7], panel, view)
+    return Shot(recording, take, still(view), "it walks", [share * 3.2, share * 4.7], panel, still(view))
 
 
 def _cast_shot(recording: Recording) -> Shot:
@@ -235,7 +244,8 @@ def _cast_shot(recording: Recording) -> Shot:
     view = frame_points(stage, azimuth=-28.0, elevation=9.0, aspect=SIZE[0] / SIZE[1], margin=0.02)
     share = recording.duration / CAST_SECONDS
     moments = [share * 0.46, share * 0.85]
-    return Shot(recording, take, view, "every body takes the push its size allows", moments, (640, 360), view)
+    words = "every body takes the push its size allows"
+    return Shot(recording, take, still(view), words, moments, (640, 360), still(view))
 
 
 def _jump_shot(recording: Recording) -> Shot:
@@ -249,7 +259,26 @@ def _jump_shot(recording: Recording) -> Shot:
     )
     share = recording.duration / JUMP_SECONDS
     moments = [share * t for t in (0.3, 0.72, 1.0, 1.16, 1.3, 1.46, 1.75, 2.9)]
-    return Shot(recording, take, view, "half a turn in the air, planned, then done", moments, panel, close)
+    return Shot(
+        recording, take, still(view), "half a turn in the air, planned, then done", moments, panel, still(close)
+    )
+
+
+def _locomotion_shot(recording: Recording) -> Shot:
+    """The last act, with CoM, CoP, ground forces and the push; the camera goes along."""
+    take = take_of(recording)
+    take = replace(take, arrows=_arrows([take], recording.figures))
+    panel = (160, 240)
+    path, close = (CameraPath(DrawnStage(take), "track", w / h, -62.0, 8.0) for w, h in (SIZE, panel))
+    share = recording.duration / demo_locomotion.SECONDS
+    moments = [share * t for t in (0.3, 0.7, 2.6, 3.9, 6.9, 7.1, 9.6, 11.4)]
+    words = "pushed, it steps; then it walks, runs, turns and stops"
+    return Shot(recording, take, path.camera, words, moments, panel, close.camera)
+
+
+def still(camera: Camera) -> View:
+    """Returns a view that does not move."""
+    return lambda time: camera
 
 
 def _arrows(takes: Sequence[Take], figures: Sequence[Character]) -> list[list[Arrow]]:
@@ -271,7 +300,7 @@ def _sheet(shots: Sequence[Shot]) -> Picture:
     rows = []
     for shot in shots:
         stage = DrawnStage(shot.take)
-        pictures = [draw(stage.scene(moment), shot.close, shot.panel, 6) for moment in shot.moments]
+        pictures = [draw(stage.scene(moment), shot.close(moment), shot.panel, 6) for moment in shot.moments]
         named = [labelled(p, f"{moment:.2f} s") for p, moment in zip(pictures, shot.moments, strict=True)]
         rows.append(np.concatenate(named, axis=1))
     return np.concatenate(rows, axis=0)
@@ -283,7 +312,7 @@ def _frames(shots: Sequence[Shot], progress: Callable[[float], None]) -> Iterato
     for shot, times in zip(shots, moments, strict=True):
         stage = DrawnStage(shot.take)
         for moment in times:
-            picture = draw(stage.scene(moment), shot.camera, SIZE, 2, dither=True)
+            picture = draw(stage.scene(moment), shot.camera(moment), SIZE, 2, dither=True)
             yield labelled(picture, f"{shot.caption}   {moment:.1f} s")
             done += 1
             progress(done / every)

@@ -43,6 +43,8 @@ height = 0.3
 """
 SQUAT_SECONDS = 0.3  # [s] of the motion that is checked and fixed
 SIMULATED_SECONDS = 0.03  # [s]
+STEP_SECONDS = 1.4  # [s] in which a walk takes its first steps
+RUN_SECONDS = 0.4  # [s] of a run
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,14 @@ def _standing() -> None:
 
 def _walking() -> None:
     import counterpoise as cp
+    from counterpoise.control.run.run import Running
 
-    cp.simulate(cp.character("human"), cp.Walk(), SIMULATED_SECONDS)
+    human = cp.character("human")
+    cp.simulate(human, cp.Walk(), STEP_SECONDS)
+    cp.simulate(human, cp.Walk(terrain=cp.Terrain([])), STEP_SECONDS)
+    cp.simulate(human, Running(), RUN_SECONDS)  # it falls, and has done everything that a run does
+    push = cp.Push("thorax", (450.0, 0.0, 0.0), 0.05, 0.1)
+    cp.simulate(human, cp.Locomotion(), STEP_SECONDS, disturbances=[push])
 
 
 def _optimize() -> None:

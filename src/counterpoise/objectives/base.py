@@ -196,6 +196,9 @@ def smooth_step(x: float) -> float:
     return s * s * (3.0 - 2.0 * s)
 
 
+smooth_kernel = kernel(smooth_step)  # the same for kernels
+
+
 def check_weight(objective: Any) -> None:
     """Raises BadValue unless the weight is finite and not negative."""
     weight = objective.weight

@@ -6,6 +6,7 @@ A Setpoint or Target on one of these is written by the kernels of `writing`; on 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from counterpoise.features.surface import Height
 from counterpoise.objectives.writing import BODY_POINT, BODY_TURN, THREE_AXES, Record
 
 UPWARD: Point = (0.0, 0.0, 1.0)
+NOTHING = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +45,27 @@ class Followed:
     ) -> Record | None:  # fmt: skip
         """Returns the rows y'' = k_p (y_r - y) + k_v (y_r' - y') + y_r'', times `beta`, as a record."""
         value, velocity, acceleration = reference
-        rest = (
-            *self.three(velocity, name), *self.three(acceleration, name), *self.counted, k_p, k_v,
-            math.inf if limit is None else limit,
-        )  # fmt: skip
-        if self.kind == BODY_TURN:
-            return (BODY_TURN, beta, float(character.body_id(self.body)), *quaternion(value, name), *rest)
-        if self.kind == BODY_POINT:
-            mass = character.mass if self.from_com else 0.0
-            body = float(character.body_id(self.body))
-            return (BODY_POINT, beta, body, mass, *self.point, *self.three(value, name), *rest)
-        return (THREE_AXES, beta, 3.0, 1.0, character.mass, *self.three(value, name), *rest)
+        most = math.inf if limit is None else limit
+        kind, whole = self.kind, self.size == 3
+        v = velocity if whole and type(velocity) is tuple and len(velocity) == 3 else self.three(velocity, name)
+        a = NOTHING if type(acceleration) is float and acceleration == 0.0 else self.three(acceleration, name)
+        if kind == BODY_TURN:
+            q, body = quaternion(value, name), float(character.body_id(self.body))
+            return (BODY_TURN, beta, body, *q, *v, *a, *self.counted, k_p, k_v, most)
+        y = self.three(value, name)
+        if kind == BODY_POINT:
+            mass, body = character.mass if self.from_com else 0.0, float(character.body_id(self.body))
+            return (BODY_POINT, beta, body, mass, *self.point, *y, *v, *a, *self.counted, k_p, k_v, most)
+        return (THREE_AXES, beta, 3.0, 1.0, character.mass, *y, *v, *a, *self.counted, k_p, k_v, most)
 
-    def three(self, given: Any, name: str) -> list[float]:
+    def three(self, given: Any, name: str) -> Sequence[float]:
         """Returns numbers given for the whole feature, or for the picked axes, as three; zero on the others."""
-        array: Array = given if type(given) is np.ndarray else np.asarray(given, float)
+        kind = type(given)
+        if kind is tuple and len(given) == 3 and self.size == 3:
+            return given
+        if kind is float and given == 0.0:
+            return NOTHING
+        array: Array = given if kind is np.ndarray else np.asarray(given, float)
         if array.shape == (3,) and self.size == 3:
             return array.tolist()
         if array.size == self.size and self.size > 1:
@@ -104,8 +112,10 @@ def point_of(point: Point) -> Point:
     return x, y, z
 
 
-def quaternion(given: Any, name: str) -> list[float]:
+def quaternion(given: Any, name: str) -> Sequence[float]:
     """Returns an orientation as four numbers; raises BadValue where it is none."""
+    if type(given) is tuple and len(given) == 4:
+        return given
     array: Array = given if type(given) is np.ndarray else np.asarray(given, float)
     if array.shape != (4,):
         raise BadValue(f"the reference of {name!r} is a quaternion (w, x, y, z); got shape {array.shape}")

@@ -80,6 +80,8 @@ class Momentum(Objective):
 
     def _three(self, given: ArrayLike) -> list[float]:
         """Returns numbers given for the axes that count as three; zero on the others."""
+        if type(given) is float and given == 0.0:
+            return [0.0, 0.0, 0.0]
         array: Array = given if type(given) is np.ndarray else np.asarray(given, float)
         if self.axes is None and array.shape == (3,):
             return array.tolist()

@@ -78,7 +78,8 @@ class Setpoint(Objective):
         if known is None:
             return None
         k_v = 2.0 * math.sqrt(self.stiffness) if self.damping is None else self.damping
-        wanted = reference(self, snapshot.time)
+        value = self.value
+        wanted = (value, self.velocity, self.acceleration) if not callable(value) else reference(self, snapshot.time)
         return known.record(snapshot.character, beta, self.name, wanted, self.stiffness, k_v, self.limit)
 
     @cached_property

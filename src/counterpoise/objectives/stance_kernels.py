@@ -52,12 +52,15 @@ def fill_stance(
 def fill_points(
     position: Array, jacobian: Array, surfaces: Array, share: Array, friction: float, strength: float, in_place: bool,
     height: Array, planted: Array, goal: Array, goal_v: Array, goal_a: Array, basis: Array, G: Array, limit: Array,
-) -> None:  # fmt: skip
+) -> bool:  # fmt: skip
     """Fills the arrays of a Stance whose points have a surface each, a share of their force, and a goal.
 
-    If `in_place`, the goals are the places below the points on their surfaces, which they move with.
+    If `in_place`, the goals are the places below the points on their surfaces, which they move with. Returns whether
+    all numbers are finite and all shares between 0 and 1.
     """
+    sound = True
     for i in range(len(position)):
+        sound &= 0.0 <= share[i] <= 1.0
         _to_surface(surfaces[i], position[i], planted[i])
         height[i] = planted[i, 2]
         if in_place:
@@ -65,8 +68,11 @@ def fill_points(
             _carry(surfaces[i], planted[i], goal[i], goal_v[i], goal_a[i])
         else:
             _to_surface(surfaces[i], goal[i], planted[i])
+        for k in range(3):
+            sound &= np.isfinite(goal[i, k]) and np.isfinite(goal_v[i, k]) and np.isfinite(goal_a[i, k])
         _cone(surfaces[i], i, friction, share[i] * strength, basis[i], limit)
         _generalised(jacobian[i], basis[i], i, G)
+    return sound
 
 
 @kernel

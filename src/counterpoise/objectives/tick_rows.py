@@ -1,9 +1,9 @@
 """The rows of a whole tick by one kernel, for levels as controllers of every tick have them.
 
-The levels begin with objectives that have records (contact, CoM, momentum, places and orientations of bodies, relaxed
-joints); after them may come others of the last level, written by their `rows`. The last level holds one posture, and at
-most one JointStops and one Clearance; no other objective is one-sided. For other levels `write_tick` returns None, and
-they are written objective by objective: a test checks that both ways give the same solution.
+Objectives have records (contact, CoM, momentum, places and orientations of bodies, relaxed joints); others may be in
+the last level, and their `rows` are written after all records. The last level holds one posture, and at most one
+JointStops and one Clearance; no other objective is one-sided. For other levels `write_tick` returns None, and they are
+written objective by objective: a test checks that both ways give the same solution.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from counterpoise.objectives.clearance import LEVEL_GROUND, Clearance, clearance
 from counterpoise.objectives.footing import Stance, surface_rows
 from counterpoise.objectives.posture import TrackPose
 from counterpoise.objectives.stops import JointStops, stop_rows
-from counterpoise.objectives.writing import BlockFull, add_posture, write_records
+from counterpoise.objectives.writing import HELD_POINTS, RELAXED, BlockFull, add_posture, write_records
 from counterpoise.quick import quick
 
 Levels = tuple[tuple[Objective, ...], ...]
+OF_MANY_ROWS = (HELD_POINTS, RELAXED)  # kinds of records; others have three rows at most
 
 
 @dataclass(slots=True)
@@ -37,8 +38,8 @@ class TickRows:
     """Where the objectives of a tick are in a block of rows, and what has no rows in it."""
 
     names: list[str]  # of the objectives in the block
-    betas: Array  # roots of their weights
-    spans: Ints  # first row of each, and the end
+    betas: Array  # roots of their weights; there is room for two more
+    spans: Ints  # first row of each, and the end; there is room for two more
     starts: list[int]  # first row of each strict level, and of the last level
     end: int  # the row after all
     weight: Array  # (nv,) of the posture, and the least weight
@@ -77,7 +78,7 @@ def write_tick(
     character, posture, stops, clear = snapshot.character, found.posture, found.stops, found.clear
     nv = character.nv
     total = found.count + len(found.others)
-    betas, spans = np.empty(total), np.zeros(total + 1, np.int64)
+    betas, spans = np.empty(total + 2), np.zeros(total + 3, np.int64)  # and of two one-sided objectives
     weight, target, own_target = np.empty(nv), np.empty(nv), np.empty(nv)
     if stance is None:
         points = len(character.contact_points)
@@ -155,12 +156,12 @@ def _sort(levels: Levels, snapshot: Snapshot, stance: Stance | None) -> _Sorted 
                 record = objective.record(snapshot, stance, 1.0 if weight == 1.0 else math.sqrt(weight))
                 if record is None and number == last:
                     others.append(objective)
-                elif record is None or others:
+                elif record is None:
                     return None
                 else:
                     numbers += record
                     count += 1
-                    most += most_rows(record, snapshot)
+                    most += 3 if record[0] not in OF_MANY_ROWS else most_rows(record, snapshot)
                     names.append(objective.name)
         if number < last:
             starts.append(count)

@@ -171,3 +171,16 @@ def needs_correction(A: Array, b: Array, a: Array, tolerance: float, held: Flags
         elif r > slack:
             return True
     return False
+
+
+@kernel
+def correct_held(A: Array, b: Array, a: Array, tolerance: float, held: Flags, out: Flags) -> None:
+    """Fills which rows of A a <= b are to be held: those that are exceeded, and those that were held and are not slack.
+
+    An empty `held` holds no row.
+    """
+    for i in range(len(b)):
+        r, slack = -b[i], tolerance * (1.0 + abs(b[i]))
+        for j in range(len(a)):
+            r += A[i, j] * a[j]
+        out[i] = r > slack or (len(held) > 0 and held[i] and r >= -slack)

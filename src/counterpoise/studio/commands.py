@@ -79,10 +79,19 @@ class PushBody(Command):
 
 @dataclass(frozen=True)
 class WalkTo(Command):
-    """Sends the walker of the running simulation to a place on the ground."""
+    """Sends the walker, or the locomotion, of the running simulation to a place on the ground."""
 
     x: float
     y: float
+
+
+@dataclass(frozen=True)
+class SteerLive(Command):
+    """Keys that steer were pressed or released: ahead or back, to the left or to the right, walk or run."""
+
+    forward: float = 0.0  # 1: ahead, -1: back
+    turn: float = 0.0  # 1: to the left, -1: to the right
+    run: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,15 @@ class TuneLive(Command):
 
     table: str
     name: str
-    value: float
+    value: float | None  # None: nothing is asked of this wish
+
+
+@dataclass(frozen=True)
+class ChooseLive(Command):
+    """Sets a choice of the running controller, such as its gait."""
+
+    name: str
+    value: str
 
 
 @dataclass(frozen=True)

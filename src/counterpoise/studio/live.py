@@ -12,11 +12,14 @@ from counterpoise.character.character import Character
 from counterpoise.character.state import State
 from counterpoise.control import Balance, HoldPose, MomentumBalance, Passive, Stand
 from counterpoise.control.basic import Controller
+from counterpoise.control.locomotion import Locomotion
 from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.simulate import Push, Session, Spring, World
 from counterpoise.simulate.disturbances import Disturbance
-from counterpoise.studio.tuning import tuned
+from counterpoise.studio.going import Going, HeldKeys
+from counterpoise.studio.tuning import OWN, Slider, sliders_of, tuned
+from counterpoise.studio.wishes import wish_sliders
 
 FRAME = 1.0 / 60.0  # [s] of real time between pictures
 PULL_STIFFNESS = 800.0  # [N/m] of the spring between pointer and body
@@ -30,10 +33,14 @@ FIRST: dict[str, dict[str, Any]] = {  # what a controller is made with
 }
 ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
 
+STEERS = ("speed", "heading")  # wishes that take the place of keys and of a place to go to
+LEVEL_WISHES = {"heading": 0.0}  # wishes that are never left open, and what they are instead
+
 CONTROLLERS: dict[str, tuple[type[Any], str]] = {  # name on the page -> class, what it does
     "stand": (Stand, "stands, takes pushes and comes back"),
     "get up": (Stand, "stands; after a fall it braces itself and gets up again"),
     "walk": (Walk, "walks; click on the ground to send it there"),
+    "locomotion": (Locomotion, "stands, walks and runs; click on the ground, or hold W A S D or arrows, Shift to run"),
     "momentum": (MomentumBalance, "balances by linear and angular momentum"),
     "balance": (Balance, "balances by the classic objectives"),
     "hold": (HoldPose, "joint springs hold the pose"),
@@ -72,10 +79,12 @@ class LiveRun:
 
     def __init__(self, character: Character, controller: str, q: Array, world: World) -> None:
         self.character, self.name = character, controller
-        self.session = Session(
-            character, make_controller(controller, q), world=world, start=State(np.array(q), np.zeros(character.nv)),
-            keep=KEEP_ROWS,
-        )  # fmt: skip
+        start, made = State(np.array(q), np.zeros(character.nv)), make_controller(controller, q)
+        self.going: Going | None = None  # how a Locomotion is steered
+        if isinstance(made, Locomotion):
+            self.going = Going(character, start)
+            made = self.going.begin(made)
+        self.session = Session(character, made, world=world, start=start, keep=KEEP_ROWS)
         self.speed, self.paused = 1.0, False
         self.times: list[float] = [0.0]
         self.poses: list[Array] = [np.array(q)]
@@ -112,8 +121,11 @@ class LiveRun:
 
     def walk_to(self, x: float, y: float) -> None:
         """Sends a walker to a place on the ground."""
+        if isinstance(self.session.controller, Locomotion) and self.going is not None:
+            self.session.controller = self.going.to(self.session.controller, x, y)
+            return
         if not isinstance(self.session.controller, Walk):
-            raise BadValue("only a walker is sent to a place: choose walk, then press Live")
+            raise BadValue("only a walker is sent to a place: choose walk or locomotion, then press Live")
         if self.session.controller.speed != 0.0:
             self._walk_speed = self.session.controller.speed
         self.walk_target = (x, y)
@@ -121,6 +133,9 @@ class LiveRun:
     def _steer(self) -> None:
         """Turns a walker towards where it was sent, and stops it there."""
         walker = self.session.controller
+        if isinstance(walker, Locomotion) and self.going is not None:
+            self.session.controller = self.going.next(walker, FRAME * self.speed, self.session.state)
+            return
         if self.walk_target is None or not isinstance(walker, Walk):
             return
         away = np.array(self.walk_target) - self.session.state.q[:2]
@@ -145,9 +160,47 @@ class LiveRun:
         self.character.body_id(body)
         self._pushes.append(Push(body, force, self.session.time, duration))
 
-    def tune(self, table: str, name: str, value: float | bool) -> None:
+    def steer(self, keys: HeldKeys) -> None:
+        """Steers a Locomotion by keys that are held."""
+        if not isinstance(self.session.controller, Locomotion) or self.going is None:
+            raise BadValue("keys steer locomotion only: choose locomotion, then press Live")
+        self.session.controller = self.going.hold(self.session.controller, keys, self.session.state)
+
+    @property
+    def sliders(self) -> tuple[Slider, ...]:
+        """What the page shows of the controller: its wishes, its own numbers, its tuning tables."""
+        controller = self.session.controller
+        if not isinstance(controller, Locomotion):
+            return sliders_of(controller)
+        tables = tuple(one for one in sliders_of(controller) if one.table != OWN)
+        return (*wish_sliders(controller, self.character), *tables)
+
+    def tune(self, table: str, name: str, value: float | bool | None) -> None:
         """Sets a number of the controller or of its tuning table; it acts from the next tick on."""
-        self.session.controller = tuned(self.session.controller, table, name, value)
+        controller = self.session.controller
+        if isinstance(controller, Locomotion) and self.going is not None and table == OWN:
+            self._known(name, is_choice=False)
+            wish: dict[str, Any] = {name: value if value is not None else LEVEL_WISHES.get(name)}
+            changed = replace(controller, **wish)
+            self.session.controller = self.going.asked(changed) if name in STEERS else changed
+            return
+        if value is None:
+            raise BadValue(f"{name} is a number; only wishes of locomotion may be left open")
+        self.session.controller = tuned(controller, table, name, value)
+
+    def choose(self, name: str, value: str) -> None:
+        """Sets a choice of the controller."""
+        slider = self._known(name, is_choice=True)
+        if value not in slider.choices:
+            raise unknown_name(name, value, slider.choices)
+        self.session.controller = replace(self.session.controller, **{name: value})  # type: ignore[type-var]
+
+    def _known(self, name: str, is_choice: bool) -> Slider:
+        """Returns the slider of a wish, or the choice, by its name."""
+        known = {one.name: one for one in self.sliders if one.table == OWN and bool(one.choices) == is_choice}
+        if name not in known:
+            raise unknown_name("choice" if is_choice else "wish", name, known, self.name)
+        return known[name]
 
     def tilt(self, roll: float, pitch: float) -> None:
         """Tilts the ground [deg]."""

@@ -10,6 +10,7 @@ from typing import Any
 from counterpoise.errors import BadValue, unknown_name
 
 OWN = "controller"  # the table of a controller's own numbers
+TABLES = ("tuning", "running")  # fields of controllers that are tables
 _COMMENT = re.compile(r"^    (\w+):\s*[^#=]+=[^#]*#\s*(.+)$", re.MULTILINE)
 _UNIT = re.compile(r"\[([^\]]+)\]")
 
@@ -20,11 +21,12 @@ class Slider:
 
     table: str
     name: str
-    value: float | bool
+    value: float | bool | str | None  # None: nothing is asked, the controller does as usual
     unit: str
     meaning: str
     low: float
     high: float
+    choices: tuple[str, ...] = ()  # of a text
 
 
 def sliders_of(controller: Any) -> tuple[Slider, ...]:
@@ -32,7 +34,7 @@ def sliders_of(controller: Any) -> tuple[Slider, ...]:
     out = _table(controller, OWN)
     for field in fields(controller) if is_dataclass(controller) else ():
         value = getattr(controller, field.name)
-        if is_dataclass(value) and field.name == "tuning":
+        if is_dataclass(value) and field.name in TABLES:
             out += _table(value, field.name)
     return tuple(out)
 
@@ -60,11 +62,16 @@ def _table(owner: Any, table: str) -> list[Slider]:
         if field.name in ("rate", "seed") or not isinstance(value, int | float):
             continue
         meaning = words.get(field.name, "")
-        unit = _UNIT.search(meaning)
         size = abs(float(value))
         high = 1.0 if size <= 1.0 else 4.0 * size
-        out.append(Slider(table, field.name, value, unit.group(1) if unit else "", meaning, 0.0, high))
+        out.append(Slider(table, field.name, value, unit_of(meaning), meaning, 0.0, high))
     return out
+
+
+def unit_of(meaning: str) -> str:
+    """Returns the unit in a comment; empty where it has none."""
+    found = _UNIT.search(meaning)
+    return found.group(1) if found else ""
 
 
 def comments_of(kind: type) -> dict[str, str]:

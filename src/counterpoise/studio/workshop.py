@@ -40,7 +40,6 @@ from counterpoise.studio.open_scene import OpenScene
 from counterpoise.studio.posing import BodyDrag, Rules, first_rules
 from counterpoise.studio.scene_facts import scene_event
 from counterpoise.studio.starters import starter_names
-from counterpoise.studio.tuning import sliders_of
 
 C = TypeVar("C", bound=Command)
 Post = Callable[[str | bytes], None]
@@ -159,7 +158,7 @@ class Workshop:
             recorded = self.past.time if self.past is not None else 0.0
             return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, ())
         tilt = (float(run.session.world.tilt[0]), float(run.session.world.tilt[1]))
-        return LiveChanged(True, run.name, run.speed, run.paused, tilt, run.time, sliders_of(run.session.controller))
+        return LiveChanged(True, run.name, run.speed, run.paused, tilt, run.time, run.sliders)
 
     # -- doing --------------------------------------------------------------------------------------------------------
     def carry_out(self, command: Command) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.stand import Stand, StandMemory
 from counterpoise.control.walk.catch_step import is_tipping
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
+from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.seen_ground import ground_under_feet
 from counterpoise.control.walk.styles import WalkStyle, style_of
@@ -111,20 +112,20 @@ class Locomotion:
         """Returns the memory for a body of other proportions that goes on."""
         walking_body(character)
         walk = altered(memory.walk, planted=np.zeros((0, 3)), held=np.zeros(0, bool))
-        return replace(memory, walk=walk, stand=self._stand().carry(memory.stand, character))
+        return altered(memory, walk=walk, stand=self._stand().carry(memory.stand, character))
 
     def take_over(self, character: Character, snapshot: Snapshot, controller: Any, memory: Any) -> LocomotionMemory:
         """Returns the memory with which it continues what another controller did."""
         start = self.begin(character)
         if isinstance(memory, WalkMemory):
-            return replace(start, doing="step", walk=memory)
-        return replace(start, stand=memory) if isinstance(memory, StandMemory) else start
+            return altered(start, doing="step", walk=memory)
+        return altered(start, stand=memory) if isinstance(memory, StandMemory) else start
 
     def act(self, snapshot: Snapshot, memory: LocomotionMemory) -> Action:
         character = snapshot.character
         body = walking_body(character)
         if self.terrain is not None and memory.walk.time is None:
-            memory = replace(memory, walk=altered(memory.walk, ground=ground_under_feet(snapshot, self.terrain)))
+            memory = altered(memory, walk=altered(memory.walk, ground=ground_under_feet(snapshot, self.terrain)))
         seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
         walk = watched(memory.walk, snapshot, seen) if memory.doing == "stand" else memory.walk
@@ -134,27 +135,27 @@ class Locomotion:
             soon = seen._replace(capture=seen.capture + self.tuning.foresight * body.leg_time * walk.drift)
             if not rests or is_tipping(snapshot, soon, body, -self.tuning.lean_out):
                 torque = memory.stand.torque
-                memory = replace(memory, doing="step", walk=altered(walk, torque=torque))
+                memory = altered(memory, doing="step", walk=altered(walk, torque=torque))
             else:
-                memory = replace(memory, walk=walk)
+                memory = altered(memory, walk=walk)
         if memory.doing == "stand":
             action = self._stand().act(snapshot, memory.stand)
             phase = "fallen" if action.memory.fallen else "stand"
             notes = {**action.notes, "phase": phase, "steps": float(memory.walk.steps), "cost": 0.0}
-            return Action(action.torque, replace(memory, stand=action.memory), notes)
+            return Action(action.torque, altered(memory, stand=action.memory), notes)
         if memory.doing == "run" or (self._runs(wishes, body) and can_run(walk, seen, body)):
             return self._run(snapshot, memory, wishes, seen, body)
         style = self._style()
         cycle = style if isinstance(style, GaitCycle) else made_cycle(character, style_of(style))
-        action = walk_tick(snapshot, memory.walk, wishes, cycle, self.tuning)
-        after = replace(memory, walk=action.memory)
+        action = walk_tick(snapshot, memory.walk, wishes, cycle, self.tuning, seen)
+        after = altered(memory, walk=action.memory)
         if (
             action.memory.phase == "stand"
             and rests
             and not is_tipping(snapshot, seen, body, -2.0 * self.tuning.lean_out)
         ):
             stand = StandMemory(time=snapshot.time, torque=action.torque, solver=action.memory.solver)
-            after = replace(after, doing="stand", stand=stand)
+            after = altered(after, doing="stand", stand=stand)
         return Action(action.torque, after, action.notes)
 
     def _runs(self, wishes: Wishes, body: WalkingBody) -> bool:
@@ -168,15 +169,16 @@ class Locomotion:
         slow = memory.doing == "run" and not self._runs(wishes, body)
         if slow and can_walk(memory.run, seen, body, self.tuning.fastest):
             walk = walk_after(memory.run, seen, snapshot.time, body)
-            return self.act(snapshot, replace(memory, doing="step", walk=walk))
+            return self.act(snapshot, altered(memory, doing="step", walk=walk))
         low, high = (share * body.leg_speed for share in (self.running.slowest, self.running.fastest))
         running = Running(min(max(wishes.speed, low), high), wishes.heading, self.rate, self.running)
         run = memory.run
         if memory.doing != "run":
             run = running.take_over(snapshot.character, snapshot, self, memory.walk)
-        action = running.act(snapshot, run)
+        level = seen if seen.ground is FLAT_GROUND else see(snapshot, body)
+        action = running.go_on(snapshot, run, level)
         walk = altered(memory.walk, heading=action.memory.heading, time=snapshot.time)
-        after = replace(memory, doing="run", run=action.memory, walk=walk)
+        after = altered(memory, doing="run", run=action.memory, walk=walk)
         return Action(action.torque, after, action.notes)
 
     # -- what is asked -----------------------------------------------------------------------------------------------
@@ -202,7 +204,7 @@ class Locomotion:
             forward, heading, reached = steer(
                 place, memory.walk.heading, way, min(memory.reached, len(way)), most, body
             )
-            memory = replace(memory, reached=reached)
+            memory = altered(memory, reached=reached)
         elif forward is None:
             forward = step / time if step is not None and time is not None else 0.0
         if self.gait == "run" and forward > 0.0:

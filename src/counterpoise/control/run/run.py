@@ -85,11 +85,14 @@ class Running:
         return altered(memory, planted=np.zeros((0, 3)), held=np.zeros(0, bool))
 
     def act(self, snapshot: Snapshot, memory: RunMemory) -> Action:
+        return self.go_on(snapshot, memory, see(snapshot, walking_body(snapshot.character)))
+
+    def go_on(self, snapshot: Snapshot, memory: RunMemory, seen: SeenBody) -> Action:
+        """Returns the action of a runner that sees its body over level ground."""
         if memory.phase == "fallen":
             return go_limp(snapshot, memory)
         character, t = snapshot.character, self.tuning
         body = walking_body(character)
-        seen = see(snapshot, body)
         cause = cause_of_fall(seen, snapshot, body, t.whole_body)
         if cause:
             return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
@@ -103,7 +106,8 @@ class Running:
         wish = np.array([m.speed + m.trim, self._sideways(m, seen, body), m.turn])
         plan = plan_run(m, seen, shape, wish, m.feet[m.stance].released > 0.0, character, t)
         expected = seen.velocity[:2] + plan.acceleration[:2] / self.rate
-        ahead = float((plan.foothold - plan.landing_com) @ [math.cos(m.heading), math.sin(m.heading)])
+        x, y = (plan.foothold - plan.landing_com).tolist()
+        ahead = x * math.cos(m.heading) + y * math.sin(m.heading)
         due = now + plan.left if plan.left > 0.0 or m.phase == "stance" else m.due
         m = altered(m, left=plan.left, due=due, ahead=ahead, shift=plan.shift, expected=expected)
         m, rate = self._stride_phase(m, plan, shape.stance + shape.flight, body.leg_time, dt)
@@ -198,7 +202,7 @@ class Running:
             if not first and m.phase == "stance":
                 continue
             left, foothold = (plan.left, plan.foothold) if first else (plan.later_left, plan.later_foothold)
-            goal = flying_foot(i, m, seen, left, foothold, body, t)
+            goal = flying_foot(i, m, seen, left, foothold, snapshot.character, t)
             feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
             level.append(own.walk.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
             turn = foot_turn(body.legs[i].turn, m.heading + m.turn * left, goal.pitch, goal.pitch_rate)
@@ -208,4 +212,4 @@ class Running:
         return m, Moves(levels, held, share)
 
 
-_STILL = np.zeros(2)
+_STILL = (0.0, 0.0)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterpoise.arrays import Array, Flags
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.run.run_state import RunMemory
 from counterpoise.control.run.run_tuning import RunTuning
-from counterpoise.control.walk.foot_goals import SwingGoal, ankle_above, rolling_pitch
+from counterpoise.control.walk.foot_goals import SwingGoal, ankle_over, rolling_pitch
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.turns import foot_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives
 from counterpoise.control.walk.walk_state import FootState
-from counterpoise.control.walk.walking_body import SIGN, WalkingBody
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
+from counterpoise.kernels import kernel
 from counterpoise.objectives import Objective
-from counterpoise.objectives.base import smooth_step
+from counterpoise.objectives.base import smooth_kernel, smooth_step
 
 PHASE_STEP = 0.01  # of a swing, for the rates of its path
 STIFFNESS = 45.0  # [1/leg time^2] of the height of a swinging foot
@@ -71,79 +75,154 @@ def stance_foot(
 
 
 def flying_foot(
-    i: int, m: RunMemory, seen: SeenBody, left: float, foothold: Array, body: WalkingBody, t: RunTuning
+    i: int, m: RunMemory, seen: SeenBody, left: float, foothold: Array, character: Character, t: RunTuning
 ) -> SwingGoal:
     """Returns the goal of a foot in the air that lands after the time `left` [s] at a place (2,)."""
     assert m.time is not None
-    leg, clock, swing = body.legs[i], body.leg_time, m.swings[i]
+    swing = m.swings[i]
+    acceleration = np.empty(3)
+    pitch, rate = _fly(
+        i, SIGN[i], m.time - swing.lifted, left, m.late, m.phase == "flight", m.heading, swing.pitch, swing.place,
+        foothold, seen.ankle, seen.ankle_velocity, seen.hip, seen.hip_velocity, _flying_tables(character, t)[i],
+        acceleration,
+    )  # fmt: skip
+    return SwingGoal(acceleration, pitch, rate)
+
+
+class _FlyingTables(NamedTuple):
+    """Numbers of a leg and a tuning, in metres and seconds."""
+
+    clock: float  # [s]
+    g: float  # [m/s^2]
+    ankle_height: float  # [m]
+    heel_at: float  # [m]
+    ball_at: float  # [m]
+    late: float  # [m] height of the sole until it lands
+    lift: float  # [m]
+    lift_pitch: float  # [rad]
+    land_pitch: float  # [rad]
+    ramp: float  # share of a swing
+    aside: float  # [m]
+    gap: float  # [m]
+    largest: float  # [m/s^2] acceleration
+    longest: float  # [m] length of the leg
+
+
+@kept_with_character
+def _flying_tables(character: Character, t: RunTuning) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Returns a _FlyingTables of each leg as a plain tuple, which kernels read faster than a named one."""
+    body = walking_body(character)
     unit, g = body.hips_height, body.leg_speed**2 / body.hips_height
-    place, speed = seen.ankle[i], seen.ankle_velocity[i]
-    swung = m.time - swing.lifted
+    left, right = (
+        _FlyingTables(
+            body.leg_time, g, leg.ankle_height, leg.heel_at, leg.ball_at, t.late_clearance * unit, t.lift * unit,
+            t.lift_pitch, t.land_pitch, t.swing_ramp, t.aside * unit, t.gap * unit, t.foot_limit * g,
+            t.swing_length * leg.longest,
+        )
+        for leg in body.legs
+    )  # fmt: skip
+    return tuple(left), tuple(right)
+
+
+@kernel
+def _fly(
+    i: int, sign: float, swung: float, left: float, late: float, flight: bool, heading: float, lift_pitch: float,
+    start: Array, foothold: Array, ankle: Array, ankle_velocity: Array, hip: Array, hip_velocity: Array,
+    tables: tuple[Any, ...], acceleration: Array,
+) -> tuple[float, float]:  # fmt: skip
+    """Fills the acceleration of a foot in the air. Returns its pitch and the rate of that [rad, rad/s].
+
+    It left at a place `start` (2,) and a pitch, `swung` [s] ago; `late` [s] is by how much feet land late.
+    """
+    t = _FlyingTables(*tables)
+    clock = t.clock
     whole = swung + max(left, 0.02 * clock)
-    late = t.late_clearance * unit
-
-    def pitch(u: float) -> float:
-        up, down = smooth_step(u / RAISED), smooth_step((u - LOWERED[0]) / (LOWERED[1] - LOWERED[0]))
-        return swing.pitch * (1.0 - up) + (t.lift_pitch * up) * (1.0 - down) + t.land_pitch * down
-
-    def height(u: float) -> float:
-        arch = t.lift * unit * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
-        low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
-        return ankle_above(leg, pitch(u)) + arch + low
-
-    def aside(u: float) -> float:
-        out, back = smooth_step(u / ASIDE[0]), smooth_step((u - ASIDE[1]) / (ASIDE[2] - ASIDE[1]))
-        return out * (1.0 - back)
-
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
     span = (after - before) * whole
-    rate = (height(after) - height(before)) / span
-    side = np.array([-math.sin(m.heading), math.cos(m.heading)])
-    way = foothold - swing.place
-    lasts = max(whole + min(m.late, 0.0) - EARLY * clock, 0.5 * whole)
-    share, pace, change = _trapezoid(min(swung / lasts, 1.0), t.swing_ramp)
-    beside = SIGN[i] * float((swing.place + share * way - seen.ankle[1 - i, :2]) @ side)
-    far = max(t.aside * unit, t.gap * unit - beside if m.phase == "stance" else 0.0)
-    out, faster = SIGN[i] * far * aside(u) * side, SIGN[i] * far * (aside(after) - aside(before)) / span * side
-    acceleration = np.empty(3)
-    acceleration[:2] = (
-        STIFFNESS / clock**2 * (swing.place + share * way + out - place[:2])
-        + DAMPING / clock * (pace / lasts * way + faster - speed[:2])
-        + change / lasts**2 * way
-    )
-    acceleration[2] = STIFFNESS / clock**2 * (height(u) - place[2]) + DAMPING / clock * (rate - speed[2])
-    largest = t.foot_limit * g
-    size = float(np.hypot(acceleration[0], acceleration[1]))
-    if size > largest:
-        acceleration[:2] *= largest / size
-    acceleration[2] = min(max(acceleration[2], -largest), largest)
-    _keep_bent(i, acceleration, seen, m.phase == "flight", t.swing_length * leg.longest, body)
-    return SwingGoal(acceleration, pitch(u), (pitch(after) - pitch(before)) / span)
+    rate = (_flying_height(after, lift_pitch, t) - _flying_height(before, lift_pitch, t)) / span
+    sx, sy = -math.sin(heading), math.cos(heading)
+    lasts = max(whole + min(late, 0.0) - EARLY * clock, 0.5 * whole)
+    share, pace, change = _trapezoid(min(swung / lasts, 1.0), t.ramp)
+    x, y = start[0] + share * (foothold[0] - start[0]), start[1] + share * (foothold[1] - start[1])
+    beside = sign * ((x - ankle[1 - i, 0]) * sx + (y - ankle[1 - i, 1]) * sy)
+    far = max(t.aside, 0.0 if flight else t.gap - beside)
+    out, faster = sign * far * _aside(u), sign * far * (_aside(after) - _aside(before)) / span
+    for k in range(2):
+        side, way = (sx if k == 0 else sy), foothold[k] - start[k]
+        goal = (x if k == 0 else y) + out * side
+        acceleration[k] = (
+            STIFFNESS / clock**2 * (goal - ankle[i, k])
+            + DAMPING / clock * (pace / lasts * way + faster * side - ankle_velocity[i, k])
+            + change / lasts**2 * way
+        )
+    height = _flying_height(u, lift_pitch, t)
+    acceleration[2] = STIFFNESS / clock**2 * (height - ankle[i, 2]) + DAMPING / clock * (rate - ankle_velocity[i, 2])
+    size = math.hypot(acceleration[0], acceleration[1])
+    if size > t.largest:
+        acceleration[0] *= t.largest / size
+        acceleration[1] *= t.largest / size
+    acceleration[2] = min(max(acceleration[2], -t.largest), t.largest)
+    _keep_bent(acceleration, ankle[i], hip[i], ankle_velocity[i], hip_velocity[i], flight, t)
+    turn = (_flying_pitch(after, lift_pitch, t) - _flying_pitch(before, lift_pitch, t)) / span
+    return _flying_pitch(u, lift_pitch, t), turn
 
 
+@kernel
+def _flying_pitch(u: float, lift_pitch: float, t: _FlyingTables) -> float:
+    """Returns the pitch of a foot at a share of its swing [rad]."""
+    up, down = smooth_kernel(u / RAISED), smooth_kernel((u - LOWERED[0]) / (LOWERED[1] - LOWERED[0]))
+    return lift_pitch * (1.0 - up) + (t.lift_pitch * up) * (1.0 - down) + t.land_pitch * down
+
+
+@kernel
+def _flying_height(u: float, lift_pitch: float, t: _FlyingTables) -> float:
+    """Returns the height of the ankle at a share of the swing [m]."""
+    arch = t.lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
+    down = smooth_kernel((u - LAND_FROM) / (LAND_TO - LAND_FROM))
+    low = t.late * smooth_kernel(u / 0.3) - LAND_DEPTH * t.late * down
+    return ankle_over(_flying_pitch(u, lift_pitch, t), t.ankle_height, t.heel_at, t.ball_at) + arch + low
+
+
+@kernel
+def _aside(u: float) -> float:
+    """Returns how far a foot is beside its way at a share of its swing, 0 to 1."""
+    out, back = smooth_kernel(u / ASIDE[0]), smooth_kernel((u - ASIDE[1]) / (ASIDE[2] - ASIDE[1]))
+    return out * (1.0 - back)
+
+
+@kernel
 def _trapezoid(u: float, ramp: float) -> tuple[float, float, float]:
     """Returns share, rate and change of rate of a way whose speed rises, stays and falls. It rises and falls smoothly,
     in a share `ramp` of the time each: while both feet are in the air, so that their reactions cancel."""
     top = 1.0 / (1.0 - ramp)
-    if u > 1.0 - ramp:
-        share, pace, change = _trapezoid(1.0 - u, ramp)
-        return 1.0 - share, pace, -change
-    if u >= ramp:
+    if ramp <= u <= 1.0 - ramp:
         return top * (u - 0.5 * ramp), top, 0.0
-    q = u / ramp
-    return top * ramp * q**3 * (1.0 - 0.5 * q), top * q * q * (3.0 - 2.0 * q), top * 6.0 * q * (1.0 - q) / ramp
+    q = (u if u < ramp else 1.0 - u) / ramp
+    share, pace, change = top * ramp * q**3 * (1.0 - 0.5 * q), top * q * q * (3.0 - 2.0 * q), 6.0 * q * (1.0 - q)
+    return (share if u < ramp else 1.0 - share), pace, (top if u < ramp else -top) * change / ramp
 
 
-def _keep_bent(i: int, acceleration: Array, seen: SeenBody, falling: bool, longest: float, body: WalkingBody) -> None:
-    """Takes from a foot's acceleration what would stretch its leg beyond a length [m]."""
-    clock = body.leg_time
-    away, rate = seen.ankle[i] - seen.hip[i], seen.ankle_velocity[i] - seen.hip_velocity[i]
-    length = float(np.sqrt(away @ away))
-    out = away / length
-    most = STOP_STIFFNESS / clock**2 * (longest - length) - STOP_DAMPING / clock * float(out @ rate)
+@kernel
+def _keep_bent(
+    acceleration: Array, ankle: Array, hip: Array, ankle_velocity: Array, hip_velocity: Array, falling: bool,
+    t: _FlyingTables,
+) -> None:  # fmt: skip
+    """Takes from a foot's acceleration what would stretch its leg beyond its longest length."""
+    away, length, rate = np.empty(3), 0.0, 0.0
+    for k in range(3):
+        away[k] = ankle[k] - hip[k]
+        length += away[k] * away[k]
+    length = math.sqrt(length)
+    more = 0.0
+    for k in range(3):
+        away[k] /= length
+        rate += away[k] * (ankle_velocity[k] - hip_velocity[k])
+        more += acceleration[k] * away[k]
+    most = STOP_STIFFNESS / t.clock**2 * (t.longest - length) - STOP_DAMPING / t.clock * rate
     if falling:  # the hip falls freely
-        most -= float(out[2]) * body.leg_speed**2 / body.hips_height
-    more = float(acceleration @ out) - most
+        most -= away[2] * t.g
+    more -= most
     if more > 0.0:
-        acceleration -= more * out
+        for k in range(3):
+            acceleration[k] -= more * away[k]

@@ -15,13 +15,16 @@ from counterpoise.control.walk.walking_body import WalkingBody
 from counterpoise.control.walk.wishes import StepShape
 from counterpoise.quick import altered
 
-NEAR_GROUND = 0.011  # [leg lengths] points higher than this do not carry
+NEAR_GROUND = 0.03  # [leg lengths] a foot whose lowest point is higher than this does not carry, nor will it soon
 
 
 def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, margin: float) -> bool:
     """Returns whether the capture point is outside the support by more than a margin [leg lengths]."""
     points = snapshot.contact_position
-    bearing = seen.over < float(seen.over.min()) + NEAR_GROUND * body.hips_height
+    bearing = np.zeros(len(points), bool)
+    highest = float(seen.over.min()) + NEAR_GROUND * body.hips_height
+    for leg in body.legs:  # a foot on its heel or on its edge will lie flat in a moment: its whole sole counts
+        bearing[leg.points] = seen.over[leg.points].min() < highest
     if bearing.sum() < 3:
         return True
     x, y = float(seen.capture[0]), float(seen.capture[1])
@@ -64,5 +67,5 @@ def _cost_of_two(m: WalkMemory, seen: SeenBody, shape: StepShape, character: Cha
     after = seen._replace(
         com=com, capture=plan.landing_capture, flat=flat, ankle=ankle, ankle_velocity=np.zeros((2, 3))
     )
-    landed = altered(m, phase="double", stance=new, time=m.time + plan.left, began=m.time + plan.left)
+    landed = altered(m, phase="double", stance=new, time=m.time + plan.left, began=m.time + plan.left, spin=None)
     return plan.cost + plan_step(landed, after, shape, m.heading, character, 0.0, t).cost

@@ -6,6 +6,8 @@ not bear is put down farther.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
@@ -17,6 +19,7 @@ from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.seen_ground import ANYWHERE, NOWHERE, soles_of
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
+from counterpoise.kernels import kernel
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
@@ -54,15 +57,14 @@ def feel_feet(
     ground, feet, began, felt = m.ground, list(m.feet), m.began, m.felt
     least = BEARS * snapshot.character.weight
     for i, leg in enumerate(body.legs):
-        bearing = leg.points[force[leg.points, 2] > least]
+        felt_by = FeltFoot(*_feel(force, seen.over, leg.points, leg.heel, leg.toes, least))
         if m.phase == "single" and i != m.stance:
-            if len(bearing) and now - m.lifted > FREE_SWING * body.leg_time:  # it touches something on its way
-                off = float(seen.over[bearing].max())
-                if off > OFF_HEEL and terrain is None:
-                    felt = felt + np.array([off, 0.0, 0.0])
+            late = now - m.lifted > FREE_SWING * body.leg_time
+            if felt_by.bears and late and felt_by.highest > OFF_HEEL and terrain is None:  # it touches on its way
+                felt = felt + np.array([felt_by.highest, 0.0, 0.0])
             continue
         foot = m.feet[i]
-        if len(bearing) == 0:
+        if not felt_by.bears:
             late = m.phase == "double" and i == m.stance and now - foot.landed > LATE * body.leg_time
             if late and not foot.has_borne:
                 ground = _moved(ground, i, -SINK_SPEED * body.leg_speed * dt)
@@ -73,14 +75,13 @@ def feel_feet(
             feet[i] = foot._replace(has_borne=True)
         if foot.released > 0.0:
             continue
-        front = len(np.setdiff1d(bearing, leg.heel)) > 0 or now - foot.landed > STILL_ON_HEEL * body.leg_time
+        front = felt_by.front or now - foot.landed > STILL_ON_HEEL * body.leg_time
         if foot.on_heel and not front:
-            off = float(seen.over[bearing].min())
-            if abs(off) > OFF_HEEL:
-                ground = _moved(ground, i, off)
-        elif _tells_slope(i, foot, bearing, snapshot, seen, body):
-            bearing = np.setdiff1d(bearing, leg.toes) if not foot.on_heel else leg.ball
-            if len(bearing) and np.abs(seen.over[bearing]).max() > OFF_SOLE:
+            if abs(felt_by.lowest) > OFF_HEEL:
+                ground = _moved(ground, i, felt_by.lowest)
+        elif _tells_slope(i, foot, least, snapshot, seen, body):
+            off = felt_by.sole if not foot.on_heel else float(np.abs(seen.over[leg.ball]).max())
+            if off > OFF_SOLE:
                 ground = ground.copy()
                 ground[i] = _sole(snapshot.contact_position, leg.heel, leg.ball, seen.flat[i])
         if i == m.stance and ground is not m.ground:
@@ -90,21 +91,56 @@ def feel_feet(
     return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
 
 
-def _tells_slope(
-    i: int, foot: FootState, bearing: Ints, snapshot: Snapshot, seen: SeenBody, body: WalkingBody
-) -> bool:
+def _tells_slope(i: int, foot: FootState, least: float, snapshot: Snapshot, seen: SeenBody, body: WalkingBody) -> bool:
     """Returns whether a planted sole lies along the ground: it is level, rests on its front, or bears at both ends."""
-    leg = body.legs[i]
+    leg, force = body.legs[i], snapshot.contact_force
     if abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
         return True
-    both = len(np.intersect1d(bearing, leg.heel)) > 0 and len(np.intersect1d(bearing, leg.ball)) > 0
-    return both and abs(float(seen.pitch[i])) < LARGEST_FELT
+    if force is None or abs(float(seen.pitch[i])) >= LARGEST_FELT:
+        return False
+    return bool(force[leg.heel, 2].max() > least and force[leg.ball, 2].max() > least)
+
+
+class FeltFoot(NamedTuple):
+    """The points of a foot that bear, and how far they are from the plane that is expected."""
+
+    bears: bool  # one of them bears
+    front: bool  # one that is not of the heel
+    highest: float  # [m] over the plane
+    lowest: float  # [m] over the plane
+    sole: float  # [m] largest distance of those that are not of the toes; 0: none
+
+
+@kernel
+def _feel(
+    force: Array, over: Array, points: Ints, heel: Ints, toes: Ints, least: float
+) -> tuple[bool, bool, float, float, float]:
+    """Returns the numbers of a FeltFoot. A point bears where its force is above `least` [N]."""
+    bears, front, highest, lowest, sole = False, False, -np.inf, np.inf, 0.0
+    for j in points:
+        if force[j, 2] <= least:
+            continue
+        bears = True
+        highest, lowest = max(highest, over[j]), min(lowest, over[j])
+        front |= not _is_in(j, heel)
+        if not _is_in(j, toes):
+            sole = max(sole, abs(over[j]))
+    return bears, front, highest, lowest, sole
+
+
+@kernel
+def _is_in(point: int, points: Ints) -> bool:
+    """Returns whether a point is one of these."""
+    found = False
+    for one in points:
+        found |= one == point
+    return found
 
 
 def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, points: Array, character: Character) -> WalkMemory:
-    """Returns the memory with the plane where the stance foot really has landed. `points` (p, 3) are all contact points.
+    """Returns the memory with the plane where the stance foot really has landed.
 
-    Where the ground is not one face there, it is the planned plane, moved to the foot's lowest point.
+    `points` (p, 3) are all contact points. Where the ground is not one face there, it is the planned plane, moved to the foot's lowest point.
     """
     i = m.stance
     plane = np.empty(5)
@@ -138,7 +174,11 @@ def _moved(ground: Array, i: int, by: float) -> Array:
 def _sole(points: Array, heel: Ints, ball: Ints, place: Array) -> Array:
     """Returns the plane of a sole, (5,)."""
     back, front = points[heel].mean(axis=0), points[ball].mean(axis=0)
-    left = points[[heel[0], ball[0]]].mean(axis=0) - points[[heel[1], ball[1]]].mean(axis=0)
+    pairs = [pair for pair in (heel, ball) if len(pair) > 1]
+    if pairs:
+        left = np.mean([points[pair[0]] - points[pair[1]] for pair in pairs], axis=0)
+    else:  # a sole that is a line: it lies level across
+        left = np.array([back[1] - front[1], front[0] - back[0], 0.0])
     normal = np.cross(front - back, left)
     normal = normal if normal[2] > 0.0 else -normal
     middle = 0.5 * (back + front)

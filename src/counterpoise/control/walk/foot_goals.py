@@ -7,17 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.ground_line import GroundLine
 from counterpoise.control.walk.over_edges import Obstruction, obstruction
-from counterpoise.control.walk.planes import plane_at
+from counterpoise.control.walk.planes import is_level, plane_at
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg
-from counterpoise.objectives.base import smooth_step
+from counterpoise.kernels import kernel
+from counterpoise.objectives.base import smooth_kernel, smooth_step
 from counterpoise.terrain import Terrain
 
 PHASE_STEP = 0.01  # of a swing, for the rates of its path
@@ -70,20 +71,16 @@ def swing_goal(
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
     at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
     line = GroundLine(m.left_ground, at, landing, place, speed)
-
-    def pitch(u: float) -> float:
-        return m.lift_pitch * (1.0 - smooth_step(u / 0.6)) - strike * smooth_step((u - 0.55) / 0.4)
-
-    def profile(u: float) -> float:
-        arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
-        low = late * smooth_step(u / 0.3) - LAND_DEPTH * late * smooth_step((u - LAND_FROM) / (LAND_TO - LAND_FROM))
-        return ankle_above(leg, pitch(u)) + arch + low
-
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
-    rate = (profile(after) - profile(before)) / ((after - before) * whole)
-    goal_height, waits = profile(u), False
-    ground, climb = line.height(u), line.climb()
+    span = (after - before) * whole
+    goal_height, rate, pitch, turn = swing_profile(
+        u, after, before, span, m.lift_pitch, strike, lift, late, leg.ankle_height, leg.heel_at, leg.ball_at
+    )
+    lies, roll, ground, climb, waits = 0.0, 0.0, 0.0, 0.0, False
+    if not (is_level(m.left_ground) and is_level(plan.ground)):
+        ground, climb = line.height(u), line.climb()
+        lies, roll = line.pitch(u), line.roll(u)
     if terrain is not None:
         edge = _edge(snapshot, seen, i, goal, time, landing, at, m.left_ground, terrain, body)
         if edge.height > ground:
@@ -100,9 +97,49 @@ def swing_goal(
         deep = t.catch_hurry / clock * max(float(seen.low[i]), 0.0) if hurried else deep
         acceleration[2] = (2.0 if hurried else 1.0) * HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
     largest = (t.catch_limit if hurried else t.foot_limit) * g
-    np.clip(acceleration, -largest, largest, out=acceleration)
-    turn = (pitch(after) - pitch(before)) / ((after - before) * whole)
-    return SwingGoal(acceleration, pitch(u) + line.pitch(u), turn, line.roll(u), waits)
+    clamp_row(acceleration, largest)
+    return SwingGoal(acceleration, pitch + lies, turn, roll, waits)
+
+
+@kernel
+def clamp_row(row: Array, largest: float) -> None:
+    """Brings the numbers of a row between -largest and largest."""
+    for k in range(len(row)):
+        row[k] = min(max(row[k], -largest), largest)
+
+
+@kernel
+def swing_profile(
+    u: float, after: float, before: float, span: float, lift_pitch: float, strike: float, lift: float, late: float,
+    ankle_height: float, heel_at: float, ball_at: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Returns height and pitch of a swinging foot over level ground, each with its rate [m, m/s, rad, rad/s].
+
+    `u` is the share of its swing, `after` and `before` are shares around it that are `span` [s] apart.
+    """
+    pitch, first, last = (
+        _swing_pitch(u, lift_pitch, strike),
+        _swing_pitch(before, lift_pitch, strike),
+        _swing_pitch(after, lift_pitch, strike),
+    )
+    height = ankle_over(pitch, ankle_height, heel_at, ball_at) + _sole_height(u, lift, late)
+    low = ankle_over(first, ankle_height, heel_at, ball_at) + _sole_height(before, lift, late)
+    high = ankle_over(last, ankle_height, heel_at, ball_at) + _sole_height(after, lift, late)
+    return height, (high - low) / span, pitch, (last - first) / span
+
+
+@kernel
+def _swing_pitch(u: float, lift_pitch: float, strike: float) -> float:
+    """Returns the pitch of a swinging foot at a share of its swing [rad]."""
+    return lift_pitch * (1.0 - smooth_kernel(u / 0.6)) - strike * smooth_kernel((u - 0.55) / 0.4)
+
+
+@kernel
+def _sole_height(u: float, lift: float, late: float) -> float:
+    """Returns the height of a swinging sole at a share of its swing [m]."""
+    arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
+    down = smooth_kernel((u - LAND_FROM) / (LAND_TO - LAND_FROM))
+    return arch + (late * smooth_kernel(u / 0.3) - LAND_DEPTH * late * down)
 
 
 def _edge(
@@ -159,9 +196,15 @@ def _around(
 
 def ankle_above(leg: WalkingLeg, pitch: float) -> float:
     """Returns the height of the ankle over the lowest of heel and ball at a pitch [m]; the sole's edges are round."""
-    r = ROUNDING * leg.ankle_height
-    c, s = (leg.ankle_height - r) * math.cos(pitch), math.sin(pitch)
-    return r + c + max(leg.heel_at * s, leg.ball_at * s)
+    return ankle_over(pitch, leg.ankle_height, leg.heel_at, leg.ball_at)
+
+
+@kernel
+def ankle_over(pitch: float, ankle_height: float, heel_at: float, ball_at: float) -> float:
+    """Returns the same as `ankle_above`."""
+    r = ROUNDING * ankle_height
+    c, s = (ankle_height - r) * math.cos(pitch), math.sin(pitch)
+    return r + c + max(heel_at * s, ball_at * s)
 
 
 def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, body: WalkingBody) -> float:
@@ -170,12 +213,26 @@ def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, bod
     Hip, ankle and ball make a triangle.
     """
     leg = body.legs[i]
-    ball = snapshot.contact_position[leg.ball].mean(axis=0)
-    c, s = math.cos(seen.yaw[i]), math.sin(seen.yaw[i])
-    x, y, up = (seen.hip[i] - ball).tolist()
-    along, across = c * x + s * y, c * y - s * x
+    return pitch_on_ball(
+        snapshot.contact_position, leg.ball, seen.hip[i], float(seen.yaw[i]), length, leg.ball_at, leg.ankle_height
+    )
+
+
+@kernel
+def pitch_on_ball(
+    points: Array, ball: Ints, hip: Array, yaw: float, length: float, ball_at: float, ankle_height: float
+) -> float:
+    """Returns the pitch of a foot on its ball at which its leg has a length."""
+    away = np.zeros(3)
+    for j in ball:
+        for k in range(3):
+            away[k] += points[j, k]
+    for k in range(3):
+        away[k] = hip[k] - away[k] / len(ball)
+    c, s = math.cos(yaw), math.sin(yaw)
+    along, across, up = c * away[0] + s * away[1], c * away[1] - s * away[0], away[2]
     distance = math.hypot(along, up)
-    arm = math.hypot(leg.ball_at, leg.ankle_height)
+    arm = math.hypot(ball_at, ankle_height)
     cosine = (arm**2 + distance**2 - (length**2 - across**2)) / (2.0 * arm * distance)
     beta = math.acos(min(max(cosine, -1.0), 1.0))
-    return math.atan2(leg.ankle_height, -leg.ball_at) - (math.atan2(up, along) + beta)
+    return math.atan2(ankle_height, -ball_at) - (math.atan2(up, along) + beta)

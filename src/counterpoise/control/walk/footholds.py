@@ -72,8 +72,9 @@ def find_foothold(
     `free` (2,) is where the pendulum wants it; `origin` (3,) is the stance foot and the height of its ground. `lines`
     (2,) are the left and the right foot's ways to the left of the stance foot. `reach` is the longest step, the longest
     step back, the highest rise, the deepest fall, and the least distance across. `was` is the place chosen before, NaN
-    where there is none, and `level` the height of the face that the foot is on its way to, NaN at first. `soles` (2, 4) are heel, ball and front of both feet, ahead of the ankle, and half width; `rim`
-    is how far the foot's body reaches beyond them.
+    where there is none, and `level` the height of the face that the foot is on its way to, NaN at first. `soles` (2, 4)
+    are heel, ball and front of both feet, ahead of the ankle, and half width; `rim` is how far the foot's body reaches
+    beyond them.
     """
     c, s = math.cos(heading), math.sin(heading)
     x, y = free[0] - origin[0], free[1] - origin[1]

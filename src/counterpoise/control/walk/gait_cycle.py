@@ -19,6 +19,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.errors import BadValue
+from counterpoise.kernels import kernel
 from counterpoise.motion.motion import Motion
 
 ORDER = 4  # waves of a captured stride
@@ -43,11 +44,26 @@ class GaitCycle:
 
     def at(self, phase: float, rate: float, share: float) -> tuple[Array, Array]:
         """Returns the rows and their rates at a phase that moves at `rate` [1/s]; `share` scales the waves."""
-        n = (len(self.waves) - 1) // 2
-        w = 2.0 * math.pi * np.arange(1, n + 1)
-        c, s = np.cos(w * phase), np.sin(w * phase)
-        value = self.waves[0] + share * (c @ self.waves[1 : n + 1] + s @ self.waves[n + 1 :])
-        return value, (share * rate) * ((c * w) @ self.waves[n + 1 :] - (s * w) @ self.waves[1 : n + 1])
+        value, change = np.empty(self.waves.shape[1]), np.empty(self.waves.shape[1])
+        fill_cycle(self.waves, phase, rate, share, value, change)
+        return value, change
+
+
+@kernel
+def fill_cycle(waves: Array, phase: float, rate: float, share: float, value: Array, change: Array) -> None:
+    """Fills the rows of a GaitCycle and their rates at a phase."""
+    n = (len(waves) - 1) // 2
+    for j in range(waves.shape[1]):
+        value[j] = change[j] = 0.0
+    for k in range(1, n + 1):
+        w = 2.0 * math.pi * k
+        c, s = math.cos(w * phase), math.sin(w * phase)
+        for j in range(waves.shape[1]):
+            value[j] += c * waves[k, j] + s * waves[n + k, j]
+            change[j] += (c * w) * waves[n + k, j] - (s * w) * waves[k, j]
+    for j in range(waves.shape[1]):
+        value[j] = waves[0, j] + share * value[j]
+        change[j] *= share * rate
 
 
 def gait_from(motion: Motion, style: WalkStyle | None = None) -> GaitCycle:

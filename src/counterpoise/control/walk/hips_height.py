@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from counterpoise.arrays import Array
 from counterpoise.control.walk.planes import plane_at
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
@@ -18,6 +17,7 @@ from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody
 from counterpoise.control.walk.wishes import StepShape
+from counterpoise.kernels import kernel
 
 STOP_STIFFNESS = 28.5  # [1/leg time^2] with which a hip is kept within the leg's length
 STOP_DAMPING = 10.5  # [1/leg time]
@@ -36,16 +36,20 @@ def hips_acceleration(
     """Returns the vertical acceleration of the hips that is asked for [m/s^2]."""
     assert m.time is not None
     unit, g = body.hips_height, body.leg_speed**2 / body.hips_height
-    top = (1.0 - t.bend(body.legs[0].is_bent) - style.crouch + style.bounce) * unit - shape.lower
+    bend = max(t.bend(body.legs[0].is_bent), t.catch_bend if m.catches else 0.0)
+    top = (1.0 - bend - style.crouch + style.bounce) * unit - shape.lower
     leg = body.legs[1 - m.stance]
     c, s = math.cos(m.heading), math.sin(m.heading)
     side = SIGN[1 - m.stance] * body.half_width
-    hip = plan.landing_com + np.array([c * body.hips_ahead - s * side, s * body.hips_ahead + c * side])
-    out = float(np.hypot(*(plan.foothold - hip)))
+    x, y = (plan.foothold - plan.landing_com).tolist()
+    out = math.hypot(x - (c * body.hips_ahead - s * side), y - (s * body.hips_ahead + c * side))
     ankle = leg.ankle_height * math.cos(strike) - leg.heel_at * math.sin(strike)
     low = ankle + math.sqrt(max(leg.longest**2 - out**2, (LOWEST * leg.longest) ** 2))
     here, there, rear = _heights(m, seen, plan)
-    lowest, highest = top - shape.dip * unit, top - (t.hips_dip + 2.0 * style.bounce) * unit
+    dip = t.hips_dip
+    if not m.catches:
+        dip = max(dip, min(t.step_dip * (shape.length / unit) ** 2, t.deepest_dip))
+    lowest, highest = top - shape.dip * unit, top - (dip + 2.0 * style.bounce) * unit
     landing = min(max(there + low, min(here, there) + lowest), here + highest)
     landing = min(landing, there + highest - ABSORBED * max(here - there, 0.0))
     low = min(max(low, lowest), highest)
@@ -87,14 +91,28 @@ def _heights(m: WalkMemory, seen: SeenBody, plan: StepPlan) -> tuple[float, floa
 
 def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:
     """Returns the largest acceleration of the hips at which no carrying leg is pulled straight [m/s^2]."""
-    most, rate, clock = math.inf, float(seen.hips[1, 2]), body.leg_time
-    for i, leg in enumerate(body.legs):
-        if m.phase == "single" and i != m.stance:
+    single, (left, right) = m.phase == "single", body.legs
+    return _leg_stop(
+        not single or m.stance == 0, not single or m.stance == 1, left.longest, right.longest, body.leg_time, seen.hip,
+        seen.hip_velocity, seen.ankle, seen.ankle_velocity, float(seen.hips[1, 2]),
+    )  # fmt: skip
+
+
+@kernel
+def _leg_stop(
+    left: bool, right: bool, left_longest: float, right_longest: float, clock: float, hip: Array, hip_velocity: Array,
+    ankle: Array, ankle_velocity: Array, rate: float,
+) -> float:  # fmt: skip
+    """Returns the largest acceleration of the hips, which rise at a rate [m/s], for the legs that carry."""
+    most = math.inf
+    for i in range(2):
+        if not (left if i == 0 else right):
             continue
-        out = seen.hip[i, :2] - seen.ankle[i, :2]
-        relative = seen.hip_velocity[i] - seen.ankle_velocity[i]
-        rise = math.sqrt(max(leg.longest**2 - float(out @ out), (0.6 * leg.longest) ** 2))
-        change = float(seen.ankle_velocity[i, 2]) - float(out @ relative[:2]) / rise
-        away = seen.ankle[i, 2] + rise - seen.hip[i, 2]
-        most = min(most, STOP_STIFFNESS / clock**2 * float(away) + STOP_DAMPING / clock * (change - rate))
+        longest = left_longest if i == 0 else right_longest
+        x, y = hip[i, 0] - ankle[i, 0], hip[i, 1] - ankle[i, 1]
+        apart = x * (hip_velocity[i, 0] - ankle_velocity[i, 0]) + y * (hip_velocity[i, 1] - ankle_velocity[i, 1])
+        rise = math.sqrt(max(longest**2 - (x * x + y * y), (0.6 * longest) ** 2))
+        change = ankle_velocity[i, 2] - apart / rise
+        away = ankle[i, 2] + rise - hip[i, 2]
+        most = min(most, STOP_STIFFNESS / clock**2 * away + STOP_DAMPING / clock * (change - rate))
     return most

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from counterpoise.arrays import Array, Ints
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.kernels import kernel
 from counterpoise.objectives import LEVEL, Surface
 from counterpoise.objectives.obstacles import Obstacles, box_top, field_top
@@ -27,10 +27,51 @@ def plane_at(plane: Array, x: float, y: float) -> float:
 
 
 @kernel
-def put_on_planes(places: Array, planes: Array, which: Ints) -> None:
-    """Puts places (p, 3) onto planes by their height; `which` (p,) has the plane of each."""
-    for i in range(len(places)):
-        places[i, 2] = plane_at(planes[which[i]], places[i, 0], places[i, 1])
+def differ(one: Array, other: Array) -> bool:
+    """Returns whether two rows differ."""
+    found = False
+    for k in range(len(one)):
+        found |= one[k] != other[k]
+    return found
+
+
+@kernel
+def is_set(row: Array) -> bool:
+    """Returns whether a number of a row is not zero."""
+    found = False
+    for k in range(len(row)):
+        found |= row[k] != 0.0
+    return found
+
+
+@kernel
+def is_level(plane: Array) -> bool:
+    """Returns whether a plane is level at z = 0."""
+    return plane[2] == 0.0 and plane[3] == 0.0 and plane[4] == 0.0
+
+
+@kernel
+def hold_points(
+    position: Array, held: Flags, was_held: Flags, was_planted: Array, left_rolls: bool, right_rolls: bool, which: Ints,
+    planes: Array, over: Array, near: float, share: Array, planted: Array, part: Array,
+) -> bool:  # fmt: skip
+    """Fills where contact points are held (p, 3), on the planes of their feet, and their shares of the force (p,).
+
+    A point that was held stays where it was, unless its foot rolls. One that is not `near` its plane has no force.
+    `which` (p,) is the foot of each point. Returns whether a plane is not level at z = 0.
+    """
+    for i in range(len(position)):
+        rolls = right_rolls if which[i] else left_rolls
+        stays = len(was_held) > 0 and was_held[i] and held[i] and not rolls
+        for k in range(2):
+            planted[i, k] = was_planted[i, k] if stays else position[i, k]
+        planted[i, 2] = plane_at(planes[which[i]], planted[i, 0], planted[i, 1])
+        part[i] = share[i] if over[i] < near else 0.0
+    uneven = False
+    for i in range(2):
+        for k in range(5):
+            uneven |= planes[i, k] != 0.0
+    return uneven
 
 
 @kernel
@@ -40,6 +81,7 @@ def slopes_along(plane: Array, yaw: float) -> tuple[float, float]:
     return c * plane[3] + s * plane[4], c * plane[4] - s * plane[3]
 
 
+@kernel
 def foot_angles(plane: Array, yaw: float) -> tuple[float, float]:
     """Returns pitch and roll [rad] of a foot that lies along a plane and points along a yaw."""
     ahead, left = slopes_along(plane, yaw)

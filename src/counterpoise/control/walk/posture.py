@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
+from counterpoise.character.manifold import batch_integrate
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.bent_knees import bent_knees
-from counterpoise.control.walk.gait_cycle import GaitCycle
+from counterpoise.control.walk.gait_cycle import GaitCycle, fill_cycle
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.turns import trunk_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.control.walk.wishes import Wishes
+from counterpoise.kernels import kernel
 from counterpoise.objectives import Objective
 
 MOST_SHARE = 1.4  # [shares of the style's own speed] beyond which the posture's movements do not grow
@@ -35,46 +38,77 @@ class WalkPosture(NamedTuple):
 
 
 def upper_body(
-    posture: WalkPosture, m: WalkMemory, com: Array, hips: float, rate: float, snapshot: Snapshot
+    posture: WalkPosture, m: WalkMemory, com: Sequence[float], hips: float, rate: float, snapshot: Snapshot
 ) -> list[Objective]:
     """Returns the objectives of CoM, hips, trunk and posture. `com` (2,) and `hips` are accelerations [m/s^2]."""
     character = snapshot.character
-    cycle, own, body = posture.cycle, posture.own, posture.body
+    cycle, own, wishes = posture.cycle, posture.own, posture.wishes
     speed = 0.0 if m.phase in ("stand", "shift") else m.speed
     share = min(max(speed, 0.0) / max(cycle.speed, 1e-3), MOST_SHARE)
-    row, change = cycle.at(m.stride, rate, share)
-    lean, arms = posture.wishes.lean, posture.wishes.arms
-    root = character.root_dofs.stop
-    away, velocity = np.zeros(character.nv), np.zeros(character.nv)
-    away[root:], velocity[root:] = row[:-6], change[:-6]
-    if arms != 1.0:
-        rows = _arm_rows(character)
-        mean = cycle.waves[0][rows - root]
-        away[rows], velocity[rows] = mean + arms * (away[rows] - mean), arms * velocity[rows]
-    pose = character.integrate(character.neutral, away)
+    pose, velocity, goals = np.empty(character.nq), np.empty(character.nv), np.empty((3, 7))
+    _fill_posture(
+        cycle.waves, m.stride, rate, share, wishes.arms, m.heading, m.turn, wishes.lean,
+        math.radians(cycle.style.head), pose, velocity, goals, _posture_tables(character),
+    )  # fmt: skip
+    trunk, chest, head = goals.tolist()
     level: list[Objective] = [
-        own.com.aimed(acceleration=np.array([com[0], com[1], 0.0])),
-        own.hips.aimed(acceleration=np.array([0.0, 0.0, hips])),
+        own.com.aimed(acceleration=(com[0], com[1], 0.0)),
+        own.hips.aimed(acceleration=(0.0, 0.0, hips)),
         own.momentum,
-        own.hips_turn.aimed(**trunk_turn(body.hips_turn, m.heading, m.turn, row[-6:-3], change[-6:-3], lean)),
+        own.hips_turn.aimed(value=tuple(trunk[:4]), velocity=tuple(trunk[4:])),
     ]
     if own.chest_turn is not None:
-        level.append(
-            own.chest_turn.aimed(**trunk_turn(body.chest_turn, m.heading, m.turn, row[-3:], change[-3:], lean))
-        )
+        level.append(own.chest_turn.aimed(value=tuple(chest[:4]), velocity=tuple(chest[4:])))
     if own.head_turn is not None:
-        nod = np.array([0.0, math.radians(cycle.style.head), 0.0])
-        level.append(own.head_turn.aimed(**trunk_turn(body.head_turn, m.heading, m.turn, nod, _STILL, 0.0)))
+        level.append(own.head_turn.aimed(value=tuple(head[:4]), velocity=tuple(head[4:])))
     level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
-    knees = bent_knees(snapshot, body, posture.tuning.knee_weight)
+    knees = bent_knees(snapshot, posture.body, posture.tuning.knee_weight)
     return level if knees is None else [*level, knees]
 
 
+class _PostureTables(NamedTuple):
+    """What `_fill_posture` needs to know of a body."""
+
+    layout: Ints  # of the joints in q and v
+    neutral: Array  # (nq,)
+    root: int  # rows of v of the root
+    arms: Ints  # rows of v
+    rest: tuple[Array, Array, Array]  # orientations of hips, chest and head in the neutral pose
+
+
 @kept_with_character
-def _arm_rows(character: Character) -> Ints:
-    """Returns the rows of v of the arms."""
-    names = walking_body(character).limbs.arms
-    return np.array([row for name in names for row in range(*character.joint(name).dofs.indices(character.nv))])
+def _posture_tables(character: Character) -> tuple[Any, ...]:
+    """Returns a _PostureTables as a plain tuple, which kernels read faster than a named one."""
+    body = walking_body(character)
+    rows = [row for name in body.limbs.arms for row in range(*character.joint(name).dofs.indices(character.nv))]
+    rest = (body.hips_turn, body.chest_turn, body.head_turn)
+    root = character.root_dofs.stop
+    return tuple(_PostureTables(character.layout, np.array(character.neutral), root, np.array(rows, np.int64), rest))
 
 
-_STILL = np.zeros(3)
+@kernel
+def _fill_posture(
+    waves: Array, phase: float, rate: float, share: float, arms: float, heading: float, spin: float, lean: float,
+    nod: float, pose: Array, velocity: Array, goals: Array, tables: tuple[Any, ...],
+) -> None:  # fmt: skip
+    """Fills the posture at a phase of the stride, its velocity, and the goals (3, 7) of hips, chest and head.
+
+    A goal is an orientation and an angular velocity. `arms` scales the swing of the arms, `nod` pitches the head.
+    """
+    t = _PostureTables(*tables)
+    count, joints = waves.shape[1], waves.shape[1] - 6
+    row, change = np.empty(count), np.empty(count)
+    fill_cycle(waves, phase, rate, share, row, change)
+    away = np.zeros((1, len(velocity)))
+    for j in range(len(velocity)):
+        velocity[j] = 0.0
+    for j in range(joints):
+        away[0, t.root + j], velocity[t.root + j] = row[j], change[j]
+    if arms != 1.0:
+        for j in t.arms:
+            mean = waves[0, j - t.root]
+            away[0, j], velocity[j] = mean + arms * (away[0, j] - mean), arms * velocity[j]
+    pose[:] = batch_integrate(t.layout, t.neutral.reshape(1, -1), away)[0]
+    trunk_turn(t.rest[0], heading, spin, row[joints : joints + 3], change[joints : joints + 3], lean, goals[0])
+    trunk_turn(t.rest[1], heading, spin, row[joints + 3 :], change[joints + 3 :], lean, goals[1])
+    trunk_turn(t.rest[2], heading, spin, np.array([0.0, nod, 0.0]), np.zeros(3), 0.0, goals[2])

@@ -26,7 +26,7 @@ HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this land
 TURNED = 0.02  # [rad] a heading this near to the one asked for is reached
 SQUARE = 0.35  # [rad] feet that are turned from the heading by more than this take another step
 STEADY = 0.02  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
-WILD = 0.25  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
+WILD = 0.1  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
 
 
 def next_phase(
@@ -57,7 +57,10 @@ def next_phase(
     low = -EARLY_TOUCH < height < (EARLY_TOUCH if seen.bears[1 - m.stance] else TOUCH)
     if m.ground[1 - m.stance, 2] - m.left_ground[2] > EARLY_TOUCH * body.hips_height:  # a step up: not on its way up
         far = float(np.hypot(*(seen.ankle[1 - m.stance, :2] - m.foothold)))
-        low = low and (far < NEAR_FOOTHOLD * body.hips_height or (seen.bears[1 - m.stance] and m.left < LAST_MOMENT * body.leg_time))
+        low = low and (
+            far < NEAR_FOOTHOLD * body.hips_height
+            or (seen.bears[1 - m.stance] and m.left < LAST_MOMENT * body.leg_time)
+        )
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
         return _land(m, seen, asked, shape, body, t)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,12 +11,16 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.character.snapshot_layout import SnapshotParts, snapshot_parts
+from counterpoise.character.tables import tables_of
 from counterpoise.control.walk.planes import FLAT_GROUND, plane_at, slopes_along
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.kernels import kernel
 
 BEARS = 0.02  # [body weights] on a foot that bears
 LOW_FOOT = 0.02  # [leg lengths] a foot with a point lower than this lies where it will be flat
+# where the numbers of a SeenBody begin in their array; the velocity of the CoM is first
+CAPTURE, PLACES, RATES, HIPS, FLAT, YAW, PITCH, LOW, BASE, OVER = 3, 5, 20, 35, 41, 45, 47, 49, 51, 53
 
 
 class SeenBody(NamedTuple):
@@ -43,6 +47,9 @@ class SeenBody(NamedTuple):
 class _SightTables(NamedTuple):
     """Where the parts of a walking body are in the arrays of a Snapshot."""
 
+    mass: float
+    least: float  # [N] on a foot that bears
+    ancestors: Array  # (nbody, nv), for its shape
     bodies: Ints  # (5,) ankles, hips, and the middle of the hips
     points: Array  # (5, 3) in the frames of these bodies
     unturn: Array  # (2, 3, 3) inverse orientations of the feet at rest
@@ -54,43 +61,32 @@ class _SightTables(NamedTuple):
 
 def see(snapshot: Snapshot, body: WalkingBody, ground: Array = FLAT_GROUND) -> SeenBody:
     """Returns what a walker sees. `ground` (2, 5) are the planes under its feet."""
-    at = _sight_tables(snapshot.character)
-    places, rates = np.empty((5, 3)), np.empty((5, 3))
-    flat, yaw, pitch, low = np.empty((2, 2)), np.empty(2), np.empty(2), np.empty(2)
-    over, base = snapshot.contact_position[:, 2].copy(), np.empty(2)
-    com = snapshot.com
-    _places(
-        snapshot.body_position, snapshot.body_rotation, snapshot.body_velocity, com, at.bodies, at.points, places, rates
-    )
-    for i in range(2):
-        _foot(
-            i, snapshot.body_rotation[at.bodies[i]], at.unturn[i], snapshot.contact_position, at.feet[i], at.balls[i],
-            at.heels[i], at.back[i], places[i], LOW_FOOT * body.hips_height, ground[i], flat, yaw, pitch, low, over,
-            base,
-        )  # fmt: skip
-    velocity = snapshot.momentum[3:] / snapshot.character.mass
-    hips = np.array([places[4], rates[4]])
+    com, force = snapshot.com, snapshot.contact_force
+    p = len(snapshot.contact_position)
+    out = np.empty(OVER + p)
+    left, right = _see(
+        snapshot.flat, _NO_FORCE if force is None else force, p, ground, body.omega, LOW_FOOT * body.hips_height, out,
+        _sight_tables(snapshot.character),
+    )  # fmt: skip
+    places, rates = out[PLACES:RATES].reshape(5, 3), out[RATES:HIPS].reshape(5, 3)
     return SeenBody(
-        com, velocity, com[:2] + velocity[:2] / body.omega, hips, places[:2], rates[:2], places[2:4], rates[2:4], flat,
-        yaw, pitch, low, over, ground, base, _bearing(snapshot, body),
+        com, out[:CAPTURE], out[CAPTURE:PLACES], out[HIPS:FLAT].reshape(2, 3), places[:2], rates[:2], places[2:4],
+        rates[2:4], out[FLAT:YAW].reshape(2, 2), out[YAW:PITCH], out[PITCH:LOW], out[LOW:BASE], out[OVER:], ground,
+        out[BASE:OVER], (left, right),
     )  # fmt: skip
 
 
-def _bearing(snapshot: Snapshot, body: WalkingBody) -> tuple[bool, bool]:
-    force, left, right = snapshot.contact_force, body.legs[0].points, body.legs[1].points
-    if force is None:
-        return False, False
-    least = BEARS * snapshot.character.weight
-    return bool(force[left, 2].sum() > least), bool(force[right, 2].sum() > least)
-
-
 @kept_with_character
-def _sight_tables(character: Character) -> _SightTables:
+def _sight_tables(character: Character) -> tuple[Any, ...]:
+    """Returns a _SightTables as a plain tuple, which kernels read faster than a named one."""
     body = walking_body(character)
     legs = body.legs
     names = [*(leg.body for leg in legs), *(leg.hip_body for leg in legs), body.hips_body]
     points = np.array([*(leg.ankle for leg in legs), *(leg.hip for leg in legs), body.hips])
-    return _SightTables(
+    tables = _SightTables(
+        character.mass,
+        BEARS * character.weight,
+        tables_of(character).ancestors,
         np.array([character.body_id(name) for name in names]),
         points,
         np.array([leg.unturn for leg in legs]),
@@ -99,23 +95,65 @@ def _sight_tables(character: Character) -> _SightTables:
         (legs[0].heel, legs[1].heel),
         np.array([[leg.ball_at, leg.heel_at] for leg in legs]),
     )
+    return tuple(tables)
 
 
 @kernel
-def _places(
-    position: Array, rotation: Array, twist: Array, com: Array, bodies: Ints, points: Array, places: Array, rates: Array
-) -> None:  # fmt: skip
+def _see(
+    snapshot: Array, force: Array, points: int, ground: Array, omega: float, near: float, out: Array,
+    tables: tuple[Any, ...],
+) -> tuple[bool, bool]:  # fmt: skip
+    """Fills the numbers of a SeenBody. Returns whether a force is measured on the left and on the right foot.
+
+    A foot with a point lower than `near` lies where it will be flat.
+    """
+    t = _SightTables(*tables)
+    nbody, nv = t.ancestors.shape
+    s = snapshot_parts(snapshot, nv, nbody, points)
+    for k in range(3):
+        out[k] = s.momentum[3 + k] / t.mass
+    for k in range(2):
+        out[CAPTURE + k] = s.com[k] + out[k] / omega
+    places, rates = out[PLACES:RATES].reshape(5, 3), out[RATES:HIPS].reshape(5, 3)
+    _places(s, t.bodies, t.points, places, rates)
+    for k in range(3):
+        out[HIPS + k], out[HIPS + 3 + k] = places[4, k], rates[4, k]
+    flat, yaw, pitch = out[FLAT:YAW].reshape(2, 2), out[YAW:PITCH], out[PITCH:LOW]
+    low, base, over = out[LOW:BASE], out[BASE:OVER], out[OVER:]
+    for i in range(points):
+        over[i] = s.contact_position[i, 2]
+    for i in range(2):
+        _foot(
+            i, s.body_rotation[t.bodies[i]], t.unturn[i], s.contact_position, t.feet[i], t.balls[i], t.heels[i],
+            t.back[i], places[i], near, ground[i], flat, yaw, pitch, low, over, base,
+        )  # fmt: skip
+    return _bears(force, t.feet[0], t.least), _bears(force, t.feet[1], t.least)
+
+
+@kernel
+def _bears(force: Array, points: Ints, least: float) -> bool:
+    """Returns whether the forces on these points are together larger than `least`, upward."""
+    total = 0.0
+    if len(force):
+        for i in points:
+            total += force[i, 2]
+    return total > least
+
+
+@kernel
+def _places(s: SnapshotParts, bodies: Ints, points: Array, places: Array, rates: Array) -> None:
     """Fills places and velocities of points on bodies. Twists are angular, then linear at the CoM."""
     for i in range(len(bodies)):
         b = bodies[i]
+        twist = s.body_velocity[b]
         for k in range(3):
-            places[i, k] = position[b, k]
+            places[i, k] = s.body_position[b, k]
             for j in range(3):
-                places[i, k] += rotation[b, k, j] * points[i, j]
+                places[i, k] += s.body_rotation[b, 3 * k + j] * points[i, j]
         for k in range(3):
             k1, k2 = (k + 1) % 3, (k + 2) % 3
             rates[i, k] = (
-                twist[b, 3 + k] + twist[b, k1] * (places[i, k2] - com[k2]) - twist[b, k2] * (places[i, k1] - com[k1])
+                twist[3 + k] + twist[k1] * (places[i, k2] - s.com[k2]) - twist[k2] * (places[i, k1] - s.com[k1])
             )
 
 
@@ -129,7 +167,7 @@ def _foot(
     forward = np.zeros(3)
     for k in range(3):
         for j in range(3):
-            forward[k] += rotation[k, j] * unturn[j, 0]
+            forward[k] += rotation[3 * k + j] * unturn[j, 0]
     yaw[i] = math.atan2(forward[1], forward[0])
     ahead, _ = slopes_along(plane, yaw[i])
     pitch[i] = math.asin(min(max(-forward[2], -1.0), 1.0)) + math.atan(ahead)
@@ -147,3 +185,6 @@ def _foot(
             y += points[j, 1] / len(pivot)
         flat[i, 0], flat[i, 1] = x - math.cos(yaw[i]) * away, y - math.sin(yaw[i]) * away
     base[i] = plane_at(plane, flat[i, 0], flat[i, 1])
+
+
+_NO_FORCE = np.empty((0, 3))

@@ -15,7 +15,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.footholds import ROUGHNESS, find_foothold
-from counterpoise.control.walk.planes import FLAT_GROUND, STEEPEST, ground_height, plane_at, sole_plane
+from counterpoise.control.walk.planes import FLAT_GROUND, STEEPEST, ground_height, is_set, plane_at, sole_plane
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.step_plan import StepPlan, plan_step
 from counterpoise.control.walk.tuning import WalkTuning
@@ -85,7 +85,9 @@ def ground_under_feet(snapshot: Snapshot, terrain: Terrain) -> Array:
     return out
 
 
-def over_real_ground(seen: SeenBody, m: WalkMemory, snapshot: Snapshot, terrain: Terrain, body: WalkingBody) -> SeenBody:
+def over_real_ground(
+    seen: SeenBody, m: WalkMemory, snapshot: Snapshot, terrain: Terrain, body: WalkingBody
+) -> SeenBody:
     """Returns what is seen, with the heights of a swinging foot over the ground that is really under it."""
     if m.phase != "single":
         return seen
@@ -171,8 +173,9 @@ def plan_on_ground(
     """Returns the plan of a step over the ground that is seen, and the memory with the foothold that was chosen."""
     plan = plan_step(m, seen, shape, landing, character, dt, t)
     if terrain is None:
-        plane = _expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen, None) if m.felt.any() else plan.ground
-        return m, plan._replace(ground=plane)
+        if not is_set(m.felt):
+            return m, plan
+        return m, plan._replace(ground=_expected(np.array([*plan.foothold, 0.0, 0.0, 0.0]), m, seen, None))
     if m.phase == "double" and _waits(m, seen, plan, walking_body(character)):
         assert m.time is not None
         rear = _rear_pressure(m, seen, walking_body(character))

@@ -52,7 +52,7 @@ def stand_still(
     hips = STAND_STIFFNESS / body.leg_time**2 * (top - float(seen.hips[0, 2]))
     hips = min(hips - STAND_DAMPING / body.leg_time * float(seen.hips[1, 2]), leg_stop(m, seen, body))
     m = altered(m, pressure=middle + frame.T @ pressure, stride=0.25 if m.stance == 0 else 0.75)
-    level = upper_body(posture, m, com, hips, 0.0, snapshot)
+    level = upper_body(posture, m, com.tolist(), hips, 0.0, snapshot)
     held = np.ones(p, bool)
     for i, leg in enumerate(body.legs):
         heights, raised = seen.over, NOT_FLAT * body.hips_height

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ COM_STEPS = 8  # of the integration that tells where the CoM will be at the land
 ANYWHERE = np.full(5, np.nan)
 ANY_ACCELERATION = 1e9  # [m/s^2] no limit
 NO_LIMIT = 1e9  # [m]
+OVERDUE = 0.4  # [leg times] after which a foot no longer waits until it reaches its place
 LEAST_REACH = 0.3  # [leg lengths] of a foot that lands ahead of its hip
 BALL_SHARE = 1.0  # of the ball's distance from the ankle: the centre of pressure stays beyond it while the heel rises
 
@@ -80,7 +81,6 @@ class _PlanTables(NamedTuple):
     catch_limit: float  # [m/s^2] its largest acceleration in a step that catches a fall
     clear: float  # [m] ahead of the stance ankle, or behind it, where a foot may cross
     crossed: float  # [m]
-    costs: StepCosts
 
 
 @kept_with_character
@@ -88,11 +88,6 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
     body = walking_body(character)
     unit, clock = body.hips_height, body.leg_time
     sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
-    length = 1.0 / unit**2
-    costs = StepCosts(
-        t.time_weight / clock**2, t.along_weight * length, t.across_weight * length, t.capture_weight * length,
-        t.hurry_weight / clock**2, t.cross_cost,
-    )  # fmt: skip
     clear = t.cross_clear * float((sole[:, 2] - sole[:, 0]).max())
     return _PlanTables(
         body.omega, unit, clock, sole, t.first_pressure, t.last_pressure,
@@ -103,8 +98,20 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
         t.backward_reach * unit, t.longest_reach * unit, body.hips_ahead, body.half_width,
         _leg_reach(body, t, t.deepest_dip), _leg_reach(body, t, t.catch_dip),
         t.swing_speed * body.leg_speed,
-        t.catch_effort * t.catch_limit * unit / clock**2, clear, t.crossed * unit, costs,
+        t.catch_effort * t.catch_limit * unit / clock**2, clear, t.crossed * unit,
     )  # fmt: skip
+
+
+@kept_with_character
+def _plain_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    """Returns a _PlanTables and a StepCosts as plain tuples, which kernels read faster than named ones."""
+    body = walking_body(character)
+    length, clock = 1.0 / body.hips_height**2, body.leg_time
+    costs = StepCosts(
+        t.time_weight / clock**2, t.along_weight * length, t.across_weight * length, t.capture_weight * length,
+        t.hurry_weight / clock**2, t.cross_cost,
+    )  # fmt: skip
+    return tuple(_plan_tables(character, t)), tuple(costs)
 
 
 def _leg_reach(body: WalkingBody, t: WalkTuning, dip: float) -> float:
@@ -132,10 +139,11 @@ def plan_step(
     wish = np.array(
         [shape.length, shape.time, shape.double, shape.width, shape.aside, shape.turn, shape.dip > t.deepest_dip]
     )
+    capture = _spun_capture(m, seen, character)
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
-        float(seen.yaw[m.stance]), times, wish, seen.capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        seen.ankle_velocity[swing], m.pressure, place, careful, _plan_tables(character, t),
+        float(seen.yaw[m.stance]), times, wish, capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
+        seen.ankle_velocity[swing], m.pressure, place, careful, *_plain_tables(character, t),
     )  # fmt: skip
     return StepPlan(
         float(found[0]), float(found[1]), found[2:4], found[4:6], found[11:13], found[6:8], found[8:10],
@@ -143,11 +151,23 @@ def plan_step(
     )  # fmt: skip
 
 
+def _spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
+    """Returns the capture point, moved by the angular momentum H about the CoM, world (2,) [m].
+
+    Limbs that swing push the CoM: c_x'' = omega^2 (c_x - p_x) - H_y'/(m z), and c_y'' with + H_x'. The point
+    (xi_x + H_y/(m z omega), xi_y - H_x/(m z omega)) does not feel H', only H itself, whose mean over a step is small.
+    """
+    if m.spin is None:
+        return seen.capture
+    lever = walking_body(character).omega / character.weight
+    return np.array([seen.capture[0] + lever * m.spin[1], seen.capture[1] - lever * m.spin[0]])
+
+
 @kernel
 def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
     capture: Array, com: Array, origin: Array, swing: Array, rate: Array, pressure: Array, pin: Array, careful: bool,
-    t: _PlanTables,
+    tables: tuple[Any, ...], costs: tuple[float, ...],
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (15,).
 
@@ -156,6 +176,7 @@ def _plan(
     double support, width, way to the left, turn of the step, and whether it catches a fall. `heading` is that of the
     landing, in whose frame all is planned.
     """
+    t = _PlanTables(*tables)
     gone, swung, was_left, double_time, dt = times[0], times[1], times[2], times[3], times[4]
     length, whole, double_usual, width, sideways, turn = wish[0], wish[1], wish[2], wish[3], wish[4], wish[5]
     c, s = math.cos(heading), math.sin(heading)
@@ -225,9 +246,15 @@ def _plan(
         x, place[1], capture_x, steady.imag, sign, near, far_place, narrow, widest, hip[0], hip[1], reach, clear,
         t.crossed, push,
     )  # fmt: skip
+    w = StepCosts(*costs)
+    # a foot that is overdue (the other leg may be in its way) is put down where it is
+    patience = min(max(1.0 - (gone - whole) / (OVERDUE * t.clock), 0.0), 1.0)
+    w = StepCosts(w.time, w.along, w.across, w.capture, w.late * patience, w.cross)
     best = np.empty(6)
-    choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, t.costs, best)
+    choose_step(ahead, path, t.omega, np.array([least, usual, usual + t.longest_left]), goal, foot, w, best)
     left = best[0]
+    best[1] += (1.0 - patience) * (foot[0] - best[1])
+    best[2] += (1.0 - patience) * (foot[1] - best[2])
     # the centre of pressure with feedback of the capture point's error
     error = np.empty(2)
     for k in range(2):

@@ -31,7 +31,7 @@ class WalkTuning:
     double_power: float = 1.5  # double support grows with the step's time to this power
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
     narrowest: float = 0.5  # [width] feet never come closer
-    feet_apart: float = 1.15  # [widths of a sole] feet never come closer either
+    feet_apart: float = 1.45  # [widths of a sole] feet never come closer either
     widest: float = 7.0  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
@@ -53,7 +53,7 @@ class WalkTuning:
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
-    trim_limit: float = 0.1  # [sqrt(leg x g)]
+    trim_limit: float = 0.06  # [sqrt(leg x g)]
     turn_rate: float = 0.26  # [rad per leg time] of the heading: 48 degrees a second for a person
     turn_ramp: float = 0.15  # [rad per leg time^2] by which its rate grows and falls
     least_turn: float = 0.2  # [rad] a body that stands turns by steps if it is to face elsewhere by more than this
@@ -68,6 +68,7 @@ class WalkTuning:
     pressure_gain: float = 2.0  # of the capture point's error
     pressure_along: float = 0.5  # [soles] largest correction along the foot
     pressure_across: float = 0.9  # [half widths] largest correction across it
+    spin_time: float = 0.03  # in which the rate of the angular momentum is smoothed
     alarm: float = 0.15  # [leg lengths] a larger correction may go beyond the foot: trunk and arms turn for it
     beyond: float = 0.1  # [leg lengths] by this at most
     # choosing the step
@@ -81,14 +82,16 @@ class WalkTuning:
     hurry_weight: float = 1000.0
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
-    catch_cost: float = 0.3  # a plan that costs more than this is one to catch a fall
+    catch_cost: float = 0.3  # a plan of a usual step that costs more than this is one to catch a fall
     least_swing: float = 0.7  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual
     # the hips
-    hips_bend: float = 0.0097  # below standing height in mid-stance
+    hips_bend: float = 0.004  # below standing height in mid-stance
     bent_hips_bend: float = 0.05  # the same for bodies whose legs stand bent
+    catch_bend: float = 0.0097  # at least, in a step that catches a fall
     hips_dip: float = 0.0086  # at least, from mid-stance to landing
+    step_dip: float = 0.08  # the same, for a step of one leg length; it grows with the square of the length
     deepest_dip: float = 0.06  # at most; steps that would need more are shorter
     catch_dip: float = 0.14  # at most, in a step that catches a fall
     hips_speed: float = 0.12  # [sqrt(leg x g)] largest speed up
@@ -98,7 +101,11 @@ class WalkTuning:
     strike: float = 0.36  # [rad] toe-up pitch at heel strike, at steps of `strike_step`
     strike_step: float = 0.70
     flat_time: float = 0.29  # from heel strike to a flat foot
-    rear_length: float = 0.9856  # [longest leg] of the rear leg at the end of single support; its heel rises for it
+    stance_length: float = 0.998  # [longest leg] of the stance leg until the heel pushes; its heel rises for it
+    catch_length: float = 0.9856  # [longest leg] of the stance leg in a step that catches a fall
+    push_pitch: float = 0.42  # [rad] of the rear foot when the other one lands, at the usual speed
+    push_from: float = 0.7  # share of a swing after which the heel of the stance foot rises
+    rear_length: float = 0.955  # [longest leg] of the rear leg at the end of single support
     leave_length: float = 0.9477  # [longest leg] and when it leaves
     release: float = 0.58  # [soles] centre of pressure beyond which the heel is let go
     roll_ahead: float = 0.12  # [rad] by which the wish of a rolling foot runs ahead of it
@@ -107,7 +114,7 @@ class WalkTuning:
     foot_limit: float = 4.8  # [g] largest acceleration of a swinging foot
     catch_limit: float = 5.8  # [g] the same in a step that catches a fall
     catch_land: float = 0.4  # before the landing, from when a foot that catches a fall is put down
-    catch_hurry: float = 4.0  # [1/time] by its height, beyond `land_speed`
+    catch_hurry: float = 8.0  # [1/time] by its height, beyond `land_speed`
     land_speed: float = 0.116  # [sqrt(leg x g)] downwards, of a foot that is late
     # weights and gains
     com_weight: float = 860.0  # of accelerations of places in leg lengths: CoM, hips, swinging foot

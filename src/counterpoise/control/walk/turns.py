@@ -13,7 +13,7 @@ NO_TURN = 1e-9  # [rad]
 
 
 @kernel
-def turned(rest: Array, roll: float, pitch: float, yaw: float) -> Array:
+def turned(rest: Array, roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
     """Returns the quaternion of Rz(yaw) Ry(pitch) Rx(roll) times an orientation at rest."""
     cr, sr = math.cos(0.5 * roll), math.sin(0.5 * roll)
     cp, sp = math.cos(0.5 * pitch), math.sin(0.5 * pitch)
@@ -21,30 +21,32 @@ def turned(rest: Array, roll: float, pitch: float, yaw: float) -> Array:
     w, x = cy * cp * cr + sy * sp * sr, cy * cp * sr - sy * sp * cr
     y, z = cy * sp * cr + sy * cp * sr, sy * cp * cr - cy * sp * sr
     a, b, c, d = rest[0], rest[1], rest[2], rest[3]
-    out = np.empty(4)
-    out[0] = w * a - x * b - y * c - z * d
-    out[1] = w * b + x * a + y * d - z * c
-    out[2] = w * c - x * d + y * a + z * b
-    out[3] = w * d + x * c - y * b + z * a
-    return out
+    return (
+        w * a - x * b - y * c - z * d,
+        w * b + x * a + y * d - z * c,
+        w * c - x * d + y * a + z * b,
+        w * d + x * c - y * b + z * a,
+    )
 
 
-def foot_turn(rest: Array, yaw: float, pitch: float, rate: float, roll: float = 0.0) -> dict[str, Array]:
+def foot_turn(rest: Array, yaw: float, pitch: float, rate: float, roll: float = 0.0) -> dict[str, tuple[float, ...]]:
     """Returns the reference of a foot's orientation: pitched about its own side at a rate [rad/s]."""
-    velocity = np.array([-math.sin(yaw) * rate, math.cos(yaw) * rate, 0.0])
+    velocity = (-math.sin(yaw) * rate, math.cos(yaw) * rate, 0.0)
     return {"value": turned(rest, roll, pitch, yaw), "velocity": velocity}
 
 
-def trunk_turn(rest: Array, heading: float, spin: float, turn: Array, rate: Array, lean: float) -> dict[str, Array]:
-    """Returns the reference of a trunk's orientation by roll, pitch and yaw seen from the heading, and their rates.
+@kernel
+def trunk_turn(
+    rest: Array, heading: float, spin: float, turn: Array, rate: Array, lean: float, out: Array
+) -> None:  # fmt: skip
+    """Fills the reference of a trunk's orientation, (7,): a quaternion and an angular velocity [rad/s].
 
-    The heading itself changes at the rate `spin` [rad/s].
+    `turn` and `rate` are roll, pitch and yaw seen from the heading, and their rates. The heading itself changes at the
+    rate `spin` [rad/s].
     """
     c, s = math.cos(heading), math.sin(heading)
-    roll, pitch, yaw = turn.tolist()
-    a, b, z = rate.tolist()
-    velocity = np.array([c * a - s * b, s * a + c * b, z + spin])
-    return {"value": turned(rest, roll, pitch + lean, heading + yaw), "velocity": velocity}
+    out[0], out[1], out[2], out[3] = turned(rest, turn[0], turn[1] + lean, heading + turn[2])
+    out[4], out[5], out[6] = c * rate[0] - s * rate[1], s * rate[0] + c * rate[1], rate[2] + spin
 
 
 def next_turn(away: float, turn: float, rate: float, ramp: float, dt: float) -> float:

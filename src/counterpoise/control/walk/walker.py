@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.character.character import Character
+from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
@@ -19,7 +21,7 @@ from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
-from counterpoise.control.walk.planes import put_on_planes, surface_of
+from counterpoise.control.walk.planes import differ, hold_points, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.schedule import next_phase
@@ -39,9 +41,10 @@ from counterpoise.control.walk.turns import foot_turn, mean_yaw, next_turn
 from counterpoise.control.walk.walk_objectives import walk_objectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
-from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape
+from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_time
 from counterpoise.control.whole_body import solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
+from counterpoise.kernels import kernel
 from counterpoise.objectives import Footing, Objective, make_stance
 from counterpoise.quick import altered
 
@@ -62,15 +65,26 @@ class Moves(NamedTuple):
     share: Array  # (p,) of the force limit that each point may use
 
 
-def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: GaitCycle, t: WalkTuning) -> Action:
-    """Returns the torques of one tick and what it leaves for the next."""
+def walk_tick(
+    snapshot: Snapshot,
+    memory: WalkMemory,
+    wishes: Wishes,
+    cycle: GaitCycle,
+    t: WalkTuning,
+    seen: SeenBody | None = None,
+) -> Action:
+    """Returns the torques of one tick and what it leaves for the next.
+
+    `seen` is what the walker sees over the ground in its memory; None: it looks.
+    """
     if memory.phase == "fallen":
         return go_limp(snapshot, memory)
     character = snapshot.character
     body = walking_body(character)
     if memory.time is None and wishes.terrain is not None:
         memory = altered(memory, ground=ground_under_feet(snapshot, wishes.terrain))
-    seen = see(snapshot, body, memory.ground)
+    if seen is None or seen.ground is not memory.ground:
+        seen = see(snapshot, body, memory.ground)
     if wishes.terrain is not None:
         seen = over_real_ground(seen, memory, snapshot, wishes.terrain, body)
     cause = cause_of_fall(seen, snapshot, body, t, memory.left_ground[2] if memory.phase == "single" else math.inf)
@@ -79,6 +93,7 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
     if wishes.terrain is not None and memory.time is not None:
         wishes = with_care(wishes, memory, seen, wishes.terrain, body)
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
+    m = _spinning(m, snapshot, dt, t.spin_time * body.leg_time)
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
         m = _drifting(m, seen, dt)
@@ -99,9 +114,9 @@ def walk_tick(snapshot: Snapshot, memory: WalkMemory, wishes: Wishes, cycle: Gai
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         uneven = wishes.terrain is not None
-        if plan.cost > t.catch_cost * (UNEVEN_CATCH if uneven else 1.0) and not m.catches:
+        if not m.catches and plan.cost > _catch_cost(shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
             m = altered(m, catches=True)
-        if m.phase == "single" and (m.ground[1 - m.stance] != plan.ground).any():
+        if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
             rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
             m = altered(m, ground=np.array(rows))
         m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
@@ -116,7 +131,9 @@ def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
     dt = 0.0 if m.time is None else max(now - m.time, 0.0)
     yaw = mean_yaw(seen.yaw)
     place = seen.com[:2].copy()
-    m = altered(m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool))
+    m = altered(
+        m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool), spin=None
+    )
     return _drifting(m, seen, dt)
 
 
@@ -126,6 +143,15 @@ def _drifting(m: WalkMemory, seen: SeenBody, dt: float) -> WalkMemory:
         return altered(m, capture=seen.capture, drift=np.zeros(2))
     drift = m.drift + DRIFT_SHARE * ((seen.capture - m.capture) / dt - m.drift)
     return altered(m, capture=seen.capture, drift=drift)
+
+
+def _spinning(m: WalkMemory, snapshot: Snapshot, dt: float, lag: float) -> WalkMemory:
+    """Returns the memory with the rate of the angular momentum about the CoM, smoothed."""
+    spin = snapshot.momentum[:2].copy()
+    if m.spin is None or dt <= 0.0:
+        return altered(m, spin=spin, spin_rate=np.zeros(2))
+    rate = m.spin_rate + dt / (dt + lag) * ((spin - m.spin) / dt - m.spin_rate)
+    return altered(m, spin=spin, spin_rate=rate)
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------
@@ -139,7 +165,8 @@ def follow_wishes(
     g = body.leg_speed**2 / body.hips_height
     asked = min(max(wishes.speed, -t.fastest_back * body.leg_speed), t.fastest * body.leg_speed)
     aside = min(max(wishes.aside, -t.fastest_aside * body.leg_speed), t.fastest_aside * body.leg_speed)
-    wishes = wishes._replace(speed=asked, aside=aside)
+    if asked != wishes.speed or aside != wishes.aside:
+        wishes = wishes._replace(speed=asked, aside=aside)
     if m.time is None:
         yaw = mean_yaw(seen.yaw)
         place = seen.com[:2].copy()
@@ -172,13 +199,13 @@ def _shape(
 ) -> StepShape:
     """Returns the step that is asked for now."""
     asked = wishes.speed
-    speed = m.speed + (m.trim if asked != 0.0 else 0.0)
+    trim = m.trim if asked != 0.0 else 0.0
     c, s = math.cos(m.heading), math.sin(m.heading)
     way = c * float(seen.velocity[0]) + s * float(seen.velocity[1])
     real = way if abs(asked) < abs(m.speed) else 0.0
     if asked == 0.0:
         real = math.hypot(float(seen.velocity[0]), float(seen.velocity[1]))
-    shape = step_shape(speed, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
+    shape = step_shape(m.speed, trim, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
     limp = cycle.style.limp * SIGN[m.stance]
     if limp:
         shape = shape._replace(time=shape.time * (1.0 + limp))
@@ -186,6 +213,12 @@ def _shape(
     left = math.remainder(wishes.heading - _landing_heading(m, wishes, shape), 2.0 * math.pi)
     turn = math.copysign(min(abs(left), abs(m.turn) * shape.time), left)
     return shape._replace(aside=aside, turn=turn, width=max(shape.width, 2.0 * abs(m.aside) * shape.time))
+
+
+def _catch_cost(shape: StepShape, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns the cost from which a step is one to catch a fall: an error grows as exp(omega T), its cost twice so."""
+    usual = usual_time(t.usual_speed * body.leg_speed, body, t)
+    return t.catch_cost * math.exp(body.omega * (shape.time - usual))
 
 
 def _landing_heading(m: WalkMemory, wishes: Wishes, shape: StepShape) -> float:
@@ -220,18 +253,19 @@ def _step(
     """Returns the objectives of a step, and which points are held and may push."""
     body, t, own, style = posture.body, posture.tuning, posture.own, posture.cycle.style
     strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
-    com = body.omega**2 * (seen.com[:2] - plan.pressure)
+    lever = body.omega**2 / snapshot.character.weight  # limbs that swing push the CoM: it may follow (step_plan.py)
+    com = (body.omega**2 * (seen.com[:2] - plan.pressure)).tolist()
+    com = [com[0] - lever * float(m.spin_rate[1]), com[1] + lever * float(m.spin_rate[0])]
     hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
-    m, rate = _stride_phase(m, plan, body.leg_time, dt)
-    level = upper_body(posture, m, com, hips, rate, snapshot)
+    stride, rate = _stride_phase(m, plan, body.leg_time, dt)
     p = len(snapshot.contact_position)
     held, share = np.zeros(p, bool), np.zeros(p)
-    feet = list(m.feet)
+    feet, goals = list(m.feet), list[Objective]()
     for i in range(2):
         if m.phase == "single" and i != m.stance:
             continue
         feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share)
-        level += extra
+        goals += extra
     if m.phase == "single":
         i = 1 - m.stance
         lift, late = _clearances(posture.wishes.height, style, body, t)
@@ -241,11 +275,12 @@ def _step(
         if goal.waits:
             m = altered(m, began=m.began + dt)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
-        level.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
+        goals.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
-        level.append(own.swing_turn[i].aimed(**turn))
-    m = altered(m, feet=(feet[0], feet[1]))
-    return m, ((own.contact,), tuple(level)), held, share
+        goals.append(own.swing_turn[i].aimed(**turn))
+    m = altered(m, stride=stride, feet=(feet[0], feet[1]))
+    level = upper_body(posture, m, com, hips, rate, snapshot)
+    return m, ((own.contact,), (*level, *goals)), held, share
 
 
 def _clearances(asked: float | None, style: WalkStyle, body: WalkingBody, t: WalkTuning) -> tuple[float, float]:
@@ -257,8 +292,8 @@ def _clearances(asked: float | None, style: WalkStyle, body: WalkingBody, t: Wal
     return max(asked - late, 0.0), min(late, asked)
 
 
-def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tuple[WalkMemory, float]:
-    """Returns the memory with the phase of the stride, and its rate [1/s]: it follows the feet smoothly."""
+def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tuple[float, float]:
+    """Returns the phase of the stride and its rate [1/s]: it follows the feet smoothly."""
     assert m.time is not None
     gone = m.time - m.began
     whole = gone + max(plan.double_left + plan.left, 0.005)
@@ -266,36 +301,50 @@ def _stride_phase(m: WalkMemory, plan: StepPlan, clock: float, dt: float) -> tup
     error = math.remainder(target - m.stride, 1.0)
     base = 0.5 / whole
     rate = base + min(max(PHASE_GAIN / clock * error, -0.5 * base), base)
-    return altered(m, stride=(m.stride + rate * dt) % 1.0), rate
+    return (m.stride + rate * dt) % 1.0, rate
 
 
 # -- solving ----------------------------------------------------------------------------------------------------------
+
+
+class _Solving(NamedTuple):
+    """What `solve_moves` needs to know of a body and a tuning."""
+
+    footing: Footing
+    solver: WholeBodyTuning
+    foot_of: Ints  # (p,) 0 for contact points of the left foot, 1 for those of the right one
+    near: float  # [m] a point that is higher than this above its plane cannot push
+
+
+@kept_with_character
+def _solving(character: Character, t: WalkTuning) -> _Solving:
+    return _Solving(
+        Footing(friction=t.friction, strength=t.force_limit),
+        WholeBodyTuning(rank=t.rank, force_weight=t.force_weight),
+        foot_of_points(character),
+        TOUCHING * walking_body(character).hips_height,
+    )
 
 
 def solve_moves(
     snapshot: Snapshot, m: Any, seen: SeenBody, moves: Moves, dt: float, notes: dict[str, Any], t: WalkTuning
 ) -> Action:
     """Returns the torques of one tick. `m` is the memory of a walk or of a run."""
-    places, held = snapshot.contact_position, moves.held
-    body = walking_body(snapshot.character)
-    planted = places.copy()
-    if len(m.held) == len(held):
-        rolling = np.zeros(len(held), bool)
-        for i, foot in enumerate(m.feet):
-            if foot.on_heel or foot.released > 0.0:
-                rolling[body.legs[i].points] = True
-        stay = m.held & held & ~rolling
-        planted[stay] = m.planted[stay]
-    put_on_planes(planted, m.ground, foot_of_points(snapshot.character))
-    share = np.where(seen.over < TOUCHING * body.hips_height, moves.share, 0.0)
-    footing = Footing(friction=t.friction, strength=t.force_limit)
+    body, at, held = walking_body(snapshot.character), _solving(snapshot.character, t), moves.held
+    p = len(held)
+    planted, share = np.empty((p, 3)), np.empty(p)
+    left, right = m.feet
+    uneven = hold_points(
+        snapshot.contact_position, held, m.held if len(m.held) == p else _NONE_HELD, m.planted,
+        left.on_heel or left.released > 0.0, right.on_heel or right.released > 0.0, at.foot_of, m.ground, seen.over,
+        at.near, moves.share, planted, share,
+    )  # fmt: skip
     surfaces = None
-    if m.ground.any():
+    if uneven:
         under = [surface_of(plane) for plane in m.ground]
-        surfaces = [under[i] for i in foot_of_points(snapshot.character)]
-    stance = make_stance(snapshot, held, share, planted, surfaces=surfaces, footing=footing)
-    solver = WholeBodyTuning(rank=t.rank, force_weight=t.force_weight)
-    solution = solve_whole_body(snapshot, moves.levels, tuning=solver, memory=m.solver, stance=stance)
+        surfaces = [under[i] for i in at.foot_of]
+    stance = make_stance(snapshot, held, share, planted, surfaces=surfaces, footing=at.footing)
+    solution = solve_whole_body(snapshot, moves.levels, tuning=at.solver, memory=m.solver, stance=stance)
     torque = solution.torque
     if m.torque is not None and len(m.torque) == len(torque) and t.torque_time > 0.0:
         lag = t.torque_time * body.leg_time
@@ -310,15 +359,26 @@ def go_limp(snapshot: Snapshot, memory: Any) -> Action:
     return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
 
 
-def cause_of_fall(
-    seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning, left: float = math.inf
-) -> str:
+def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning, left: float = math.inf) -> str:
     """Returns why a walk or a run is over; empty where it is not.
 
     `left` is the height of the ground that a swinging foot left [m]: on a high step the hips are low over the upper one.
     """
-    height = float(seen.hips[0, 2]) - (min(float(seen.base.min()), left) + min(float(seen.low.min()), 0.0))
-    height = min(height, FOOT_BELOW * float(seen.hips[0, 2] - snapshot.contact_position[:, 2].min()))
+    base = seen.base if left == math.inf else np.minimum(seen.base, left)
+    height = hips_over_feet(float(seen.hips[0, 2]), base, seen.low, snapshot.contact_position)
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""
+
+
+@kernel
+def hips_over_feet(hips: float, base: Array, low: Array, points: Array) -> float:
+    """Returns the height of the hips above the ground, or above the lowest foot where that is less [m]."""
+    lowest = np.inf
+    for i in range(len(points)):
+        lowest = min(lowest, points[i, 2])
+    height = hips - (min(base[0], base[1]) + min(low[0], low[1], 0.0))
+    return min(height, FOOT_BELOW * (hips - lowest))
+
+
+_NONE_HELD = np.zeros(0, bool)

@@ -70,9 +70,10 @@ def usual_time(speed: float, body: WalkingBody, t: WalkTuning) -> float:
 
 
 def step_shape(
-    speed: float, real_speed: float, catches: bool, wishes: Wishes, style: WalkStyle, body: WalkingBody, t: WalkTuning
-) -> StepShape:
-    """Returns the step at a speed on the way to the one asked for.
+    speed: float, trim: float, real_speed: float, catches: bool, wishes: Wishes, style: WalkStyle, body: WalkingBody,
+    t: WalkTuning,
+) -> StepShape:  # fmt: skip
+    """Returns the step at a speed on the way to the one asked for; `trim` [m/s] makes it longer, not quicker.
 
     A body that is faster than that speed, `real_speed`, takes quick steps: it has to brake.
     """
@@ -91,9 +92,8 @@ def step_shape(
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
     width = style.width * t.width * _usual_width(body) if wishes.width is None else wishes.width
     dip = t.catch_dip if catches else t.deepest_dip
-    return StepShape(
-        speed * duration, duration, min(double, 0.5 * duration), width, catches=catches, lower=wishes.lower, dip=dip
-    )
+    double, length = min(double, 0.5 * duration), (speed + trim) * duration
+    return StepShape(length, duration, double, width, catches=catches, lower=wishes.lower, dip=dip)
 
 
 def _usual_width(body: WalkingBody) -> float:

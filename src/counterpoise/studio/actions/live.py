@@ -6,10 +6,20 @@ import numpy as np
 
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
-from counterpoise.studio.commands import BakeLive, PushBody, SetLive, StartLive, StopLive, TuneLive, WalkTo
+from counterpoise.studio.commands import (
+    BakeLive,
+    ChooseLive,
+    PushBody,
+    SetLive,
+    StartLive,
+    SteerLive,
+    StopLive,
+    TuneLive,
+    WalkTo,
+)
+from counterpoise.studio.going import HeldKeys
 from counterpoise.studio.live import FRAME, LiveRun
 from counterpoise.studio.takes import add_keys, add_take, owner_of
-from counterpoise.studio.tuning import sliders_of
 from counterpoise.studio.workshop import Workshop, handles
 
 SLOWEST, FASTEST = 0.05, 2.0  # of real time
@@ -49,9 +59,23 @@ def walk_to(shop: Workshop, command: WalkTo) -> None:
 def tune_live(shop: Workshop, command: TuneLive) -> None:
     """A flag is sent as 0 or 1."""
     run = running(shop)
-    known = {(one.table, one.name): one.value for one in sliders_of(run.session.controller)}
+    known = {(one.table, one.name): one.value for one in run.sliders}
     is_flag = isinstance(known.get((command.table, command.name)), bool)
     run.tune(command.table, command.name, bool(command.value) if is_flag else command.value)
+    shop.say(shop.live_event())
+
+
+@handles(ChooseLive)
+def choose_live(shop: Workshop, command: ChooseLive) -> None:
+    running(shop).choose(command.name, command.value)
+    shop.say(shop.live_event())
+
+
+@handles(SteerLive)
+def steer_live(shop: Workshop, command: SteerLive) -> None:
+    """Directions are kept between -1 and 1."""
+    forward, turn = (min(max(way, -1.0), 1.0) for way in (command.forward, command.turn))
+    running(shop).steer(HeldKeys(forward, turn, command.run))
     shop.say(shop.live_event())
 
 

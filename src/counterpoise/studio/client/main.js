@@ -20,6 +20,7 @@ import { FigureView } from "./view/figure.js";
 import { Handles } from "./view/handles.js";
 import { Overlays } from "./view/overlays.js";
 import { Stage, toView } from "./view/stage.js";
+import { GOERS, Steering } from "./view/steering.js";
 import { WorldView } from "./view/world.js";
 
 /** @typedef {import("./connection.js").Frame} Frame */
@@ -34,7 +35,7 @@ const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "
 
 // -- the parts
 const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage);
-const dragging = new Dragging(stage, figure, handles, send), track = new Track();
+const dragging = new Dragging(stage, figure, handles, send), steering = new Steering(send), track = new Track();
 const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph();
 const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(edit), Scene: new ScenePanel(send) };
 new Tree(byId("left"), (body, event) => bodyMenu(event, body));
@@ -120,7 +121,7 @@ function takeFrames() {
   figure.set(pose.numbers, 0, 3 * pose.bodies);
   if (unframed) { unframed = false; frameAll(); }
   const n = pose.numbers, at = 7 * pose.bodies;
-  if (pose.kind === LIVE && state.live?.controller === "walk") follow(pose.com);
+  if (pose.kind === LIVE && GOERS.includes(state.live?.controller ?? "")) follow(pose.com);
   else followed = null;
   overlays.setMass(pose.com, n, at + 6 * pose.arrows, pose.corners);
   overlays.setForces(n, at, pose.arrows);
@@ -221,7 +222,7 @@ const keys = new Keys({
   Pose: [key("W", "move", () => bar.tool("move")), key("E", "turn", () => bar.tool("turn")), key("P", "pin or free the chosen body", togglePin), key("M", "mirror the pose", () => tabs.Pose.mirror()), key("Ctrl Z", "undo", () => send({ type: "undo_edit" })), key("Ctrl Shift Z or Ctrl Y", "redo", () => send({ type: "redo_edit" }))],
   View: [key("F", "frame the chosen body", frameView), key("1", "front", () => stage.look("front")), key("3", "side", () => stage.look("side")), key("7", "top", () => stage.look("top")), key("H", "handles", () => bar.toggle("handles")), key("?", "this help", () => keys.help())],
   Physics: [key("L", "live or stop", () => { openTab("Live"); tabs.Live.toggle(); }), key("B", "bake what was live", () => tabs.Live.bakeAll()), key("O", "optimise", () => { openTab("Physics"); tabs.Physics.optimize.click(); }), key("C", "check", () => { openTab("Physics"); tabs.Physics.check.click(); }), key("X", "fix", () => { openTab("Physics"); tabs.Physics.fix.click(); }), key("Ctrl S", "save", () => tabs.Scene.save())],
-}, event => dragging.key(event));
+}, event => dragging.key(event) || steering.key(event));
 const bar = new Bar(send, () => keys.help());
 
 // -- files that are dropped on the page

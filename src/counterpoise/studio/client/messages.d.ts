@@ -56,11 +56,24 @@ export type WalkTo = {
   y: number;
 };
 
+export type SteerLive = {
+  type: "steer_live";
+  forward?: number;
+  turn?: number;
+  run?: boolean;
+};
+
 export type TuneLive = {
   type: "tune_live";
   table: string;
   name: string;
-  value: number;
+  value: number | null;
+};
+
+export type ChooseLive = {
+  type: "choose_live";
+  name: string;
+  value: string;
 };
 
 export type SetLive = {
@@ -190,11 +203,12 @@ export type RulesChanged = {
 export type Slider = {
   table: string;
   name: string;
-  value: number | boolean;
+  value: number | boolean | string | null;
   unit: string;
   meaning: string;
   low: number;
   high: number;
+  choices: Array<string>;
 };
 
 export type LiveChanged = {
@@ -340,5 +354,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | WalkTo | TuneLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
+export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

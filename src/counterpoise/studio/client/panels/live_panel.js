@@ -4,6 +4,9 @@ import { on, state } from "../store.js";
 
 /** @typedef {import("../messages.js").Slider} Slider */
 
+/** Whether a slider is a wish: only those may be left open. @param {Slider} one */
+const isWish = one => state.live?.controller === "locomotion" && typeof one.value !== "boolean";
+
 export class LivePanel {
   /** @param {(command: import("../messages.js").Command) => void} send */
   constructor(send) {
@@ -23,8 +26,10 @@ export class LivePanel {
     this.keys = make("input", { type: "number", id: "bake_keys", min: 0, max: 60, step: 1, value: 0, title: "Keys a second; 0 keeps every frame as a take", "aria-label": "Keys a second" });
     this.search = make("input", { type: "search", id: "tuning_search", placeholder: "find …", title: "Find a number by its name", "aria-label": "Find a number", oninput: () => this.filter() });
     this.table = make("div", { id: "tuning", className: "body" });
+    this.wishes = make("div", { id: "wishes", className: "body" });
+    this.wishesPanel = make("section", { className: "panel", hidden: true }, make("h2", {}, "Wishes"), this.wishes);
     this.element = make("div", {},
-      panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.note, this.speed.row),
+      panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.note, this.speed.row), this.wishesPanel,
       panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
         make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
       panel("Take", make("div", { className: "row" }, make("label", { title: "Keys a second; 0 keeps every frame as a take" }, "keys per s"), make("span", { className: "fix narrow" }, this.keys), this.bake)),
@@ -66,22 +71,64 @@ export class LivePanel {
     this.bake.disabled = !live.running && live.recorded <= 0;
     for (const one of [this.speed, this.roll, this.pitch]) one.range.disabled = one.number.disabled = !live.running;
     for (const name of ["forward", "back", "left", "right"]) this.element.querySelector(`#push_${name}`).disabled = !live.running;
-    this.note.textContent = live.running ? "Runs as long as a page is open." : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";
+    this.note.textContent = live.running ? (live.controller === "locomotion" ? "Hold W S to walk, A D to turn, Shift to run, or click on the ground." : "Runs as long as a page is open.") : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";
     const names = live.sliders.map(one => `${one.table}.${one.name}`).join();
     if (names !== this.names) { this.names = names; this.build(live.sliders); }
+    else this.refresh(live.sliders);
   }
 
   /** @param {Slider[]} sliders */
   build(sliders) {
-    this.table.replaceChildren(...sliders.map(one => {
-      const send = (/** @type {number} */ value) => this.send({ type: "tune_live", table: one.table, name: one.name, value });
+    const rows = sliders.map(one => {
+      const send = (/** @type {number | null} */ value) => this.send({ type: "tune_live", table: one.table, name: one.name, value });
       const title = one.meaning || one.name, words = one.name.replaceAll("_", " ");
       if (typeof one.value === "boolean") return make("label", { className: "check", title, "data-name": one.name }, make("input", { type: "checkbox", checked: one.value, "aria-label": words, onchange: (/** @type {any} */ e) => send(e.target.checked ? 1 : 0) }), words);
+      if (one.choices.length) return this.choice(one, title, words);
+      if (one.table === "controller" && isWish(one)) return this.wish(one, title, words, send);
       const step = one.high / 200, range = make("input", { type: "range", min: one.low, max: one.high, step, value: one.value, title, "aria-label": words, oninput: () => { number.value = range.value; }, onchange: () => send(Number(range.value)) });
       const number = make("input", { type: "number", step: "any", value: one.value, title, "aria-label": words, onchange: () => { range.value = number.value; send(Number(number.value)); } });
       return make("div", { className: "slider", title, "data-name": one.name }, make("label", {}, words, make("span", { className: "unit" }, one.unit)), range, number);
-    }));
+    });
+    this.wishes.replaceChildren(...rows.filter(row => row.classList.contains("wish")));
+    this.wishesPanel.hidden = !this.wishes.children.length;
+    this.table.replaceChildren(...rows.filter(row => !row.classList.contains("wish")));
     this.filter();
+  }
+
+  /** A choice such as the gait. @param {Slider} one @param {string} title @param {string} words */
+  choice(one, title, words) {
+    const list = make("select", { title, "aria-label": words, onchange: () => this.send({ type: "choose_live", name: one.name, value: list.value }) }, ...one.choices.map(text => make("option", { value: text }, text)));
+    list.value = String(one.value);
+    return make("div", { className: "slider wish", title, "data-name": one.name }, make("label", {}, words), list);
+  }
+
+  /** A wish that may be left open. @param {Slider} one @param {string} title @param {string} words @param {(value: number | null) => void} send */
+  wish(one, title, words, send) {
+    const set = (/** @type {string} */ text) => send(text.trim() === "" ? null : Number(text));
+    const range = make("input", { type: "range", min: one.low, max: one.high, step: 0.01, title, "aria-label": words, oninput: () => { number.value = range.value; row.classList.remove("open"); }, onchange: () => set(range.value) });
+    const number = make("input", { type: "number", step: "any", placeholder: "usual", title: `${title} (empty: as usual)`, "aria-label": words, onchange: () => set(number.value) });
+    const row = make("div", { className: "slider wish", title, "data-name": one.name }, make("label", {}, words, make("span", { className: "unit" }, one.unit)), range, number);
+    this.put(row, one);
+    return row;
+  }
+
+  /** Shows the value of a wish. @param {HTMLElement} row @param {Slider} one */
+  put(row, one) {
+    const [range, number] = row.querySelectorAll("input");
+    row.classList.toggle("open", one.value === null);
+    number.value = one.value === null ? "" : String(Math.round(1000 * Number(one.value)) / 1000);
+    range.value = String(one.value ?? Math.max(0, one.low));
+  }
+
+  /** Shows new values of wishes, but not in the row that is being changed. @param {Slider[]} sliders */
+  refresh(sliders) {
+    for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.wishes.querySelectorAll(".wish"))) {
+      const one = sliders.find(other => other.table === "controller" && other.name === row.dataset.name);
+      if (!one || row.contains(document.activeElement)) continue;
+      const list = row.querySelector("select");
+      if (list) list.value = String(one.value);
+      else this.put(row, one);
+    }
   }
 
   filter() { for (const row of this.table.children) row.hidden = !row.dataset.name.replaceAll("_", " ").includes(this.search.value.trim().toLowerCase()); }

@@ -2,6 +2,7 @@
 import * as THREE from "three";
 import { changed, figure as facts, select, setTime, state } from "../store.js";
 import { fromView, turnFromView } from "./stage.js";
+import { GOERS } from "./steering.js";
 
 const PRECISE = 0.2; // share of the pointer's way while Ctrl is held
 const TURN = 0.008; // [rad] a pixel
@@ -116,7 +117,7 @@ export class Dragging {
 
   /** Sends a live walker to the place that was clicked. @param {PointerEvent} event */
   clickGround(event) {
-    if (!state.live?.running || state.live.controller !== "walk") return;
+    if (!state.live?.running || !GOERS.includes(state.live.controller)) return;
     const place = this.stage.aim(event, ray).ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 1, 0), 0), new THREE.Vector3());
     if (!place) return;
     const [x, y] = fromView(place);
