@@ -268,7 +268,9 @@ def _step(
         goals += extra
     if m.phase == "single":
         i = 1 - m.stance
-        lift, late = _clearances(posture.wishes.height, style, body, t)
+        asked = posture.wishes.height
+        asked = None if asked is None else max(asked + m.lift_trim, 0.0)
+        lift, late = _clearances(asked, style, body, t)
         goal = swing_goal(
             m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
         )
