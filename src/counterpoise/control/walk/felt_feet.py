@@ -17,7 +17,7 @@ from counterpoise.control.walk.footholds import ROUGHNESS
 from counterpoise.control.walk.planes import plane_at, sole_plane
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.seen_ground import ANYWHERE, NOWHERE, soles_of
-from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.kernels import kernel
 from counterpoise.quick import altered
@@ -48,7 +48,7 @@ def feel_feet(
     if m.stance != was.stance:
         m = altered(m, chosen=ANYWHERE, free=NOWHERE)
         if terrain is not None and m.phase == "double":
-            m = _landed(m, seen, terrain, snapshot.character)
+            m = _landed(m, seen, terrain, snapshot.contact_position, snapshot.character)
         if m.felt.any() or (m.ground[m.stance].any() and terrain is None):
             m = altered(m, felt=_surprise(m.ground[m.stance], seen, m.stance, terrain, snapshot.character))
     force = snapshot.contact_force
@@ -79,7 +79,7 @@ def feel_feet(
         if foot.on_heel and not front:
             if abs(felt_by.lowest) > OFF_HEEL:
                 ground = _moved(ground, i, felt_by.lowest)
-        elif abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
+        elif _tells_slope(i, foot, least, snapshot, seen, body):
             off = felt_by.sole if not foot.on_heel else float(np.abs(seen.over[leg.ball]).max())
             if off > OFF_SOLE:
                 ground = ground.copy()
@@ -89,6 +89,16 @@ def feel_feet(
     if ground is m.ground and felt is m.felt and feet[0] is m.feet[0] and feet[1] is m.feet[1]:
         return m
     return altered(m, ground=ground, feet=(feet[0], feet[1]), began=began, felt=felt)
+
+
+def _tells_slope(i: int, foot: FootState, least: float, snapshot: Snapshot, seen: SeenBody, body: WalkingBody) -> bool:
+    """Returns whether a planted sole lies along the ground: it is level, rests on its front, or bears at both ends."""
+    leg, force = body.legs[i], snapshot.contact_force
+    if abs(seen.pitch[i]) < LEANING or (foot.on_heel and _is_still(snapshot, leg.ball, body)):
+        return True
+    if force is None or abs(float(seen.pitch[i])) >= LARGEST_FELT:
+        return False
+    return bool(force[leg.heel, 2].max() > least and force[leg.ball, 2].max() > least)
 
 
 class FeltFoot(NamedTuple):
@@ -127,16 +137,27 @@ def _is_in(point: int, points: Ints) -> bool:
     return found
 
 
-def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, character: Character) -> WalkMemory:
-    """Returns the memory with the plane where the stance foot really has landed."""
+def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, points: Array, character: Character) -> WalkMemory:
+    """Returns the memory with the plane where the stance foot really has landed.
+
+    `points` (p, 3) are all contact points. Where the ground is not one face there, it is the planned plane, moved to the foot's lowest point.
+    """
     i = m.stance
     plane = np.empty(5)
     x, y = seen.flat[i].tolist()
     rough = sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, plane)
     plane[2] += m.felt[0]
-    if rough > ROUGHNESS or abs(plane[2] - float(seen.base[i])) > ROUGHNESS:  # beside an edge: as it was planned
-        return m
+    points = points[walking_body(character).legs[i].points]
+    if rough > ROUGHNESS or abs(_least_over(points, plane)) > ROUGHNESS:  # beside an edge: as it was planned
+        plane = m.ground[i].copy()
+        plane[3:] = np.clip(plane[3:], -LARGEST_FELT, LARGEST_FELT)
+        plane[2] += _least_over(points, plane)
     return altered(m, ground=np.array([plane, m.ground[1]] if i == 0 else [m.ground[0], plane]))
+
+
+def _least_over(points: Array, plane: Array) -> float:
+    """Returns the least height of points over a plane [m]."""
+    return float((points[:, 2] - plane[2] - (points[:, :2] - plane[:2]) @ plane[3:]).min())
 
 
 def _is_still(snapshot: Snapshot, points: Ints, body: WalkingBody) -> bool:
@@ -170,7 +191,8 @@ def _surprise(plane: Array, seen: SeenBody, i: int, terrain: Terrain | None, cha
     told = np.zeros(5)
     x, y = seen.flat[i].tolist()
     if terrain is not None:
-        sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, told)
+        rough = sole_plane(x, y, float(seen.yaw[i]), soles_of(character)[i], terrain.obstacles, told)
         off = plane_at(plane, x, y) - told[2]
-        return np.array([off if abs(off) > ROUGHNESS else 0.0, 0.0, 0.0])
+        unlike = abs(off) > ROUGHNESS and rough <= ROUGHNESS  # a foot on an edge tells nothing
+        return np.array([off if unlike else 0.0, 0.0, 0.0])
     return np.array([plane_at(plane, x, y), plane[3], plane[4]])

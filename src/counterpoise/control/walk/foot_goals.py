@@ -11,7 +11,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.ground_line import GroundLine
 from counterpoise.control.walk.over_edges import Obstruction, obstruction
-from counterpoise.control.walk.planes import is_level
+from counterpoise.control.walk.planes import is_level, plane_at
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
@@ -30,8 +30,10 @@ LAND_DEPTH = 1.3  # of its late clearance: it is aimed a little below the ground
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
+BESIDE = 0.5  # of the distance that feet keep across: a foot that is nearer to the other one's line has crossed it
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
+OVER_EDGE = 0.9  # [leg times] in which a foot that has been held back goes on and lands
 HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
 DEEP, DEEP_HURRY = 0.03, 2.0  # [leg lengths, 1/leg time] a late foot that is higher than this sinks faster
 HURRY = 7.7  # [1/leg time] with which a late foot is put down
@@ -44,6 +46,7 @@ class SwingGoal(NamedTuple):
     pitch: float  # [rad]
     pitch_rate: float  # [rad/s]
     roll: float = 0.0  # [rad]
+    waits: bool = False  # it is held back by an edge, and needs more time
 
 
 def swing_goal(
@@ -66,25 +69,26 @@ def swing_goal(
     time = max(left - EARLY * clock, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
-    line = GroundLine(m.left_ground, plan.ground, landing, place, speed)
+    at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
+    line = GroundLine(m.left_ground, at, landing, place, speed)
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
     span = (after - before) * whole
     goal_height, rate, pitch, turn = swing_profile(
         u, after, before, span, m.lift_pitch, strike, lift, late, leg.ankle_height, leg.heel_at, leg.ball_at
     )
-    lies, roll = 0.0, 0.0
+    lies, roll, ground, climb, waits = 0.0, 0.0, 0.0, 0.0, False
     if not (is_level(m.left_ground) and is_level(plan.ground)):
-        rate += (line.height(after) - line.height(before)) / span + line.climb(u)
-        goal_height += line.height(u)
+        ground, climb = line.height(u), line.climb()
         lies, roll = line.pitch(u), line.roll(u)
-    if terrain is not None and u < LAND_FROM:
-        edge = _edge(snapshot, seen, i, goal, landing, plan.ground, m.left_ground, terrain, body)
-        above = edge.height + CLEAR * body.hips_height + float(place[2]) - _lowest(snapshot, leg)
-        if above > goal_height:
-            goal_height, rate = above, 0.0
+    if terrain is not None:
+        edge = _edge(snapshot, seen, i, goal, time, landing, at, m.left_ground, terrain, body)
+        if edge.height > ground:
+            ground, climb = edge.height, edge.rate
         if edge.speed < math.inf:
+            waits = left < OVER_EDGE * clock
             acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
+    goal_height, rate = goal_height + ground, rate + climb
     if left > (t.catch_land if hurried else 1.5 * t.least_left) * clock:
         wanted = STIFFNESS / clock**2 * (goal_height - place[2]) + DAMPING / clock * (rate - speed[2])
         acceleration[2] = wanted * (smooth_step(swung / (SOFT_START * clock)) if wanted < 0.0 else 1.0)
@@ -94,7 +98,7 @@ def swing_goal(
         acceleration[2] = (2.0 if hurried else 1.0) * HURRY / clock * (-t.land_speed * body.leg_speed - deep - speed[2])
     largest = (t.catch_limit if hurried else t.foot_limit) * g
     clamp_row(acceleration, largest)
-    return SwingGoal(acceleration, pitch + lies, turn, roll)
+    return SwingGoal(acceleration, pitch + lies, turn, roll, waits)
 
 
 @kernel
@@ -139,22 +143,18 @@ def _sole_height(u: float, lift: float, late: float) -> float:
 
 
 def _edge(
-    snapshot: Snapshot, seen: SeenBody, i: int, goal: Array, yaw: float, plane: Array, left: Array, terrain: Terrain,
-    body: WalkingBody,
+    snapshot: Snapshot, seen: SeenBody, i: int, goal: Array, time: float, yaw: float, plane: Array, left: Array,
+    terrain: Terrain, body: WalkingBody,
 ) -> Obstruction:  # fmt: skip
     """Returns what stands on the way of a swinging foot."""
     leg = body.legs[i]
     rim = ROUNDING * leg.ankle_height
     extent = np.array([leg.heel_at - rim, leg.front_at + rim, leg.half_width + 0.5 * rim])
-    low, clear = _lowest(snapshot, leg), CLEAR * body.hips_height
     found = obstruction(
-        seen.ankle[i], seen.ankle_velocity[i], goal, yaw, extent, low, clear, plane, left, terrain.obstacles
-    )
+        seen.ankle[i], seen.ankle_velocity[i], snapshot.contact_position[leg.points], goal, time, yaw, extent,
+        CLEAR * body.hips_height, plane, left, terrain.obstacles,
+    )  # fmt: skip
     return Obstruction(*found)
-
-
-def _lowest(snapshot: Snapshot, leg: WalkingLeg) -> float:
-    return float(snapshot.contact_position[leg.points, 2].min())
 
 
 def _held_back(wanted: Array, way: Array, speed: Array, most: float, clock: float) -> Array:
@@ -188,7 +188,7 @@ def _around(
     if goal_own < own:  # it crosses
         if abs(along) < clear:
             goal_own = max(goal_own, wide)
-    elif own < wide and abs(along) < clear + sole:  # it comes back
+    elif own < BESIDE * wide and abs(along) < clear + sole:  # it comes back
         goal_along = math.copysign(max(abs(goal_along), clear), along)
     x, y = goal_along, side * goal_own
     return stance + np.array([c * x - s * y, s * x + c * y])

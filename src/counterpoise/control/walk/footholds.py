@@ -33,6 +33,7 @@ RISE_COST = 10.0  # [1/m^2] of what is beyond, squared, against 1 of its place
 ROUGH_COST = 6.0  # [1/m^2] of the unevenness under the sole squared
 STAY_COST = 0.6  # share of the cost of the place that was chosen before
 SHORT_COST = 2.0  # of a place nearer than the wanted one, against 1 of one farther: a short step costs speed
+SWITCH_COST = 0.2  # [m^2] of a place on another face than the one that the foot is on its way to
 MOVE_COST = 0.004  # [m^2] of any place that is not the wanted one
 
 
@@ -62,17 +63,18 @@ def fits(x: float, y: float, yaw: float, sole: Array, rim: float, ground: Obstac
 @kernel
 def find_foothold(
     swing: int, free: Array, origin: Array, heading: float, lines: Array, length: float, reach: Array, was: Array,
-    soles: Array, rim: float, ground: Obstacles, out: Array,
+    level: float, soles: Array, rim: float, ground: Obstacles, out: Array,
 ) -> bool:  # fmt: skip
-    """Fills the place of the next foot, the ankle's, and the room to the right and to the left, (4,).
+    """Fills the place of the next foot, the ankle's, the room to the right and to the left, and the step after, (5,).
 
     Returns whether one was found.
 
     `free` (2,) is where the pendulum wants it; `origin` (3,) is the stance foot and the height of its ground. `lines`
     (2,) are the left and the right foot's ways to the left of the stance foot. `reach` is the longest step, the longest
     step back, the highest rise, the deepest fall, and the least distance across. `was` is the place chosen before, NaN
-    where there is none. `soles` (2, 4) are heel, ball and front of both feet, ahead of the ankle, and half width; `rim`
-    is how far the foot's body reaches beyond them.
+    where there is none, and `level` the height of the face that the foot is on its way to, NaN at first. `soles` (2, 4)
+    are heel, ball and front of both feet, ahead of the ankle, and half width; `rim` is how far the foot's body reaches
+    beyond them.
     """
     c, s = math.cos(heading), math.sin(heading)
     x, y = free[0] - origin[0], free[1] - origin[1]
@@ -128,7 +130,9 @@ def find_foothold(
             wx, wy = was[0] - origin[0], was[1] - origin[1]
             if abs(c * wx + s * wy - at) < 0.6 * SPACING:
                 here *= STAY_COST
-        after = UNFIT
+        if abs(height[0, k] - level) > ROUGHNESS:  # not true where it is NaN
+            here += SWITCH_COST
+        after, next_far = UNFIT, steps
         for n in range(k + 1, last):
             if cost[1, n] >= UNFIT:
                 continue
@@ -137,10 +141,12 @@ def find_foothold(
             if far > reach[0] or rise > reach[2] or rise < -reach[3]:
                 continue
             high_step = max(abs(rise) - EASY_RISE, 0.0)
-            after = min(after, cost[1, n] + (far - steps) ** 2 + RISE_COST * high_step**2)
+            there = cost[1, n] + (far - steps) ** 2 + RISE_COST * high_step**2
+            if there < after:
+                after, next_far = there, far
         first[k] = here + NEXT_COST * min(after, 1.0)
         if first[k] < least:
-            best, least = k, first[k]
+            best, least, out[4] = k, first[k], next_far
     if best < 0:
         return False
     at = along if best == middle else (best + BEHIND) * SPACING

@@ -24,6 +24,8 @@ STOP_DAMPING = 10.5  # [1/leg time]
 NEAR_TOP = 0.2  # [leg times] before the top, the way down begins
 SHORTEST = 0.16  # [leg times] in which the hips go to a place
 ABSORBED = 0.15  # share of a step down by which the leading leg is bent when it lands
+UNEVEN_FALL, UNEVEN_RISE = 0.35, 0.35  # [g] largest accelerations down and up over uneven ground: the pendulum of the
+# plan has a constant height
 LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches far
 
 
@@ -52,10 +54,12 @@ def hips_acceleration(
     landing = min(landing, there + highest - ABSORBED * max(here - there, 0.0))
     low = min(max(low, lowest), highest)
     leave, middle, climb, fastest = here + low, here + top, 0.0, t.hips_speed * body.leg_speed
+    fall, rise = t.hips_fall * g, t.hips_rise * g
     if not here == there == rear:  # on the line from the last landing to the next one
-        fastest = math.inf
         last = min(max(here + low, min(rear, here) + lowest), rear + highest)
         climb = (landing - last) / max(shape.time, 1e-3)
+        fastest += max(climb, 0.0)
+        fall, rise = UNEVEN_FALL * g, UNEVEN_RISE * g
         leave, middle = last + climb * m.double, min(0.5 * (last + landing) + top - low, middle)
     whole = max(shape.time, 1e-3)
     turn = math.pi * min(m.double / whole, 0.5)
@@ -73,7 +77,7 @@ def hips_acceleration(
         )
     time = max(time, SHORTEST * body.leg_time)
     wanted = 6.0 * (goal - height) / time**2 - (4.0 * rate + 2.0 * end) / time
-    wanted = min(max(wanted, -t.hips_fall * g), t.hips_rise * g)
+    wanted = min(max(wanted, -fall), rise)
     slow = (fastest - rate) / (SHORTEST * body.leg_time)  # or it leaves the ground
     return max(min(wanted, slow, leg_stop(m, seen, body)), -0.8 * g)
 

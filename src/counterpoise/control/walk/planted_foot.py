@@ -16,7 +16,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.foot_goals import pitch_on_ball
-from counterpoise.control.walk.planes import foot_angles
+from counterpoise.control.walk.planes import foot_angles, is_set
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
@@ -29,6 +29,7 @@ from counterpoise.objectives import Objective
 from counterpoise.objectives.base import smooth_kernel
 
 FLAT = 0.0032  # [leg lengths] a foot on its heel whose ball is lower than this is flat
+BALL_BEARS = 0.015  # [body weights] on one side of a ball that bears
 LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in any case
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
 FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after it has become flat
@@ -50,10 +51,13 @@ def planted_foot(
     """Returns the state and the goals of a foot on the ground. Fills which of its points are held and push."""
     leg, foot = body.legs[i], m.feet[i]
     assert m.time is not None
+    on_heel, since = foot.on_heel, foot.flat
+    if on_heel and is_set(seen.ground[i]) and _ball_bears(snapshot, leg):  # on uneven ground it may lie on one side
+        on_heel, since = False, m.time
     does, flat, released, goal, rate, lies, side = _plant(
         i, m.phase == "single", i != m.stance, m.catches, m.time, m.time - m.began, m.time - m.lifted, dt, m.speed,
         plan.double_left, plan.left, float(plan.ground[2]), m.pressure,
-        (foot.landed, foot.flat, foot.released, foot.goal_pitch), foot.on_heel, snapshot.contact_position,
+        (foot.landed, since, foot.released, foot.goal_pitch), on_heel, snapshot.contact_position,
         snapshot.body_position, snapshot.body_velocity, seen.over, seen.hip, seen.ankle, seen.flat, seen.base, seen.yaw,
         seen.pitch, seen.ground, _planted_tables(snapshot.character, t)[i], held, share,
     )  # fmt: skip
@@ -67,6 +71,12 @@ def planted_foot(
     rolls = own.roll[i].aimed(**turn, weight=t.roll_weight * released)
     toes = own.toes[i]
     return foot, [rolls] if toes is None else [toes.aimed(**foot_turn(leg.toe_turn, yaw, lies, 0.0, side)), rolls]
+
+
+def _ball_bears(snapshot: Snapshot, leg: WalkingLeg) -> bool:
+    """Returns whether a force is measured under a foot's ball."""
+    force = snapshot.contact_force
+    return force is not None and bool(force[leg.ball, 2].max() > BALL_BEARS * snapshot.character.weight)
 
 
 class _PlantedTables(NamedTuple):

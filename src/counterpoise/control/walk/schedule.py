@@ -57,7 +57,10 @@ def next_phase(
     low = -EARLY_TOUCH < height < (EARLY_TOUCH if seen.bears[1 - m.stance] else TOUCH)
     if m.ground[1 - m.stance, 2] - m.left_ground[2] > EARLY_TOUCH * body.hips_height:  # a step up: not on its way up
         far = float(np.hypot(*(seen.ankle[1 - m.stance, :2] - m.foothold)))
-        low = low and far < NEAR_FOOTHOLD * body.hips_height
+        low = low and (
+            far < NEAR_FOOTHOLD * body.hips_height
+            or (seen.bears[1 - m.stance] and m.left < LAST_MOMENT * body.leg_time)
+        )
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
         return _land(m, seen, asked, shape, body, t)
@@ -100,6 +103,8 @@ def _land(
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
     trim = m.trim if asked != 0.0 else 0.0
     steady = abs(asked - m.speed) < STEADY * body.leg_speed
+    if not math.isnan(m.chosen[0]):  # its length was given by the ground
+        trim, steady = 0.5 * trim, False
     if m.last_speed is not None and m.steps > 2 and asked != 0.0 and steady:
         error = m.speed - 0.5 * (went + m.last_speed)
         if abs(error) < WILD * body.leg_speed:

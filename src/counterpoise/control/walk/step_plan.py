@@ -27,7 +27,7 @@ from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
-ANYWHERE = np.full(4, np.nan)
+ANYWHERE = np.full(5, np.nan)
 ANY_ACCELERATION = 1e9  # [m/s^2] no limit
 NO_LIMIT = 1e9  # [m]
 OVERDUE = 0.4  # [leg times] after which a foot no longer waits until it reaches its place
@@ -129,7 +129,8 @@ def plan_step(
 ) -> StepPlan:  # fmt: skip
     """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands.
 
-    `place` (4,) is where the foot must land, and how far to the right and to the left of it; NaN: where it is best.
+    `place` (5,) is where the foot must land, how far to the right and to the left of it, and the length of the step
+    after; NaN: where it is best.
     `careful`: steps that are longer or shorter than usual are followed by usual ones.
     """
     assert m.time is not None
@@ -170,7 +171,7 @@ def _plan(
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (15,).
 
-    `pin` (4,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and
+    `pin` (5,) is where the foot must land, and the room beside it, or NaN. `times` are those since the step began and
     since the foot left, the time left at the last tick, the double support's and the tick's. `wish` is length, time,
     double support, width, way to the left, turn of the step, and whether it catches a fall. `heading` is that of the
     landing, in whose frame all is planned.

@@ -45,8 +45,8 @@ class WalkMemory:
     left_ground: Array = field(default_factory=lambda: FLAT_GROUND[0])  # (5,) that the swinging foot left
     felt: Array = field(default_factory=lambda: np.zeros(3))  # (3,) by which the ground under the stance foot is
     # higher [m], and steeper along x and y, than the terrain says
-    chosen: Array = field(default_factory=lambda: np.full(4, np.nan))  # (4,) foothold where its sole fits, and the room
-    # to the right and to the left of it [m]; NaN: any
+    chosen: Array = field(default_factory=lambda: np.full(5, np.nan))  # (5,) foothold where its sole fits, the room
+    # to the right and to the left of it, and the length of the step after [m]; NaN: any
     free: Array = field(default_factory=lambda: np.full(2, np.nan))  # (2,) where the pendulum wanted it then
     planted: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (p, 3) where held points are held, world [m]
     held: Flags = field(default_factory=lambda: np.zeros(0, bool))  # (p,) flags of the last tick

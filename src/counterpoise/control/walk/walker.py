@@ -21,7 +21,7 @@ from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
-from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
+from counterpoise.control.walk.planes import differ, hold_points, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.schedule import next_phase
@@ -29,8 +29,9 @@ from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.seen_ground import (
     foot_of_points,
     ground_under_feet,
+    over_real_ground,
     plan_on_ground,
-    slower_speed,
+    with_care,
 )
 from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.step_plan import StepPlan
@@ -52,7 +53,7 @@ TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
-UNEVEN_CATCH = 10.0  # on uneven ground a plan costs this much more before it is one to catch a fall
+UNEVEN_CATCH = 10.0  # on uneven ground that is seen a plan costs this much more before it is one to catch a fall
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -84,11 +85,13 @@ def walk_tick(
         memory = altered(memory, ground=ground_under_feet(snapshot, wishes.terrain))
     if seen is None or seen.ground is not memory.ground:
         seen = see(snapshot, body, memory.ground)
-    cause = cause_of_fall(seen, snapshot, body, t)
+    if wishes.terrain is not None:
+        seen = over_real_ground(seen, memory, snapshot, wishes.terrain, body)
+    cause = cause_of_fall(seen, snapshot, body, t, memory.left_ground[2] if memory.phase == "single" else math.inf)
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     if wishes.terrain is not None and memory.time is not None:
-        wishes = wishes._replace(speed=slower_speed(wishes.speed, memory, seen, wishes.terrain, body))
+        wishes = with_care(wishes, memory, seen, wishes.terrain, body)
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     m = _spinning(m, snapshot, dt, t.spin_time * body.leg_time)
     shape = _shape(m, seen, wishes, cycle, body, t)
@@ -110,7 +113,7 @@ def walk_tick(
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
-        uneven = wishes.terrain is not None or is_set(m.felt)
+        uneven = wishes.terrain is not None
         if not m.catches and plan.cost > _catch_cost(shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
             m = altered(m, catches=True)
         if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
@@ -270,6 +273,8 @@ def _step(
         goal = swing_goal(
             m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
         )
+        if goal.waits:
+            m = altered(m, began=m.began + dt)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         goals.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
@@ -355,9 +360,13 @@ def go_limp(snapshot: Snapshot, memory: Any) -> Action:
     return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
 
 
-def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning) -> str:
-    """Returns why a walk or a run is over; empty where it is not."""
-    height = hips_over_feet(float(seen.hips[0, 2]), seen.base, seen.low, snapshot.contact_position)
+def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning, left: float = math.inf) -> str:
+    """Returns why a walk or a run is over; empty where it is not.
+
+    `left` is the height of the ground that a swinging foot left [m]: on a high step the hips are low over the upper one.
+    """
+    base = seen.base if left == math.inf else np.minimum(seen.base, left)
+    height = hips_over_feet(float(seen.hips[0, 2]), base, seen.low, snapshot.contact_position)
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""

@@ -29,6 +29,7 @@ class Wishes(NamedTuple):
     width: float | None = None  # [m] between the feet
     lower: float = 0.0  # [m] by which the hips are lower
     arms: float = 1.0  # [the style's arm swing]
+    longest: float = math.inf  # [s] of a step
     terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
 
     @property
@@ -84,6 +85,7 @@ def step_shape(
         duration = wishes.step / abs(wishes.speed)
     else:
         duration = style.time * usual_time(max(abs(speed), real_speed), body, t)
+    duration = min(duration, wishes.longest)
     clock = body.leg_time
     duration = min(max(duration, t.least_step * clock), t.most_step * clock)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
