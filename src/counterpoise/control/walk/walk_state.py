@@ -62,8 +62,8 @@ class WalkMemory:
     started: Array = field(default_factory=lambda: np.zeros(2))  # where the CoM was when this step began, world [m]
     capture: Array | None = None  # (2,) the capture point of the last tick, world [m]
     drift: Array = field(default_factory=lambda: np.zeros(2))  # (2,) its velocity [m/s]
-    spin: Array | None = None  # (2,) the angular momentum about x and y at the last tick [N m s]
-    spin_rate: Array = field(default_factory=lambda: np.zeros(2))  # (2,) its rate, smoothed [N m]
+    spin: tuple[float, float] | None = None  # the angular momentum about x and y at the last tick [N m s]
+    spin_rate: tuple[float, float] = (0.0, 0.0)  # its rate, smoothed [N m]
     stride: float = 0.25  # phase of the stride, 0 to 1; 0: the left foot lands
     steps: int = 0
     cost: float = 0.0  # of the last plan
