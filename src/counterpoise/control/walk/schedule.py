@@ -57,10 +57,8 @@ def next_phase(
     low = -EARLY_TOUCH < height < (EARLY_TOUCH if seen.bears[1 - m.stance] else TOUCH)
     if m.ground[1 - m.stance, 2] - m.left_ground[2] > EARLY_TOUCH * body.hips_height:  # a step up: not on its way up
         far = float(np.hypot(*(seen.ankle[1 - m.stance, :2] - m.foothold)))
-        low = low and (
-            far < NEAR_FOOTHOLD * body.hips_height
-            or (seen.bears[1 - m.stance] and m.left < LAST_MOMENT * body.leg_time)
-        )
+        last = bool(seen.bears[1 - m.stance]) and m.left < LAST_MOMENT * body.leg_time
+        low = low and (far < NEAR_FOOTHOLD * body.hips_height or last)
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
         return _land(m, seen, wishes, shape, body, t)
