@@ -34,7 +34,7 @@ def next_phase(
 ) -> WalkMemory:
     """Returns the memory with the phase of this tick."""
     assert m.time is not None
-    now, asked = m.time, wishes.speed
+    now = m.time
     away = abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi))
     stays = wishes.stays and away < (t.least_turn if m.phase in ("stand", "shift") else TURNED)
     if m.phase == "stand":
