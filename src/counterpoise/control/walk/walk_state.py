@@ -54,14 +54,16 @@ class WalkMemory:
     aside: float = 0.0  # [m/s] to the left, on its way to the one asked for
     turn: float = 0.0  # [rad/s] of the heading
     trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for
+    highest: float = 0.0  # [m] height of the swinging sole, in this swing
+    lift_trim: float = 0.0  # [m] added, so that the sole rises as high as asked for
     last_speed: float | None = None  # [m/s] measured over the last step
     heading: float = 0.0  # [rad] on its way to the one asked for
     line: Array = field(default_factory=lambda: np.zeros(2))  # a place on the line that is walked, world [m]
     started: Array = field(default_factory=lambda: np.zeros(2))  # where the CoM was when this step began, world [m]
     capture: Array | None = None  # (2,) the capture point of the last tick, world [m]
     drift: Array = field(default_factory=lambda: np.zeros(2))  # (2,) its velocity [m/s]
-    spin: Array | None = None  # (2,) the angular momentum about x and y at the last tick [N m s]
-    spin_rate: Array = field(default_factory=lambda: np.zeros(2))  # (2,) its rate, smoothed [N m]
+    spin: tuple[float, float] | None = None  # the angular momentum about x and y at the last tick [N m s]
+    spin_rate: tuple[float, float] = (0.0, 0.0)  # its rate, smoothed [N m]
     stride: float = 0.25  # phase of the stride, 0 to 1; 0: the left foot lands
     steps: int = 0
     cost: float = 0.0  # of the last plan

@@ -150,11 +150,12 @@ def _drifting(m: WalkMemory, seen: SeenBody, dt: float) -> WalkMemory:
 
 def _spinning(m: WalkMemory, snapshot: Snapshot, dt: float, lag: float) -> WalkMemory:
     """Returns the memory with the rate of the angular momentum about the CoM, smoothed."""
-    spin = snapshot.momentum[:2].copy()
+    x, y = snapshot.momentum[:2].tolist()
     if m.spin is None or dt <= 0.0:
-        return altered(m, spin=spin, spin_rate=np.zeros(2))
-    rate = m.spin_rate + dt / (dt + lag) * ((spin - m.spin) / dt - m.spin_rate)
-    return altered(m, spin=spin, spin_rate=rate)
+        return altered(m, spin=(x, y), spin_rate=(0.0, 0.0))
+    share, (was_x, was_y), (rate_x, rate_y) = dt / (dt + lag), m.spin, m.spin_rate
+    rate = rate_x + share * ((x - was_x) / dt - rate_x), rate_y + share * ((y - was_y) / dt - rate_y)
+    return altered(m, spin=(x, y), spin_rate=rate)
 
 
 # -- what is asked ----------------------------------------------------------------------------------------------------
@@ -234,10 +235,10 @@ def _landing_heading(m: WalkMemory, wishes: Wishes, shape: StepShape) -> float:
 
 def _sideways(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> float:
     """Returns how far this step goes to the left, back to the line that is walked [m]."""
-    off = m.line - seen.com[:2]
-    across = -math.sin(m.heading) * off[0] + math.cos(m.heading) * off[1]
+    x, y = (m.line - seen.com[:2]).tolist()
+    across = -math.sin(m.heading) * x + math.cos(m.heading) * y
     most = t.line_limit * body.hips_height
-    return min(max(t.line_gain * float(across), -most), most)
+    return min(max(t.line_gain * across, -most), most)
 
 
 # -- stepping ---------------------------------------------------------------------------------------------------------
@@ -258,7 +259,7 @@ def _step(
     strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
     lever = body.omega**2 / snapshot.character.weight  # limbs that swing push the CoM: it may follow (step_plan.py)
     com = (body.omega**2 * (seen.com[:2] - plan.pressure)).tolist()
-    com = [com[0] - lever * float(m.spin_rate[1]), com[1] + lever * float(m.spin_rate[0])]
+    com = [com[0] - lever * m.spin_rate[1], com[1] + lever * m.spin_rate[0]]
     hips = hips_acceleration(m, seen, plan, shape, strike, style, body, t)
     stride, rate = _stride_phase(m, plan, body.leg_time, dt)
     p = len(snapshot.contact_position)
@@ -271,7 +272,9 @@ def _step(
         goals += extra
     if m.phase == "single":
         i = 1 - m.stance
-        lift, late = _clearances(posture.wishes.height, style, body, t)
+        asked = posture.wishes.height
+        asked = None if asked is None else max(asked + m.lift_trim, 0.0)
+        lift, late = _clearances(asked, style, body, t)
         goal = swing_goal(
             m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
         )
