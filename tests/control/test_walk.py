@@ -266,8 +266,8 @@ def test_footholds_are_moved_to_where_the_sole_fits():
         assert abs(out[0] - wanted) < 0.36
     level = cp.Terrain([]).obstacles
     find_foothold(
-        0, np.array([0.95, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.4, reach, nowhere, math.nan,
-        soles, 0.025, level, out,
+        0, np.array([0.95, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.4, reach, nowhere,
+        math.nan, soles, 0.025, level, out,
     )  # fmt: skip
     assert out[:2] == pytest.approx([0.95, 0.15])  # where it fits it stays
 

@@ -131,7 +131,7 @@ def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, b
 def _steps_ahead(
     x: float, y: float, heading: float, far: float, step: float, gap: float, ground: Obstacles
 ) -> tuple[float, float, float, int]:
-    """Returns the highest step up and the highest step down on the way, the steepest slope between steps, and how many edges there are.
+    """Returns the highest step up and down on the way, the steepest slope between steps, and the number of edges.
 
     Gaps are left out, but for their edges.
     """

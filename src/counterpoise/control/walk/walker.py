@@ -363,7 +363,8 @@ def go_limp(snapshot: Snapshot, memory: Any) -> Action:
 def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: WalkTuning, left: float = math.inf) -> str:
     """Returns why a walk or a run is over; empty where it is not.
 
-    `left` is the height of the ground that a swinging foot left [m]: on a high step the hips are low over the upper one.
+    `left` is the height of the ground that a swinging foot left [m]: on a high step the hips are low over the upper
+    one.
     """
     base = seen.base if left == math.inf else np.minimum(seen.base, left)
     height = hips_over_feet(float(seen.hips[0, 2]), base, seen.low, snapshot.contact_position)
