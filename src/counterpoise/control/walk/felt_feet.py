@@ -140,8 +140,8 @@ def _is_in(point: int, points: Ints) -> bool:
 def _landed(m: WalkMemory, seen: SeenBody, terrain: Terrain, points: Array, character: Character) -> WalkMemory:
     """Returns the memory with the plane where the stance foot really has landed.
 
-    `points` (p, 3) are all contact points. Where the ground is not one face there, it is the planned plane, moved to the
-    foot's lowest point.
+    `points` (p, 3) are all contact points. Where the ground is not one face there, it is the planned plane, moved to
+    the foot's lowest point.
     """
     i = m.stance
     plane = np.empty(5)
