@@ -43,7 +43,10 @@ def test_bodies_walk_20_m(name):
     assert len([g for g in gaits if g.distance >= 16.0]) >= 19
 
 
-PASSED = ("up-15", "down-15", "step-up-0.1", "step-down-0.1", "step-down-0.2", "step-down-0.3", "gap", "unseen-up-5")
+PASSED = (
+    "up-15", "down-15", "rough", "step-up-0.1", "step-down-0.1", "step-down-0.2", "step-down-0.3", "stairs-up", "gap",
+    "unseen-up-5", "unseen-down-5",
+)  # fmt: skip
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ def next_phase(
 ) -> WalkMemory:
     """Returns the memory with the phase of this tick."""
     assert m.time is not None
-    now, asked = m.time, wishes.speed
+    now = m.time
     away = abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi))
     stays = wishes.stays and away < (t.least_turn if m.phase in ("stand", "shift") else TURNED)
     if m.phase == "stand":
@@ -57,14 +57,13 @@ def next_phase(
     low = -EARLY_TOUCH < height < (EARLY_TOUCH if seen.bears[1 - m.stance] else TOUCH)
     if m.ground[1 - m.stance, 2] - m.left_ground[2] > EARLY_TOUCH * body.hips_height:  # a step up: not on its way up
         far = float(np.hypot(*(seen.ankle[1 - m.stance, :2] - m.foothold)))
-        low = low and (
-            far < NEAR_FOOTHOLD * body.hips_height
-            or (seen.bears[1 - m.stance] and m.left < LAST_MOMENT * body.leg_time)
-        )
+        last = bool(seen.bears[1 - m.stance]) and m.left < LAST_MOMENT * body.leg_time
+        low = low and (far < NEAR_FOOTHOLD * body.hips_height or last)
     soon = m.left < LATE_SHARE * (swung + m.left) or m.left < LAST_MOMENT * body.leg_time
     if low and swung > LEAST_SWUNG * body.leg_time and (soon or swung > LONG_SWUNG * body.leg_time):
-        return _land(m, seen, asked, shape, body, t)
-    return m
+        return _land(m, seen, wishes, shape, body, t)
+    highest = float(seen.low[1 - m.stance])
+    return altered(m, highest=highest) if highest > m.highest else m
 
 
 def _is_calm(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:
@@ -94,10 +93,14 @@ def _first_lift(m: WalkMemory, seen: SeenBody, shape: StepShape) -> WalkMemory:
 
 
 def _land(
-    m: WalkMemory, seen: SeenBody, asked: float, shape: StepShape, body: WalkingBody, t: WalkTuning
+    m: WalkMemory, seen: SeenBody, wishes: Wishes, shape: StepShape, body: WalkingBody, t: WalkTuning
 ) -> WalkMemory:
     """The swinging foot has landed: it is the stance foot of the step that begins."""
     assert m.time is not None
+    asked, lift_trim = wishes.speed, m.lift_trim
+    if wishes.height is not None and wishes.terrain is None and not m.catches:
+        most = 0.5 * wishes.height
+        lift_trim = min(max(lift_trim + t.lift_trim * (wishes.height - m.highest), -most), most)
     new = 1 - m.stance
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
@@ -116,6 +119,7 @@ def _land(
     return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
         steps=m.steps + 1, catches=m.catches and m.cost > 0.5 * t.catch_cost, trim=trim, last_speed=went,
+        highest=0.0, lift_trim=lift_trim,
     )  # fmt: skip
 
 

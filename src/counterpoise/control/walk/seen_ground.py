@@ -127,11 +127,18 @@ def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, b
     return wishes._replace(speed=min(wishes.speed, float(most) * body.leg_speed), longest=longest)
 
 
+def with_felt_care(wishes: Wishes, m: WalkMemory, body: WalkingBody) -> Wishes:
+    """Returns the wishes with the lower speed for a slope that is felt and not seen."""
+    slope = math.hypot(float(m.felt[1]), float(m.felt[2]))
+    most = float(np.interp(slope, SLOPES, SLOPE_SPEEDS)) * body.leg_speed
+    return wishes if wishes.speed <= most else wishes._replace(speed=most)
+
+
 @kernel
 def _steps_ahead(
     x: float, y: float, heading: float, far: float, step: float, gap: float, ground: Obstacles
 ) -> tuple[float, float, float, int]:
-    """Returns the highest step up and down on the way, the steepest slope between steps, and the number of edges.
+    """Returns the highest step up and down on the way, the steepest slope between steps, and how many edges there are.
 
     Gaps are left out, but for their edges.
     """

@@ -53,6 +53,7 @@ class WalkTuning:
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
+    lift_trim: float = 0.4  # share of the error of the foot's height that the next step corrects
     trim_limit: float = 0.06  # [sqrt(leg x g)]
     turn_rate: float = 0.26  # [rad per leg time] of the heading: 48 degrees a second for a person
     turn_ramp: float = 0.15  # [rad per leg time^2] by which its rate grows and falls

@@ -54,6 +54,8 @@ class WalkMemory:
     aside: float = 0.0  # [m/s] to the left, on its way to the one asked for
     turn: float = 0.0  # [rad/s] of the heading
     trim: float = 0.0  # [m/s] added, so that the real speed is the one asked for
+    highest: float = 0.0  # [m] height of the swinging sole, in this swing
+    lift_trim: float = 0.0  # [m] added, so that the sole rises as high as asked for
     last_speed: float | None = None  # [m/s] measured over the last step
     heading: float = 0.0  # [rad] on its way to the one asked for
     line: Array = field(default_factory=lambda: np.zeros(2))  # a place on the line that is walked, world [m]

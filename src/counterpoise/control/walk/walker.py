@@ -21,7 +21,7 @@ from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
-from counterpoise.control.walk.planes import differ, hold_points, surface_of
+from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.schedule import next_phase
@@ -32,6 +32,7 @@ from counterpoise.control.walk.seen_ground import (
     over_real_ground,
     plan_on_ground,
     with_care,
+    with_felt_care,
 )
 from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.step_plan import StepPlan
@@ -92,6 +93,8 @@ def walk_tick(
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     if wishes.terrain is not None and memory.time is not None:
         wishes = with_care(wishes, memory, seen, wishes.terrain, body)
+    elif is_set(memory.felt):
+        wishes = with_felt_care(wishes, memory, body)
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
     m = _spinning(m, snapshot, dt, t.spin_time * body.leg_time)
     shape = _shape(m, seen, wishes, cycle, body, t)
@@ -269,7 +272,9 @@ def _step(
         goals += extra
     if m.phase == "single":
         i = 1 - m.stance
-        lift, late = _clearances(posture.wishes.height, style, body, t)
+        asked = posture.wishes.height
+        asked = None if asked is None else max(asked + m.lift_trim, 0.0)
+        lift, late = _clearances(asked, style, body, t)
         goal = swing_goal(
             m, seen, plan, landing, strike, lift, late, shape.catches, snapshot, posture.wishes.terrain, body, t
         )
