@@ -14,7 +14,7 @@ from counterpoise.errors import BadValue
 ARRIVED = 0.3  # [leg lengths] a body this near to its goal stops ...
 AGAIN = 0.8  # [leg lengths] ... and goes again where it is farther away than this
 PASSED = 0.7  # [leg lengths] and a place on the way this near is behind it
-SLOW_DOWN = 0.3  # [1/leg time] speed by the distance that is left
+SLOW_DOWN = 0.2  # [1/leg time] speed by the distance that is left
 NOT_AHEAD = 1.2  # [rad] a goal farther aside than this makes it turn before it goes
 
 
