@@ -36,6 +36,7 @@ CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
 OVER_EDGE = 0.9  # [leg times] in which a foot that has been held back goes on and lands
 HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
 DEEP, DEEP_HURRY = 0.03, 2.0  # [leg lengths, 1/leg time] a late foot that is higher than this sinks faster
+LARGEST_BEND = 0.5  # [rad] of a swinging foot's ankle: its stop is beyond
 HURRY = 7.7  # [1/leg time] with which a late foot is put down
 
 
@@ -89,6 +90,10 @@ def swing_goal(
         if edge.speed < math.inf:
             waits = left < OVER_EDGE * clock
             acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
+        knee = snapshot.body_position[snapshot.character.model.dof_bodyid[leg.knee]]
+        least = shin_lean(knee, place, float(seen.yaw[i])) - LARGEST_BEND - lies
+        if pitch < least:
+            pitch, turn = least, 0.0
     goal_height, rate = goal_height + ground, rate + climb
     if left > (t.catch_land if hurried else 1.5 * t.least_left) * clock:
         wanted = STIFFNESS / clock**2 * (goal_height - place[2]) + DAMPING / clock * (rate - speed[2])
@@ -218,6 +223,13 @@ def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, bod
     return pitch_on_ball(
         snapshot.contact_position, leg.ball, seen.hip[i], float(seen.yaw[i]), length, leg.ball_at, leg.ankle_height
     )
+
+
+@kernel
+def shin_lean(knee: Array, ankle: Array, yaw: float) -> float:
+    """Returns by how much a shin leans forward from the vertical, along a yaw [rad]."""
+    x, y, z = knee[0] - ankle[0], knee[1] - ankle[1], knee[2] - ankle[2]
+    return math.atan2(math.cos(yaw) * x + math.sin(yaw) * y, z)
 
 
 @kernel

@@ -264,11 +264,11 @@ def _step(
     stride, rate = _stride_phase(m, plan, body.leg_time, dt)
     p = len(snapshot.contact_position)
     held, share = np.zeros(p, bool), np.zeros(p)
-    feet, goals = list(m.feet), list[Objective]()
+    feet, goals, uneven = list(m.feet), list[Objective](), posture.wishes.terrain is not None
     for i in range(2):
         if m.phase == "single" and i != m.stance:
             continue
-        feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share)
+        feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share, uneven)
         goals += extra
     if m.phase == "single":
         i = 1 - m.stance
