@@ -93,6 +93,7 @@ def swing_goal(
         knee = snapshot.body_position[snapshot.character.model.dof_bodyid[leg.knee]]
         least = shin_lean(knee, place, float(seen.yaw[i])) - LARGEST_BEND - lies
         if pitch < least:
+            goal_height += ankle_above(leg, least) - ankle_above(leg, pitch)
             pitch, turn = least, 0.0
     goal_height, rate = goal_height + ground, rate + climb
     if left > (t.catch_land if hurried else 1.5 * t.least_left) * clock:

@@ -109,10 +109,11 @@ def find_foothold(
                 if rough < np.inf:
                     rise = abs(plane[2] - origin[2])
                     here = SIDE_COST * aside * aside + ROUGH_COST * rough * rough
-                    here += RISE_COST * max(rise - EASY_RISE, 0.0) ** 2
+                    if which == 0:  # that of the step after counts from this one, below
+                        here += RISE_COST * max(rise - EASY_RISE, 0.0) ** 2
                     if here < cost[which, k]:
                         side[which, k], height[which, k], cost[which, k] = to, plane[2], here
-                    if rise <= EASY_RISE:  # else there may be a better one beside it
+                    if which == 1 or rise <= EASY_RISE:  # else there may be a better one beside it
                         break
     best, least = -1, UNFIT
     steps = max(length, 0.1)
