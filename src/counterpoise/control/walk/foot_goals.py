@@ -28,6 +28,8 @@ SOFT_START = 0.26  # [leg times] in which a foot that leaves the ground may begi
 LAND_FROM, LAND_TO = 0.84, 1.03  # shares of a swing between which the foot is put down
 LAND_DEPTH = 1.3  # of its late clearance: it is aimed a little below the ground
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
+EASY_FALL = 0.05  # [leg lengths] to lower ground for which the foot needs no time of its own, ...
+SINK_SPEED = 0.5  # [sqrt(leg x g)] ... and the speed with which it sinks to the rest
 SHORTEST = 0.2  # [leg times] in which it goes there
 PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
 BESIDE = 0.5  # of the distance that feet keep across: over uneven ground, a foot nearer than this has crossed
@@ -68,10 +70,15 @@ def swing_goal(
     goal = plan.foothold + shift * np.array([math.cos(landing), math.sin(landing)])
     uneven = terrain is not None or not (is_level(m.left_ground) and is_level(plan.ground))
     goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], BESIDE if uneven else 1.0, body, t)
-    time = max(left - EARLY * clock, SHORTEST * clock)
+    at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
+    early = EARLY * clock
+    if uneven:  # it sinks to lower ground when it is over it
+        early += max(float(m.left_ground[2] - at[2]) - EASY_FALL * body.hips_height, 0.0) / (
+            SINK_SPEED * body.leg_speed
+        )
+    time = max(left - early, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
-    at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
     line = GroundLine(m.left_ground, at, landing, place, speed)
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
