@@ -21,6 +21,7 @@ from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
+from counterpoise.control.walk.lean import lean_over
 from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
@@ -285,6 +286,9 @@ def _step(
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
         goals.append(own.swing_turn[i].aimed(**turn))
     m = altered(m, stride=stride, feet=(feet[0], feet[1]))
+    if uneven:
+        lean = posture.wishes.lean + lean_over(m, seen, plan, body)
+        posture = posture._replace(wishes=posture.wishes._replace(lean=lean))
     level = upper_body(posture, m, com, hips, rate, snapshot)
     return m, ((own.contact,), (*level, *goals)), held, share
 
