@@ -61,7 +61,7 @@ def step(height: float) -> Pieces:
 
 def stairs(rise: float, steps: int = 5, tread: float = 0.3) -> Pieces:
     if rise > 0.0:
-        return [Stairs((START, 0.0), steps, rise, tread, 3.0, landing=5.0)]
+        return [Stairs((START, 0.0), steps, rise, tread, 3.0, landing=10.0)]
     return [Stairs((START + steps * tread, 0.0), steps, -rise, tread, 3.0, landing=5.0, yaw=180.0)]
 
 

@@ -41,8 +41,7 @@ REAR_TIME = 0.25  # [leg times] in which the centre of pressure goes there
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 SHORTER = 0.5  # of the usual step: where the step after is shorter, balance is prepared for it, down to this
 STAIR = 0.08  # [leg lengths] of a step up or down from which that is done: before it, it has to come near
-BACK_FROM = 0.2  # [leg lengths] of a step up from which the body stays back when the foot is put up: above it the ...
-BACK_SHARE = 0.0  # ... leg would be folded too far; the rear leg pushes it over. Of what is beyond
+HALTED, HALTED_SHARE = 0.5, 0.2  # of the speed asked for: a slower body has come to a halt, and dares a high step
 LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
 SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
 DEEP = 0.38  # [leg lengths] below the stance foot: the hips go down for ground so deep when it is chosen, not before
@@ -201,9 +200,7 @@ def plan_on_ground(
         usual = shape
         if abs(float(m.ground[swing, 2] - seen.base[m.stance])) > STAIR * body.hips_height:
             usual = shape._replace(length=min(shape.length, max(float(m.chosen[4]), SHORTER * shape.length)))
-        rise = float(m.ground[swing, 2] - seen.base[m.stance])
-        back = BACK_SHARE * max(rise - BACK_FROM * body.hips_height, 0.0)
-        plan = plan_step(m, seen, usual, landing, character, dt, t, m.chosen, careful=True, back=back)
+        plan = plan_step(m, seen, usual, landing, character, dt, t, m.chosen, careful=True)
         plan = plan._replace(cost=min(free, plan.cost))
     rough = sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
     deep = plane[2] < seen.base[m.stance] - m.felt[0] - DEEP * body.hips_height
@@ -266,10 +263,16 @@ def _choose(
     origin = np.array([*seen.flat[m.stance], seen.base[m.stance] - m.felt[0]])
     found = find_foothold(
         swing, plan.foothold, origin, landing, lines, shape.length, reach, m.chosen, level, soles,
-        RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
+        RIM * body.legs[swing].ankle_height, _rise_share(m), terrain.obstacles, out,
     )  # fmt: skip
     moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6
     return altered(m, free=plan.foothold, chosen=out if moved else ANYWHERE)
+
+
+def _rise_share(m: WalkMemory) -> float:
+    """Returns the share of the cost of high steps that counts: less where it has come to a halt before one."""
+    slow = m.last_speed is not None and m.last_speed < HALTED * m.speed
+    return HALTED_SHARE if slow else 1.0
 
 
 def _expected(plane: Array, m: WalkMemory, seen: SeenBody, terrain: Terrain | None) -> Array:

@@ -125,14 +125,13 @@ def _leg_reach(body: WalkingBody, t: WalkTuning, dip: float) -> float:
 
 def plan_step(
     m: WalkMemory, seen: SeenBody, shape: StepShape, landing: float, character: Character, dt: float, t: WalkTuning,
-    place: Array = ANYWHERE, careful: bool = False, back: float = 0.0,
+    place: Array = ANYWHERE, careful: bool = False,
 ) -> StepPlan:  # fmt: skip
     """Returns the plan of a step that is under way. `landing` [rad] is the heading when the foot lands.
 
     `place` (5,) is where the foot must land, how far to the right and to the left of it, and the length of the step
     after; NaN: where it is best.
-    `careful`: steps that are longer or shorter than usual are followed by usual ones. `back` [m] is how much farther
-    back the capture point is to be at the landing than in a usual step.
+    `careful`: steps that are longer or shorter than usual are followed by usual ones.
     """
     assert m.time is not None
     swing = 1 - m.stance
@@ -144,7 +143,7 @@ def plan_step(
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
-        seen.ankle_velocity[swing], m.pressure, place, careful, back, *_plain_tables(character, t),
+        seen.ankle_velocity[swing], m.pressure, place, careful, *_plain_tables(character, t),
     )  # fmt: skip
     return StepPlan(
         float(found[0]), float(found[1]), found[2:4], found[4:6], found[11:13], found[6:8], found[8:10],
@@ -168,7 +167,7 @@ def _spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
 def _plan(
     stance: int, sign: float, double: bool, rolling: bool, heading: float, yaw: float, times: Array, wish: Array,
     capture: Array, com: Array, origin: Array, swing: Array, rate: Array, pressure: Array, pin: Array, careful: bool,
-    back: float, tables: tuple[Any, ...], costs: tuple[float, ...],
+    tables: tuple[Any, ...], costs: tuple[float, ...],
 ) -> Array:  # fmt: skip
     """Returns the numbers of a StepPlan, (15,).
 
@@ -237,8 +236,7 @@ def _plan(
         fixed = np.empty(2)
         _seen_from(pin, origin, c, s, fixed)
         end[0] += (1.0 - push) * (fixed[0] - place[0])
-        end[0] -= back
-        capture_x -= push * (fixed[0] - place[0]) + back
+        capture_x -= push * (fixed[0] - place[0])
         x, near, far_place = fixed[0], fixed[0], fixed[0]
         inner, outer = (pin[2], pin[3]) if sign > 0.0 else (-pin[3], -pin[2])
         narrow = min(max(narrow, sign * fixed[1] + inner), sign * fixed[1] + outer)
