@@ -60,8 +60,7 @@ def planted_foot(
         on_heel, since = False, m.time
     does, flat, released, goal, rate, lies, side = _plant(
         i, m.phase == "single", i != m.stance, m.catches, m.time, m.time - m.began, m.time - m.lifted, dt,
-        soft, m.speed,
-        plan.double_left, plan.left, float(plan.ground[2]), m.pressure,
+        soft, m.speed, plan.double_left, plan.left, float(plan.ground[2]), m.pressure,
         (foot.landed, since, foot.released, foot.goal_pitch), on_heel, snapshot.contact_position,
         snapshot.body_position, snapshot.body_velocity, seen.over, seen.hip, seen.ankle, seen.flat, seen.base, seen.yaw,
         seen.pitch, seen.ground, _planted_tables(snapshot.character, t)[i], held, share,
@@ -138,9 +137,9 @@ def _planted_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...
 @kernel
 def _plant(
     i: int, single: bool, other: bool, catches: bool, now: float, gone: float, swung: float, dt: float, soft: bool,
-    speed: float, double_left: float, left: float, ahead: float, pressure: Array, foot: tuple[float, float, float, float],
-    on_heel: bool, places: Array, bodies: Array, spins: Array, over: Array, hip: Array, ankle: Array, flat_at: Array,
-    base: Array, yaws: Array, pitches: Array, ground: Array, tables: tuple[Any, ...], held: Flags, share: Array,
+    speed: float, double_left: float, left: float, ahead: float, pressure: Array,
+    foot: tuple[float, float, float, float], on_heel: bool, places: Array, bodies: Array, spins: Array, over: Array, hip: Array, ankle: Array,
+    flat_at: Array, base: Array, yaws: Array, pitches: Array, ground: Array, tables: tuple[Any, ...], held: Flags, share: Array,
 ) -> tuple[int, float, float, float, float, float, float]:  # fmt: skip
     """Fills which points of a foot are held, and which share of their force they may use.
 
