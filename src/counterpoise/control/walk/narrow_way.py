@@ -24,15 +24,21 @@ WAY_STEP = 0.015  # [m] in which its width is measured
 LOOK_STEP = 0.14  # [leg lengths] between two places ahead
 
 
-def on_narrow_way(
-    wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody
-) -> tuple[Wishes, WalkMemory]:
-    """Returns the wishes and the memory of a walk that goes in the middle of a narrow way, as of a beam."""
-    unit, leg = body.hips_height, body.legs[0]
+def on_line(m: WalkMemory, seen: SeenBody) -> tuple[float, float]:
+    """Returns the place on the line that is walked, beside the stance foot."""
     x, y = seen.flat[m.stance].tolist()
     c, s = math.cos(m.heading), math.sin(m.heading)
-    off = -s * (x - float(m.line[0])) + c * (y - float(m.line[1]))  # the line is looked along, not the foot's way
-    x, y = x + s * off, y - c * off
+    off = c * (y - float(m.line[1])) - s * (x - float(m.line[0]))
+    return x + s * off, y - c * off
+
+
+def on_narrow_way(
+    wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody
+) -> tuple[Wishes, WalkMemory, bool]:
+    """Returns the wishes and the memory of a walk in the middle of a narrow way, and whether the way is narrow."""
+    unit, leg = body.hips_height, body.legs[0]
+    c, s = math.cos(m.heading), math.sin(m.heading)
+    x, y = on_line(m, seen)
     far, step = NARROW_AHEAD * unit, LOOK_STEP * unit
     wide, middle = _way_ahead(
         x,
@@ -46,13 +52,13 @@ def on_narrow_way(
         terrain.obstacles,
     )
     if wide >= NARROW * unit:
-        return wishes, m
+        return wishes, m, False
     room = max(wide - 2.0 * (leg.half_width + MARGIN), 0.0)
     usual = math.inf if wishes.width is None else wishes.width
     line = m.line + middle * np.array([-s, c])
     speed = min(wishes.speed, NARROW_SPEED * body.leg_speed)
     longest = min(wishes.longest, NARROW_STEP * body.leg_time)
-    return wishes._replace(width=min(room, usual), speed=speed, longest=longest), altered(m, line=line)
+    return wishes._replace(width=min(room, usual), speed=speed, longest=longest), altered(m, line=line), True
 
 
 @kernel

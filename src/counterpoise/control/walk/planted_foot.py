@@ -138,8 +138,9 @@ def _planted_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...
 def _plant(
     i: int, single: bool, other: bool, catches: bool, now: float, gone: float, swung: float, dt: float, soft: bool,
     speed: float, double_left: float, left: float, ahead: float, pressure: Array,
-    foot: tuple[float, float, float, float], on_heel: bool, places: Array, bodies: Array, spins: Array, over: Array, hip: Array, ankle: Array,
-    flat_at: Array, base: Array, yaws: Array, pitches: Array, ground: Array, tables: tuple[Any, ...], held: Flags, share: Array,
+    foot: tuple[float, float, float, float], on_heel: bool, places: Array, bodies: Array, spins: Array, over: Array,
+    hip: Array, ankle: Array, flat_at: Array, base: Array, yaws: Array, pitches: Array, ground: Array,
+    tables: tuple[Any, ...], held: Flags, share: Array,
 ) -> tuple[int, float, float, float, float, float, float]:  # fmt: skip
     """Fills which points of a foot are held, and which share of their force they may use.
 

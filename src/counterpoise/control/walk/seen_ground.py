@@ -108,10 +108,13 @@ def _heights_over(points: Array, which: Ints, felt: float, ground: Obstacles, ov
     return low
 
 
-def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody) -> Wishes:
-    """Returns the wishes with the lower speed, and the shorter steps, with which the ground ahead can be walked."""
+def with_care(wishes: Wishes, m: WalkMemory, place: tuple[float, float], terrain: Terrain, body: WalkingBody) -> Wishes:
+    """Returns the wishes with the lower speed, and the shorter steps, with which the ground ahead can be walked.
+
+    `place` (2,) is where it looks from, along the heading.
+    """
     unit = body.hips_height
-    x, y = seen.flat[m.stance].tolist()
+    x, y = place
     rise, fall, slope, edges = _steps_ahead(
         x, y, m.heading, LOOK_AHEAD * unit, LOOK_STEP * unit, GAP_WIDTH * unit, terrain.obstacles
     )
@@ -125,7 +128,7 @@ def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, b
     longest = float(np.interp(rise / unit, LONG_RISES, LONGEST_STEPS)) * body.leg_time
     if max(rise / unit, slope) < EVEN and edges == 0:
         longest = math.inf
-    return wishes._replace(speed=min(wishes.speed, float(most) * body.leg_speed), longest=longest)
+    return wishes._replace(speed=min(wishes.speed, float(most) * body.leg_speed), longest=min(wishes.longest, longest))
 
 
 def with_felt_care(wishes: Wishes, m: WalkMemory, body: WalkingBody) -> Wishes:

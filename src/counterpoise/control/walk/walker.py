@@ -22,7 +22,7 @@ from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
 from counterpoise.control.walk.lean import lean_over
-from counterpoise.control.walk.narrow_way import on_narrow_way
+from counterpoise.control.walk.narrow_way import on_line, on_narrow_way
 from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
@@ -94,8 +94,13 @@ def walk_tick(
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     if wishes.terrain is not None and memory.time is not None:
-        wishes = with_care(wishes, memory, seen, wishes.terrain, body)
-        wishes, memory = on_narrow_way(wishes, memory, seen, wishes.terrain, body)
+        wishes, memory, narrow = on_narrow_way(wishes, memory, seen, wishes.terrain, body)
+        place = (
+            on_line(memory, seen)
+            if narrow
+            else (float(seen.flat[memory.stance, 0]), float(seen.flat[memory.stance, 1]))
+        )
+        wishes = with_care(wishes, memory, place, wishes.terrain, body)
     elif is_set(memory.felt):
         wishes = with_felt_care(wishes, memory, body)
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
