@@ -17,11 +17,11 @@ from counterpoise.objectives.obstacles import Obstacles
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
-NARROW, NARROW_AHEAD = 0.45, 1.4  # [leg lengths] of a way that is narrow, and how far it looks ahead for it
+NARROW, NARROW_AHEAD = 0.45, 2.2  # [leg lengths] of a way that is narrow, and how far it looks ahead for it
 NARROW_DROP = 0.08  # [leg lengths] of the ground beside it
 NARROW_SPEED, NARROW_STEP = 0.2, 1.7  # [sqrt(leg x g), leg times] of steps on it
-WAY_STEP = 0.015  # [m] in which its width is measured
-LOOK_STEP = 0.14  # [leg lengths] between two places ahead
+WAY_STEP = 0.01  # [m] in which its width is measured
+LOOK_STEP = 0.2  # [leg lengths] between two places ahead
 
 
 def on_line(m: WalkMemory, seen: SeenBody) -> tuple[float, float]:
@@ -34,8 +34,8 @@ def on_line(m: WalkMemory, seen: SeenBody) -> tuple[float, float]:
 
 def on_narrow_way(
     wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody
-) -> tuple[Wishes, WalkMemory, bool]:
-    """Returns the wishes and the memory of a walk in the middle of a narrow way, and whether the way is narrow."""
+) -> tuple[Wishes, WalkMemory]:
+    """Returns the wishes and the memory of a walk in the middle of a narrow way."""
     unit, leg = body.hips_height, body.legs[0]
     c, s = math.cos(m.heading), math.sin(m.heading)
     x, y = on_line(m, seen)
@@ -52,13 +52,14 @@ def on_narrow_way(
         terrain.obstacles,
     )
     if wide >= NARROW * unit:
-        return wishes, m, False
+        return wishes, m
     room = max(wide - 2.0 * (leg.half_width + MARGIN), 0.0)
     usual = math.inf if wishes.width is None else wishes.width
     line = m.line + middle * np.array([-s, c])
     speed = min(wishes.speed, NARROW_SPEED * body.leg_speed)
     longest = min(wishes.longest, NARROW_STEP * body.leg_time)
-    return wishes._replace(width=min(room, usual), speed=speed, longest=longest), altered(m, line=line), True
+    wishes = wishes._replace(width=min(room, usual), speed=speed, longest=longest, narrow=True)
+    return wishes, altered(m, line=line)
 
 
 @kernel
