@@ -30,7 +30,7 @@ LAND_DEPTH = 1.3  # of its late clearance: it is aimed a little below the ground
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
 SHORTEST = 0.2  # [leg times] in which it goes there
 PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
-BESIDE = 0.5  # of the distance that feet keep across: a foot that is nearer to the other one's line has crossed it
+BESIDE = 0.5  # of the distance that feet keep across: over uneven ground, a foot nearer than this has crossed
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
 OVER_EDGE = 0.9  # [leg times] in which a foot that has been held back goes on and lands
@@ -65,7 +65,8 @@ def swing_goal(
     # at heel strike the ankle is behind where it will be when the foot is flat
     shift = leg.heel_at * (1.0 - math.cos(strike)) - leg.ankle_height * math.sin(strike)
     goal = plan.foothold + shift * np.array([math.cos(landing), math.sin(landing)])
-    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], body, t)
+    uneven = terrain is not None or not (is_level(m.left_ground) and is_level(plan.ground))
+    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], BESIDE if uneven else 1.0, body, t)
     time = max(left - EARLY * clock, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
@@ -168,8 +169,9 @@ def _held_back(wanted: Array, way: Array, speed: Array, most: float, clock: floa
 
 
 def _around(
-    goal: Array, place: Array, stance: Array, heading: float, side: float, body: WalkingBody, t: WalkTuning
-) -> Array:
+    goal: Array, place: Array, stance: Array, heading: float, side: float, beside: float, body: WalkingBody,
+    t: WalkTuning,
+) -> Array:  # fmt: skip
     """Returns the goal of a swinging foot, or a place on its way there that keeps it off the stance foot.
 
     A foot that crosses to the other side first goes ahead (or back), and one that comes back from there first goes to
@@ -188,7 +190,7 @@ def _around(
     if goal_own < own:  # it crosses
         if abs(along) < clear:
             goal_own = max(goal_own, wide)
-    elif own < BESIDE * wide and abs(along) < clear + sole:  # it comes back
+    elif own < beside * wide and abs(along) < clear + sole:  # it comes back
         goal_along = math.copysign(max(abs(goal_along), clear), along)
     x, y = goal_along, side * goal_own
     return stance + np.array([c * x - s * y, s * x + c * y])
