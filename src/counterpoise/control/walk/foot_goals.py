@@ -32,7 +32,8 @@ EASY_FALL = 0.05  # [leg lengths] to lower ground for which the foot needs no ti
 SINK_SPEED = 0.5  # [sqrt(leg x g)] ... and the speed with which it sinks to the rest
 SHORTEST = 0.2  # [leg times] in which it goes there
 PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
-BESIDE = 0.2  # of the distance that feet keep across: over uneven ground, a foot nearer than this has crossed
+BESIDE = 0.2  # of the distance that feet keep across: a foot nearer than this has crossed, over uneven ground, ...
+BESIDE_LEVEL = 0.8  # ... and on level ground
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
 OVER_EDGE = 0.9  # [leg times] in which a foot that has been held back goes on and lands
@@ -69,7 +70,7 @@ def swing_goal(
     shift = leg.heel_at * (1.0 - math.cos(strike)) - leg.ankle_height * math.sin(strike)
     goal = plan.foothold + shift * np.array([math.cos(landing), math.sin(landing)])
     uneven = terrain is not None or not (is_level(m.left_ground) and is_level(plan.ground))
-    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], BESIDE if uneven else 1.0, body, t)
+    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], BESIDE if uneven else BESIDE_LEVEL, body, t)
     at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
     early = EARLY * clock
     if uneven:  # it sinks to lower ground when it is over it
@@ -205,7 +206,7 @@ def _around(
             goal_own = max(goal_own, wide)
     elif own < beside * wide and abs(along) < clear + sole:  # it comes back
         goal_along = math.copysign(max(abs(goal_along), clear), along)
-    elif beside < 1.0 and along < clear < goal_along:  # on a narrow way: around the stance foot
+    elif beside <= BESIDE and along < clear < goal_along:  # on a narrow way: around the stance foot
         goal_own = max(goal_own, wide)
     x, y = goal_along, side * goal_own
     return stance + np.array([c * x - s * y, s * x + c * y])
