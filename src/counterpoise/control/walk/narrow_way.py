@@ -39,18 +39,11 @@ def on_narrow_way(
     unit, leg = body.hips_height, body.legs[0]
     c, s = math.cos(m.heading), math.sin(m.heading)
     x, y = on_line(m, seen)
-    far, step = NARROW_AHEAD * unit, LOOK_STEP * unit
-    wide, middle = _way_ahead(
-        x,
-        y,
-        m.heading,
-        far,
-        step,
-        NARROW * unit,
-        float(seen.base[m.stance] - m.felt[0]),
-        NARROW_DROP * unit,
+    level = float(seen.base[m.stance] - m.felt[0])
+    wide, middle = way_ahead(
+        x, y, m.heading, NARROW_AHEAD * unit, LOOK_STEP * unit, NARROW * unit, level, NARROW_DROP * unit,
         terrain.obstacles,
-    )
+    )  # fmt: skip
     if wide >= NARROW * unit:
         return wishes, m
     room = max(wide - 2.0 * (leg.half_width + MARGIN), 0.0)
@@ -63,7 +56,7 @@ def on_narrow_way(
 
 
 @kernel
-def _way_ahead(
+def way_ahead(
     x: float, y: float, heading: float, far: float, step: float, most: float, level: float, drop: float,
     ground: Obstacles,
 ) -> tuple[float, float]:  # fmt: skip
