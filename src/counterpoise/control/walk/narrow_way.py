@@ -33,9 +33,9 @@ def on_line(m: WalkMemory, seen: SeenBody) -> tuple[float, float]:
 
 
 def on_narrow_way(
-    wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody
+    wishes: Wishes, m: WalkMemory, seen: SeenBody, usual: float, terrain: Terrain, body: WalkingBody
 ) -> tuple[Wishes, WalkMemory]:
-    """Returns the wishes and the memory of a walk in the middle of a narrow way."""
+    """Returns the wishes and the memory of a walk in the middle of a narrow way; `usual` [m] is between its feet."""
     unit, leg = body.hips_height, body.legs[0]
     c, s = math.cos(m.heading), math.sin(m.heading)
     x, y = on_line(m, seen)
@@ -47,7 +47,7 @@ def on_narrow_way(
     if wide >= NARROW * unit:
         return wishes, m
     room = max(wide - 2.0 * (leg.half_width + MARGIN), 0.0)
-    usual = math.inf if wishes.width is None else wishes.width
+    usual = usual if wishes.width is None else wishes.width
     line = m.line + middle * np.array([-s, c])
     speed = min(wishes.speed, NARROW_SPEED * body.leg_speed)
     longest = min(wishes.longest, NARROW_STEP * body.leg_time)

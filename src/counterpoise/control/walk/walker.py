@@ -44,7 +44,7 @@ from counterpoise.control.walk.turns import foot_turn, mean_yaw, next_turn
 from counterpoise.control.walk.walk_objectives import walk_objectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
-from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_time
+from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_time, usual_width
 from counterpoise.control.whole_body import solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.kernels import kernel
@@ -95,7 +95,8 @@ def walk_tick(
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     if wishes.terrain is not None and memory.time is not None:
-        wishes, memory = on_narrow_way(wishes, memory, seen, wishes.terrain, body)
+        usual = usual_width(cycle.style, body, t)
+        wishes, memory = on_narrow_way(wishes, memory, seen, usual, wishes.terrain, body)
         foot = seen.flat[memory.stance].tolist()
         wishes = with_care(wishes, memory, on_line(memory, seen) if wishes.narrow else foot, wishes.terrain, body)
     elif is_set(memory.felt):

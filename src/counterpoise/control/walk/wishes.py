@@ -91,12 +91,13 @@ def step_shape(
     duration = min(max(duration, t.least_step * clock), t.most_step * clock)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
-    width = style.width * t.width * _usual_width(body) if wishes.width is None else wishes.width
+    width = usual_width(style, body, t) if wishes.width is None else wishes.width
     dip = t.catch_dip if catches else t.deepest_dip
     double, length = min(double, 0.5 * duration), (speed + trim) * duration
     return StepShape(length, duration, double, width, catches=catches, lower=wishes.lower, dip=dip)
 
 
-def _usual_width(body: WalkingBody) -> float:
-    """Returns the distance of the ankles in the neutral pose; at most little more than that of the hips."""
-    return min(body.stance_width, WIDEST_STANCE * 2.0 * body.half_width)
+def usual_width(style: WalkStyle, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns the distance between the feet [m]: a share of that of the ankles in the neutral pose, where a distance
+    much larger than that of the hips does not count."""
+    return style.width * t.width * min(body.stance_width, WIDEST_STANCE * 2.0 * body.half_width)
