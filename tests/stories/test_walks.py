@@ -44,8 +44,8 @@ def test_bodies_walk_20_m(name):
 
 
 PASSED = (
-    "up-15", "down-15", "rough", "step-up-0.1", "step-down-0.1", "step-down-0.2", "step-down-0.3", "stairs-up", "gap",
-    "unseen-up-5", "unseen-down-5",
+    "up-15", "down-15", "rough", "step-up-0.1", "step-down-0.1", "step-down-0.2", "step-down-0.3", "step-up-0.3",
+    "stairs-down", "gap", "stones", "unseen-up-5", "unseen-down-5",
 )  # fmt: skip
 
 
