@@ -36,7 +36,7 @@ class WalkTuning:
     widest: float = 7.0  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
-    ramp: float = 0.036  # [g] by which the speed rises
+    ramp: float = 0.046  # [g] by which the speed rises
     brake: float = 0.05  # [g] and falls
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
