@@ -7,6 +7,7 @@ from counterpoise import fleet as fleet
 from counterpoise import measure as measure
 from counterpoise import motion as motion
 from counterpoise import objectives as objectives
+from counterpoise import plan as plan
 from counterpoise import pose as pose
 from counterpoise import render as render
 from counterpoise import scene as scene
@@ -62,6 +63,7 @@ from counterpoise.control.walk import Walk as Walk
 from counterpoise.control.walk import WalkStyle as WalkStyle
 from counterpoise.control.walk import WalkTuning as WalkTuning
 from counterpoise.control.walk import gait_from as gait_from
+from counterpoise.control.walk.steps_ahead import steps_ahead as steps_ahead
 from counterpoise.errors import CounterpoiseError as CounterpoiseError
 from counterpoise.features import Goal as Goal
 from counterpoise.fleet import SweepTable as SweepTable

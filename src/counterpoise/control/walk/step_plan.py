@@ -12,19 +12,13 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.walk.seen import SeenBody
-from counterpoise.control.walk.stepping import (
-    StepCosts,
-    StepWish,
-    capture_after,
-    capture_before,
-    choose_step,
-    periodic_capture,
-)
+from counterpoise.control.walk.stepping import StepCosts, StepWish, choose_step
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
 from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
+from counterpoise.plan.pendulum import capture_after, capture_before, periodic_capture
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
 ANYWHERE = np.full(5, np.nan)
