@@ -127,6 +127,7 @@ from counterpoise.progress import Progress as Progress
 from counterpoise.render import Camera as Camera
 from counterpoise.render import filmstrip as filmstrip
 from counterpoise.render import still as still
+from counterpoise.render.plan_plot import plot_plan as plot_plan
 from counterpoise.render.video import video as video
 from counterpoise.scene import Scene as Scene
 from counterpoise.scene import SceneEdit as SceneEdit

@@ -13,8 +13,18 @@ from scipy.optimize import differential_evolution
 
 import counterpoise as cp
 from counterpoise.control.walk.steps_ahead import leg_frame
+from counterpoise.defaults import GRAVITY
 from counterpoise.errors import BadValue
-from counterpoise.plan import FootstepPlan, LegFrame, PlanCosts, PlanProblem, PlanStart, PlanWish, build_plan, solve_plan
+from counterpoise.plan import (
+    FootstepPlan,
+    LegFrame,
+    PlanCosts,
+    PlanProblem,
+    PlanStart,
+    PlanWish,
+    build_plan,
+    solve_plan,
+)
 from counterpoise.plan.preview_residuals import LEAST, MOST
 
 STEP = PlanWish(length=0.6, time=0.54, double=0.11, width=0.14)
@@ -99,7 +109,14 @@ def test_no_global_search_finds_steps_that_are_cheaper_by_a_twentieth(frame, see
     assert plan.cost == pytest.approx(sum(plan.costs.values()), rel=1e-9)
     bounds = [b for s in problem.steps for b in ((s[LEAST], s[MOST]), (-1.5, 1.5), (-1.5, 1.5))]
     found = differential_evolution(
-        problem.cost, bounds, seed=seed, maxiter=60, popsize=6, polish=False, x0=np.clip(plan.x + 0.03, *np.transpose(bounds)), tol=0.0
+        problem.cost,
+        bounds,
+        seed=seed,
+        maxiter=60,
+        popsize=6,
+        polish=False,
+        x0=np.clip(plan.x + 0.03, *np.transpose(bounds)),
+        tol=0.0,
     )
     assert plan.cost <= 1.05 * found.fun
 
@@ -166,6 +183,21 @@ def test_any_state_of_a_body_has_a_plan():
     v[1] = 0.8
     left = cp.steps_ahead(human.snapshot(human.state(pushed.q, v)))
     assert left.feet[0] == 0 and left.footholds[0, 1] > 0.3  # pushed to the left, the left foot steps
+
+
+def test_a_plan_can_be_drawn(frame, tmp_path):
+    """Both panels show every landing; equal plans give equal bytes."""
+    plan = solve_plan(build_plan(frame, standing(frame, (0.9, -0.4)), IN_PLACE))
+    drawing = cp.plot_plan(plan, tmp_path / "a.png")
+    cp.plot_plan(plan, tmp_path / "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    above, side = drawing.axes
+    assert len(above.patches) == 2 + plan.problem.count
+    com = next(line for line in above.lines if line.get_label() == "CoM")
+    assert com.get_xdata()[-1] == pytest.approx(plan.path.com[-1, 0])
+    assert max(np.max(line.get_ydata()) for line in side.lines) == pytest.approx(GRAVITY / frame.omega**2, rel=0.01)
+    with pytest.raises(BadValue, match="png"):
+        cp.plot_plan(plan, tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize(

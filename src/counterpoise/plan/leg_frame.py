@@ -33,7 +33,7 @@ def _check_number(name: str, value: Any, least: float = -np.inf) -> None:
 
 @dataclass(frozen=True, eq=False)
 class LegFrame:
-    """A biped, as a plan of steps sees it. `steps_ahead` and `leg_frame` (control/walk) make it of any body with two legs."""
+    """A biped, as a plan of steps sees it. `leg_frame` (control/walk/steps_ahead.py) makes it of a body."""
 
     omega: float  # [1/s] of the pendulum
     leg: float  # [m] hips above the soles: the unit of lengths
@@ -99,7 +99,9 @@ class PlanStart:
             if getattr(self, name) is not None:
                 _check_number(f"PlanStart.{name}", getattr(self, name), 0.0)
         if self.swung is not None and self.double_left > 0.0:
-            raise BadValue(f"PlanStart: a foot that swings leaves no double support; got double_left {self.double_left!r}")
+            raise BadValue(
+                f"PlanStart: a foot that swings leaves no double support; got double_left {self.double_left!r}"
+            )
 
 
 @dataclass(frozen=True)

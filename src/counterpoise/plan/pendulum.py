@@ -1,8 +1,8 @@
 """The pendulum of a walk in closed form: where the capture point and the CoM go.
 
 The CoM c at constant height follows c'' = omega^2 (c - p) for a centre of pressure p. Its capture point
-xi = c + c'/omega obeys xi' = omega (xi - p), and eta = c - c'/omega obeys eta' = omega (p - eta), whatever c does. While
-p moves from p0 to p1 in the time T,
+xi = c + c'/omega obeys xi' = omega (xi - p), and eta = c - c'/omega obeys eta' = omega (p - eta), whatever c
+does. While p moves from p0 to p1 in the time T,
 
     xi(T)  = p1 + r/omega + (xi(0)  - p0 - r/omega) exp(omega T),     r = (p1 - p0)/T,
     eta(T) = p1 - r/omega + (eta(0) - p0 + r/omega) exp(-omega T),    c = (xi + eta)/2,

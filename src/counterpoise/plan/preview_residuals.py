@@ -3,7 +3,8 @@
 Unknown are, for every step, the time T of its single support and the place u of the foot that lands, (T, x, y) each.
 Capture point and CoM follow the pendulum exactly (pendulum.py): in double support the centre of pressure goes from the
 rear foot to the leading foot, in single support along the sole. All is linear in the places and smooth in the times.
-Limits enter as hinges max(0, excess), rounded off by a few millimetres: the search then feels a limit before it is there.
+Limits enter as hinges max(0, excess), rounded off by a few millimetres: the search feels a limit before it is
+there.
 
 Places are seen from the present stance ankle, x along the heading of the first landing. A step may go to its own side
 (way 0) or cross the stance foot before it (1) or behind it (-1).
@@ -44,8 +45,7 @@ STEP_COLUMNS = 17
     OMEGA, FOOT_REACH, REAR_REACH, HIPS_AHEAD, HALF_HIPS, NARROW, WIDE, FORWARD, BACKWARD, CLEAR, CROSSED,
     FOOT_ACCELERATION, FOOT_SPEED, ASKED_SPEED,
 ) = range(14)  # fmt: skip
-# numbers of the start: capture point, eta, swinging foot, its velocity, centre of pressure now, and when the foot leaves
-XI, ETA, FOOT, FOOT_RATE, PRESSURE, LIFT_PRESSURE = 0, 2, 4, 6, 8, 10
+# the start: capture point, eta, swinging foot, its velocity, centre of pressure now and when the foot leaves, (2,) each
 START_NUMBERS = 12
 # rows of a step
 (
@@ -180,7 +180,7 @@ def preview_residuals(
 def _advance(
     z: Array, dz: Array, p0: Array, j0: int, p1: Array, j1: int, T: float, jT: int, omega: float, shares: Array
 ) -> None:
-    """Moves capture point and eta on by the time T. j0, j1 are the footholds that p0, p1 move with, jT the step of T."""
+    """Moves capture point and eta on by the time T. p0, p1 move with the footholds j0, j1; T is that of step jT."""
     n = dz.shape[1]
     for part in range(2):
         pendulum_shares(T, omega if part == 0 else -omega, shares)
@@ -241,10 +241,7 @@ def _late(
     around = way != 0 or (k > 0 and ways[k - 1] != 0)
     if k == 0:
         own = s[SIDE] * (c * fy - d * fx)
-        if way != 0:
-            around = abs(c * fx + d * fy) < body[CLEAR]
-        else:
-            around = own < 0.0
+        around = abs(c * fx + d * fy) < body[CLEAR] if way != 0 else own < 0.0
     if around:
         a, b = c * ax + d * ay, c * ay - d * ax
         far_a, far_b = math.sqrt(a * a + ROUND * ROUND), math.sqrt(b * b + ROUND * ROUND)

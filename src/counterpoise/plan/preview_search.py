@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterpoise.arrays import Array, Ints
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.kernels import kernel
 from counterpoise.plan.pendulum import pendulum_shares
 from counterpoise.plan.preview_costs import CROSS
@@ -95,7 +95,7 @@ def _normal(r: Array, J: Array, A: Array, g: Array) -> None:
 
 
 @kernel
-def _solve_damped(A: Array, g: Array, held: Array, damping: float, L: Array, step: Array) -> None:
+def _solve_damped(A: Array, g: Array, held: Flags, damping: float, L: Array, step: Array) -> None:
     """Fills the step of the damped normal equations, by Cholesky's method; what is held does not move."""
     n = len(g)
     for i in range(n):
