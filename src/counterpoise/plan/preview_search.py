@@ -56,7 +56,7 @@ def improve(
         tally[0] += 1
         for k in range(len(steps)):  # a time at its bound stays there where it would be better beyond it
             T = x[3 * k]
-            held[3 * k] = (T <= steps[k, LEAST] and g[3 * k] > 0.0) or (T >= steps[k, MOST] and g[3 * k] < 0.0)
+            held[3 * k] = (steps[k, LEAST] >= T and g[3 * k] > 0.0) or (steps[k, MOST] <= T and g[3 * k] < 0.0)
         _solve_damped(A, g, held, damping, L, step)
         for i in range(n):
             x_try[i] = x[i] + step[i]
