@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,10 @@ class LegFrame:
             raise BadValue(f"LegFrame.soles is (2, 4): heel, ball, front, half width of each foot; got {self.soles!r}")
         soles.flags.writeable = False
         object.__setattr__(self, "soles", soles)
-        for field in fields(self):
-            if field.name != "soles":
-                low = -np.inf if field.name == "hips_ahead" else 0.0
-                _check_number(f"LegFrame.{field.name}", getattr(self, field.name), low)
+        for one in fields(self):
+            if one.name != "soles":
+                low = -np.inf if one.name == "hips_ahead" else 0.0
+                _check_number(f"LegFrame.{one.name}", getattr(self, one.name), low)
         if min(self.omega, self.leg, self.clock, self.foot_speed, self.foot_acceleration) <= 0.0:
             raise BadValue("LegFrame: omega, leg, clock, foot_speed and foot_acceleration are positive")
 
@@ -88,11 +88,12 @@ class PlanStart:
     gone: float = 0.0  # [s] since the last landing
     swung: float | None = None  # [s] since the swinging foot left; None: in double support
     double_left: float = 0.0  # [s] of double support
+    shift: Array = field(default_factory=lambda: np.zeros(2))  # (2,) [m] of the centre of pressure until the landing
 
     def __post_init__(self) -> None:
         if self.stance not in (0, 1):
             raise BadValue(f"PlanStart.stance is 0 for the left foot or 1 for the right one; got {self.stance!r}")
-        for name in ("com", "capture", "stance_foot", "swing_foot", "swing_velocity", "pressure"):
+        for name in ("com", "capture", "stance_foot", "swing_foot", "swing_velocity", "pressure", "shift"):
             object.__setattr__(self, name, _place(f"PlanStart.{name}", getattr(self, name)))
         _check_number("PlanStart.stance_yaw", self.stance_yaw)
         for name in ("gone", "double_left", "swung"):

@@ -112,13 +112,26 @@ class FootstepPlan:
     ways: Ints  # (n,) 0: to its own side, 1: crossed ahead of the stance foot, -1: behind it
     cost: float
     iterations: int
+    landed: Array  # (n, 4) capture point and eta at every landing, seen as the unknowns are
 
     @cached_property
     def footholds(self) -> Array:
         """(n, 2) where the ankles will be, feet flat."""
+        return self._in_world(self.x.reshape(-1, 3)[:, 1:])
+
+    def _in_world(self, places: Array) -> Array:
         c, s = math.cos(self.problem.heading), math.sin(self.problem.heading)
-        local = self.x.reshape(-1, 3)[:, 1:]
-        return self.problem.origin + local @ np.array([[c, s], [-s, c]])
+        return self.problem.origin + places @ np.array([[c, s], [-s, c]])
+
+    @cached_property
+    def landing_com(self) -> Array:
+        """(n, 2) where the CoM will be at every landing."""
+        return self._in_world(0.5 * (self.landed[:, :2] + self.landed[:, 2:]))
+
+    @cached_property
+    def landing_capture(self) -> Array:
+        """(n, 2) where the capture point will be at every landing."""
+        return self._in_world(self.landed[:, :2])
 
     @cached_property
     def swing_times(self) -> Array:
@@ -215,6 +228,8 @@ def build_plan(
             steady.imag,
         )  # fmt: skip
         table[k, FIRST_X : FIRST_X + 2], table[k, LAST_X : LAST_X + 2] = first * along, last_at * along
+    for at in (FIRST_X, LAST_X):
+        table[0, at : at + 2] += start.shift @ turn
     numbers = np.empty(START_NUMBERS)
     numbers[:2], numbers[2:4] = seen["capture"], 2.0 * seen["com"] - seen["capture"]
     numbers[4:6], numbers[6:8], numbers[8:10] = seen["swing_foot"], start.swing_velocity @ turn, seen["pressure"]
@@ -258,9 +273,10 @@ def solve_plan(problem: PlanProblem, start: FootstepPlan | None = None, anew: bo
         warm = 1 if anew else 2
         if not _begin_from(problem, start, x, ways):
             warm = 0
-    cost = search_steps(problem.start, problem.steps, problem.body, problem.roots, x, ways, warm, tally)
-    x.flags.writeable = ways.flags.writeable = False
-    return FootstepPlan(problem, x, ways, float(cost), int(tally[0]))
+    landed = np.empty((count, 4))
+    cost = search_steps(problem.start, problem.steps, problem.body, problem.roots, x, ways, warm, tally, landed)
+    x.flags.writeable = ways.flags.writeable = landed.flags.writeable = False
+    return FootstepPlan(problem, x, ways, float(cost), int(tally[0]), landed)
 
 
 def _begin_from(problem: PlanProblem, start: FootstepPlan, x: Array, ways: Ints) -> bool:

@@ -60,7 +60,6 @@ ROW_COSTS = (
 )  # fmt: skip
 EDGE = 4e-3  # [m, s] by which hinges are rounded off
 ROUND = 1e-3  # [m] distances are rounded off by this, so that they have derivatives at zero
-ROUND_TIME = 1e-4  # [s^2] the same of the time of a foot that must come back
 
 
 @kernel
@@ -254,10 +253,9 @@ def _late(
         towards = (ax * vx + ay * vy) / far
         tx, ty = (vx - towards * gx) / far, (vy - towards * gy) / far
     brake = 0.5 * towards * towards / most
-    if towards > 0.0 and brake > far:  # it goes too far and comes back
-        root = math.sqrt((brake - far) / most + ROUND_TIME)
-        needed = towards / most + 2.0 * (root - math.sqrt(ROUND_TIME))
-        by_far, by_towards = -1.0 / (most * root), 1.0 / most + towards / (most * most * root)
+    if towards > 0.0 and brake > far:  # it brakes harder, and is there at once
+        needed = 2.0 * far / towards
+        by_far, by_towards = 2.0 / towards, -needed / towards
     else:
         root = math.sqrt(most * far + 0.5 * towards * towards)
         needed = (2.0 * root - towards) / most

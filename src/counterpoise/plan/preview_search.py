@@ -41,11 +41,14 @@ NOT_SINGULAR = 1e-12  # of a pivot
 
 @kernel
 def improve(
-    x: Array, ways: Ints, start: Array, steps: Array, body: Array, roots: Array, most: int, tally: Ints
+    x: Array, ways: Ints, start: Array, steps: Array, body: Array, roots: Array, most: int, tally: Ints, landed: Array
 ) -> float:
-    """Moves x downhill for at most `most` iterations. Returns the cost, and counts the iterations in `tally`."""
+    """Moves x downhill for at most `most` iterations. Returns the cost, and counts the iterations in `tally`.
+
+    `landed` (n, 4) is scratch.
+    """
     n, rows = len(x), STEP_ROWS * len(steps) + 1
-    r, J, landed = np.empty(rows), np.empty((rows, n)), np.empty((len(steps), 4))
+    r, J = np.empty(rows), np.empty((rows, n))
     r_try, J_try, x_try = np.empty(rows), np.empty((rows, n)), np.empty(n)
     A, L, g, step = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.empty(n)
     held = np.zeros(n, np.bool_)
@@ -161,17 +164,21 @@ def seed_steps(share: float, ways: Ints, start: Array, steps: Array, body: Array
 
 @kernel
 def search_steps(
-    start: Array, steps: Array, body: Array, roots: Array, x: Array, ways: Ints, warm: int, tally: Ints
+    start: Array, steps: Array, body: Array, roots: Array, x: Array, ways: Ints, warm: int, tally: Ints, landed: Array
 ) -> float:
-    """Fills x and ways with the cheapest steps that are found. Returns their cost.
+    """Fills x and ways with the cheapest steps that are found, and capture point and eta at their landings, (n, 4).
+
+    Returns their cost.
 
     Steps to the own side are tried first; a step that crosses has a cost of its own, so where they cost less than that,
     they are the best. `warm`: 0: x and ways are not looked at, 1: they are one of the seeds, 2: they are the only one.
     """
     count = len(steps)
     n = 3 * count
+    r, J = np.empty(STEP_ROWS * count + 1), np.empty((STEP_ROWS * count + 1, n))
     if warm == 2:
-        return improve(x, ways, start, steps, body, roots, ITERATIONS, tally)
+        improve(x, ways, start, steps, body, roots, ITERATIONS, tally, landed)
+        return preview_residuals(x, ways, start, steps, body, roots, r, J, landed)
     kinds = 3 ** (count - 1)  # every step but the last may cross
     tried, other, costs = np.empty((kinds + 3, n)), np.empty(n), np.full(kinds, np.inf)
     tried_ways = np.zeros((kinds + 3, count), np.int64)
@@ -183,7 +190,7 @@ def search_steps(
             tried[number], tried_ways[number] = x, ways
         else:
             seed_steps(1.0 if number == kinds else QUICK, tried_ways[number], start, steps, body, tried[number])
-        cost = improve(tried[number], tried_ways[number], start, steps, body, roots, ITERATIONS, tally)
+        cost = improve(tried[number], tried_ways[number], start, steps, body, roots, ITERATIONS, tally, landed)
         if cost < least:
             best, least = number, cost
     for number in range(kinds):
@@ -195,19 +202,19 @@ def search_steps(
         if crossings == 0 or crossings * roots[CROSS] ** 2 >= least:
             continue  # it cannot be cheaper
         seed_steps(1.0, tried_ways[number], start, steps, body, tried[number])
-        costs[number] = improve(tried[number], tried_ways[number], start, steps, body, roots, FIRST_TRY, tally)
+        costs[number] = improve(tried[number], tried_ways[number], start, steps, body, roots, FIRST_TRY, tally, landed)
         seed_steps(QUICK, tried_ways[number], start, steps, body, other)
-        cost = improve(other, tried_ways[number], start, steps, body, roots, FIRST_TRY, tally)
+        cost = improve(other, tried_ways[number], start, steps, body, roots, FIRST_TRY, tally, landed)
         if cost < costs[number]:
             costs[number], tried[number] = cost, other
     for _ in range(min(KEPT, kinds)):
         number = int(np.argmin(costs))
         if not costs[number] < np.inf:
             break
-        cost = improve(tried[number], tried_ways[number], start, steps, body, roots, ITERATIONS, tally)
+        cost = improve(tried[number], tried_ways[number], start, steps, body, roots, ITERATIONS, tally, landed)
         costs[number] = np.inf
         if cost < least:
             best, least = number, cost
     x[:] = tried[best]
     ways[:] = tried_ways[best]
-    return least
+    return preview_residuals(x, ways, start, steps, body, roots, r, J, landed)

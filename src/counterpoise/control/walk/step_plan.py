@@ -133,7 +133,7 @@ def plan_step(
     wish = np.array(
         [shape.length, shape.time, shape.double, shape.width, shape.aside, shape.turn, shape.dip > t.deepest_dip]
     )
-    capture = _spun_capture(m, seen, character)
+    capture = spun_capture(m, seen, character)
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
@@ -145,7 +145,7 @@ def plan_step(
     )  # fmt: skip
 
 
-def _spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
+def spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
     """Returns the capture point, moved by the angular momentum H about the CoM, world (2,) [m].
 
     Limbs that swing push the CoM: c_x'' = omega^2 (c_x - p_x) - H_y'/(m z), and c_y'' with + H_x'. The point

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -103,12 +102,12 @@ def _start(
 
 
 def plan_start(
-    seen: SeenBody, stance: int, capture: Array, pressure: Array, gone: float, swung: float | None, double_left: float
-) -> PlanStart:
+    seen: SeenBody, stance: int, capture: Array, pressure: Array, gone: float, swung: float | None, double_left: float,
+    shift: Array | None = None,
+) -> PlanStart:  # fmt: skip
     """Returns the moment that is seen, as a plan reads it."""
     swing = 1 - stance
-    rest: dict[str, Any] = {"gone": gone, "swung": swung, "double_left": double_left}
     return PlanStart(
         stance, seen.com[:2], capture, seen.flat[stance], float(seen.yaw[stance]), seen.ankle[swing, :2],
-        seen.ankle_velocity[swing, :2], pressure, **rest,
+        seen.ankle_velocity[swing, :2], pressure, gone, swung, double_left, np.zeros(2) if shift is None else shift,
     )  # fmt: skip

@@ -24,6 +24,7 @@ from counterpoise.control.walk.hips_height import hips_acceleration
 from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
+from counterpoise.control.walk.preview_catch import looks_ahead, preview_step
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.seen_ground import (
@@ -115,8 +116,12 @@ def walk_tick(
     else:
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
-        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         uneven = wishes.terrain is not None
+        if not uneven and looks_ahead(m, plan, t):
+            m, plan = preview_step(m, seen, shape, landing, plan, character, dt, t)
+        elif m.preview is not None:
+            m = altered(m, preview=None)
+        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         if not m.catches and plan.cost > _catch_cost(shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
             m = altered(m, catches=True)
         if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
