@@ -21,6 +21,8 @@ LONGEST_SWING = 2.0  # [leg times] after which a foot that has not landed is put
 SURPRISE = 1.3  # a plan that has become dearer by this factor, and by SURPRISE_COST, is made anew
 SURPRISE_COST = 0.3
 BETTER = 0.75  # [cost of the last plan's steps] a plan with other crossings is taken below this
+COMMITTED = 0.16  # [leg times] before its landing, from when a foot keeps its place
+GIVE_UP = 0.1  # [leg times] in which a foot that is late gives up its place
 SHIFT_SHARE = 0.7  # of the feedback of the centre of pressure that goes on until the landing
 LARGEST_SHIFT = 0.25  # [soles]
 
@@ -40,6 +42,9 @@ def preview_step(
     swung = None if m.phase == "double" else m.time - m.lifted
     if swung is not None and swung > LONGEST_SWING * body.leg_time:
         return altered(m, preview=None), plan
+    clock = body.leg_time
+    if swung is not None and m.preview is not None and m.preview.feet[0] == swing and m.left < COMMITTED * clock:
+        return m, _put_down(m, seen, plan, dt, clock, t)
     frame = leg_frame(character, t)
     shift = np.zeros(2)
     if swung is not None:
@@ -63,6 +68,17 @@ def preview_step(
         plan.reference, plan.pressure, plan.cost, plan.leaving_capture, plan.ground,
     )  # fmt: skip
     return altered(m, preview=found), first
+
+
+def _put_down(m: WalkMemory, seen: SeenBody, plan: StepPlan, dt: float, clock: float, t: WalkTuning) -> StepPlan:
+    """Returns the plan of a foot that is about to land: it no longer changes its place.
+
+    One that is late (its leg may be too short, or the other one in its way) comes down where it is.
+    """
+    place, least = m.foothold, t.least_left * clock
+    if m.left <= least:
+        place = place + min(dt / (GIVE_UP * clock), 1.0) * (seen.ankle[1 - m.stance, :2] - place)
+    return plan._replace(left=max(m.left - dt, least), foothold=place)
 
 
 def _better(old: FootstepPlan, new: FootstepPlan) -> FootstepPlan:

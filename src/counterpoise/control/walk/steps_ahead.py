@@ -20,7 +20,9 @@ from counterpoise.errors import BadValue
 from counterpoise.plan import FootstepPlan, LegFrame, PlanCosts, PlanStart, PlanWish, build_plan, solve_plan
 
 IN_THE_AIR = 0.012  # [leg lengths] a foot whose lowest point is higher than this swings
-RISEN = 0.5  # of the way from ankle to ball by which a rear leg is longer on its ball
+LONGEST_STEP = 1.15  # [leg lengths]; a leg out of reach is a cost of its own
+RISEN = 0.8  # of the way from ankle to ball by which a rear leg is longer on its ball
+ROOM_BETWEEN = 2.0  # [widths of a sole] between the ankles of feet that land side by side
 LEAST_REACH = 0.3  # [leg lengths] from its hip
 
 
@@ -34,8 +36,8 @@ def leg_frame(character: Character, t: WalkTuning) -> LegFrame:
     return LegFrame(
         omega=body.omega, leg=unit, clock=clock, soles=soles, first_pressure=t.first_pressure,
         last_pressure=t.last_pressure, roll_step=t.roll_step * unit, narrowest=t.narrowest,
-        apart=t.feet_apart * float(soles[:, 3].sum()), widest=t.widest, forward=t.longest_reach * unit,
-        backward=t.backward_reach * unit, hips_ahead=body.hips_ahead, half_hips=body.half_width,
+        apart=ROOM_BETWEEN * float(soles[:, 3].sum()), widest=t.widest, forward=LONGEST_STEP * unit,
+        backward=LONGEST_STEP * unit, hips_ahead=body.hips_ahead, half_hips=body.half_width,
         reach=min(_reach(leg, low, 0.0) for leg in body.legs),
         rear_reach=min(_reach(leg, low, RISEN) for leg in body.legs),
         foot_speed=t.swing_speed * body.leg_speed, foot_acceleration=t.catch_effort * t.catch_limit * unit / clock**2,
