@@ -7,6 +7,7 @@ one long one, at the same cost. They are built anew where the world or the body 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,10 +24,11 @@ from counterpoise.progress import Watch, watching
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import one_controller_each
 from counterpoise.simulate.loop import Run, check_seconds
+from counterpoise.simulate.props import Prop, write_velocity
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.run_log import RunLog
 from counterpoise.simulate.start import standing_start
-from counterpoise.simulate.world import World, build_stage
+from counterpoise.simulate.world import MOST_PROPS, World, build_stage
 
 DEFAULT_KEEP = 10.0  # [s] of recording: about 35 MB for a human
 ROWS_PER_BLOCK = 256  # steps whose memory is released or used again at once
@@ -78,6 +80,7 @@ class Session:
         self._memory_of: Controller | None = None  # the controller that the memory belongs to
         self._run: Run | None = None  # the present world and body
         self._platform: tuple[World, float, Array, Array] | None = None  # of the run before: world, start, q, v
+        self._props: tuple[World, tuple[Prop, ...]] | None = None  # of the run before: its world, as they are now
         self._past: list[Recording] = []  # of worlds and bodies before, oldest first
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -90,6 +93,13 @@ class Session:
     def time(self) -> float:
         """Simulated time so far [s]: the start, and a whole number of physics steps."""
         return self._state.time if self._run is None else self._run.time_of(self._run.steps)
+
+    @property
+    def props(self) -> tuple[Prop, ...]:
+        """The props of the world as they are now."""
+        if self._run is not None and self._run.stage.world is self.world:
+            return self._run.props()
+        return self._props[1] if self._props is not None and self._props[0] is self.world else self.world.props
 
     @property
     def remainder(self) -> float:
@@ -143,6 +153,10 @@ class Session:
         if self._memory_of is not None:
             carry = getattr(self._memory_of, "carry", None)
             self._memory = self._memory_of.begin(other) if carry is None else carry(self._memory, other)
+
+    def throw(self, prop: Prop, most: int = MOST_PROPS) -> None:
+        """Puts another prop into the world, where it flies from its place on. Of more than `most` the oldest vanish."""
+        self.world = replace(self.world, props=(*self.props, prop)[-most:])
 
     def advance(self, seconds: float, progress: Watch | None = None) -> Recording:
         """Simulates the next `seconds`, rounded to whole physics steps. Returns the recording of this stretch.
@@ -198,11 +212,16 @@ class Session:
         self._memory = memory
 
     def _new_run(self) -> Run:
-        """A run from the current state on. A platform moves on where only the body was replaced."""
+        """A run from the current state on. Platform and props move on where only the body was replaced; a platform also
+        where another world shares it."""
         stage = build_stage(self.world, (self._character,))
         log = RunLog(stage.model, ROWS_PER_BLOCK)
         run = Run(stage, [self.controller], [self._memory], [self._state], log, self.seed)
-        if self._platform is not None and self._platform[0] is self.world:
+        if self._props is not None and self._props[0] is self.world:
+            for prop, there in zip(self._props[1], stage.props, strict=True):
+                run.qpos[there.qpos] = [*prop.place, *prop.turn]
+                write_velocity(prop, there, run.qvel)
+        if self._platform is not None and self._platform[0].platform is self.world.platform:
             _, run.platform_start, run.qpos[stage.platform_qpos], run.qvel[stage.platform_dofs] = self._platform
         return run
 
@@ -219,6 +238,7 @@ class Session:
         self._state, self._memory = run.state(), run.drivers[0].memory
         q, v = run.log.final_state(run.steps, run.data)
         stage = run.stage
+        self._props = (stage.world, run.props())
         self._platform = (stage.world, run.platform_start, q[stage.platform_qpos].copy(), v[stage.platform_dofs].copy())
         if run.steps > run.log.first:
             self._past.append(run.recording(run.log.first, run.log.first_warm_start))
