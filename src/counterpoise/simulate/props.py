@@ -102,7 +102,8 @@ def aimed(prop: Prop, target: ArrayLike, speed: float, gravity: ArrayLike) -> Pr
 
 def moved(prop: Prop, **changes: Any) -> Prop:
     """Returns the prop elsewhere, or at another velocity."""
-    return replace(prop, **{name: tuple(np.asarray(value, float).tolist()) for name, value in changes.items()})
+    values: dict[str, Any] = {name: tuple(np.asarray(value, float).tolist()) for name, value in changes.items()}
+    return replace(prop, **values)
 
 
 def add_props(spec: mujoco.MjSpec, props: Sequence[Prop]) -> None:

@@ -35,8 +35,8 @@ ROWS_PER_BLOCK = 256  # steps whose memory is released or used again at once
 
 
 class Session:
-    """One character in a world, or several, simulated stretch by stretch. `controller`, `disturbances`, `world` and `character` may
-    be set between stretches; the motion continues from its current state.
+    """One character in a world, or several, simulated stretch by stretch. `controller`, `disturbances`, `world` and
+    `character` may be set between stretches; the motion continues from its current state.
 
         session = cp.Session(human, cp.Stand())
         session.advance(1.0)
@@ -105,6 +105,11 @@ class Session:
     @controller.setter
     def controller(self, other: Controller) -> None:
         self.controllers[0] = other
+
+    @property
+    def memory(self) -> Any:
+        """What the last tick of the controller left for the next; None before the first stretch."""
+        return self._memories[0] if self._run is None else self._run.drivers[0].memory
 
     @property
     def time(self) -> float:

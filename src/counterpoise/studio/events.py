@@ -73,6 +73,18 @@ class RulesChanged(Event):
 
 
 @dataclass(frozen=True)
+class PropFacts:
+    """A loose ball or box."""
+
+    shape: str  # ball or box
+    size: Three  # [m]
+    mass: float  # [kg]
+    place: Three  # [m]
+    turn: Four  # w, x, y, z
+    bounce: float
+
+
+@dataclass(frozen=True)
 class LiveChanged(Event):
     """The state of the live run."""
 
@@ -83,6 +95,9 @@ class LiveChanged(Event):
     tilt: tuple[float, float]
     recorded: float  # [s] that can be baked
     sliders: tuple[Slider, ...]
+    props: tuple[PropFacts, ...]
+    acts: str  # what it does on demand: jump, perform; empty: nothing
+    stage: str  # how that goes: stands, is planned, performs, fell
 
 
 @dataclass(frozen=True)
@@ -156,6 +171,15 @@ class SolidFacts:
 
 
 @dataclass(frozen=True)
+class CastFacts:
+    """A character of the scene that is not on the timeline."""
+
+    name: str
+    figure: FigureFacts
+    track: str  # address of its frames
+
+
+@dataclass(frozen=True)
 class SceneChanged(Event):
     """The scene as it is now, and the motion on the timeline."""
 
@@ -165,6 +189,7 @@ class SceneChanged(Event):
     unsaved: bool
     source: str  # what the main character is made from
     figure: FigureFacts
+    cast: tuple[CastFacts, ...]  # the other characters
     motion: str
     owner: str  # the character of the scene that it belongs to
     kind: str  # keys or clip
@@ -179,6 +204,7 @@ class SceneChanged(Event):
     has_controllers: bool  # whether playing it simulates something
     couplings: tuple[CouplingFacts, ...]
     solids: tuple[SolidFacts, ...]
+    props: tuple[PropFacts, ...]
     tilt: tuple[float, float]
     track: str  # address of its frames
     undo: str  # what would be undone; empty: nothing

@@ -27,8 +27,9 @@ from counterpoise.scene.scene import scene_from_text
 from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
 from counterpoise.spacetime.optimize.run import OptimizeProgress
+from counterpoise.studio.performing import NewPlan, plan_for_clip, plan_for_jump, plan_for_keys
 
-JobKind = Literal["optimize", "check", "fix", "play"]
+JobKind = Literal["optimize", "check", "fix", "play", "plan_jump", "plan_keys", "plan_clip"]
 REPORT_EVERY = 0.2  # [s] between two reports of progress
 FRAMES_PER_SECOND = 60.0  # of what was simulated
 KILL_AFTER = 20.0  # [s] after which a job that does not stop is killed
@@ -69,6 +70,7 @@ class JobDone:
     before: tuple[Mark, ...] = ()
     stopped: bool = False
     failed: bool = False
+    plan: NewPlan | None = None  # of a performance
 
 
 # -- in the worker ----------------------------------------------------------------------------------------------------
@@ -158,11 +160,20 @@ def marks_of(report: CheckReport) -> tuple[Mark, ...]:
     return tuple(sorted(found, key=lambda mark: not mark.grave))
 
 
+def run_plan(tell: Watch, how: Callable[..., NewPlan], values: dict[str, Any]) -> JobDone:
+    """Plans a jump or the performance of a motion."""
+    plan = how(tell, **values)
+    return JobDone(plan.note or "planned", plan=plan)
+
+
 RUNNERS: dict[str, Callable[..., JobDone]] = {
     "optimize": run_optimize,
     "check": run_check,
     "fix": run_fix,
     "play": run_play,
+    "plan_jump": lambda tell, **values: run_plan(tell, plan_for_jump, values),
+    "plan_keys": lambda tell, **values: run_plan(tell, plan_for_keys, values),
+    "plan_clip": lambda tell, **values: run_plan(tell, plan_for_clip, values),
 }
 
 

@@ -8,7 +8,8 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_contact_places
 from counterpoise.errors import BadValue
-from counterpoise.scene import AddKey, SavePose, apply_edit, coordinates_of, edit_from_dict
+from counterpoise.scene import MAIN, AddKey, AddMotion, SavePose, apply_edit, coordinates_of, edit_from_dict
+from counterpoise.studio.cast import motion_of
 from counterpoise.studio.commands import (
     AddPoseKey,
     ApplyPose,
@@ -18,6 +19,7 @@ from counterpoise.studio.commands import (
     ResetPose,
     SavePoseAs,
     SetJoint,
+    ShowCharacter,
     ShowMotion,
     UndoEdit,
 )
@@ -96,6 +98,21 @@ def set_joint(shop: Workshop, command: SetJoint) -> None:
         write_pose(shop, command.time, q)
     elif shop.live is None:
         shop.show(POSED, q, time=command.time)
+
+
+@handles(ShowCharacter)
+def show_character(shop: Workshop, command: ShowCharacter) -> None:
+    """Shows a motion of a character; one that has none gets an empty motion of keys."""
+    scene, before = shop.document.scene, shop.character
+    name = motion_of(scene, command.name, shop.document.shown.name)
+    if name is None and command.name in scene.characters and command.name != MAIN:
+        name = command.name
+        shop.edit(AddMotion(name, command.name, duration=shop.document.shown.duration, physics="none"))
+    elif name is None:
+        scene.character(command.name)
+        name = MAIN
+    shop.document.show(name)
+    shop.after_change(before)
 
 
 @handles(ShowMotion)
