@@ -239,7 +239,11 @@ EXAMPLES: dict[str, Any] = {
     "SetDuration": [cp.scene.SetDuration(2.0)], "SetPhysics": [cp.scene.SetPhysics("none")],
     "Retime": [cp.scene.Retime(1.5, 0.5)], "SetFigure": [cp.scene.SetFigure("human", {"height": 1.9})],
     "AddCharacter": [cp.scene.AddCharacter("bob", "human")],
-    "RemoveCharacter": [cp.scene.AddCharacter("bob"), cp.scene.RemoveCharacter("bob")],
+    "RemoveCharacter": [
+        cp.scene.AddCharacter("bob"), cp.scene.AddMotion("nod", "bob", duration=1.0),
+        cp.scene.SetController("stand", character="bob"), cp.scene.AddPush("thorax", (9, 0, 0), 0.1, character="bob"),
+        cp.scene.AddPin("hand_left", character="bob"), cp.scene.RemoveCharacter("bob"),
+    ],
     "EditFigure": [cp.scene.EditFigure("set_mass", {"segment": "head", "mass": 6.0})],
     "RemoveFigureEdit": [cp.scene.RemoveFigureEdit(0)], "SetLength": [cp.scene.SetLength("shank_left", 0.45)],
     "SetLimit": [cp.scene.SetLimit("knee_left", (0, 130))], "SetMass": [cp.scene.SetMass("head", 6.0)],

@@ -189,7 +189,8 @@ class SceneChanged(Event):
     unsaved: bool
     source: str  # what the main character is made from
     figure: FigureFacts
-    cast: tuple[CastFacts, ...]  # the other characters
+    cast: tuple[CastFacts, ...]  # the other characters that move or stand in it
+    characters: tuple[str, ...]  # all by name
     motion: str
     owner: str  # the character of the scene that it belongs to
     kind: str  # keys or clip

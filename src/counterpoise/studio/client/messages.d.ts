@@ -357,6 +357,7 @@ export type SceneChanged = {
   source: string;
   figure: FigureFacts;
   cast: Array<CastFacts>;
+  characters: Array<string>;
   motion: string;
   owner: string;
   kind: string;
