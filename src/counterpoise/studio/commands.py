@@ -221,6 +221,16 @@ class SetJoint(Command):
 
 
 @dataclass(frozen=True)
+class SetCurve(Command):
+    """The value of a curve [deg, m] at a key of the motion on the timeline. Only `done` writes it."""
+
+    key: int
+    name: str
+    value: float
+    done: bool = True
+
+
+@dataclass(frozen=True)
 class ShowCharacter(Command):
     """Puts another character of the scene into the hand: its motion comes on the timeline."""
 

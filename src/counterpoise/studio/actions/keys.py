@@ -8,7 +8,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_contact_places
 from counterpoise.errors import BadValue
-from counterpoise.scene import MAIN, AddKey, AddMotion, SavePose, apply_edit, coordinates_of, edit_from_dict
+from counterpoise.scene import MAIN, AddKey, AddMotion, SavePose, SetPose, apply_edit, coordinates_of, edit_from_dict
 from counterpoise.studio.cast import motion_of
 from counterpoise.studio.commands import (
     AddPoseKey,
@@ -18,11 +18,13 @@ from counterpoise.studio.commands import (
     RedoEdit,
     ResetPose,
     SavePoseAs,
+    SetCurve,
     SetJoint,
     ShowCharacter,
     ShowMotion,
     UndoEdit,
 )
+from counterpoise.studio.curves import channel_of
 from counterpoise.studio.frames import POSED
 from counterpoise.studio.workshop import Workshop, handles
 
@@ -98,6 +100,24 @@ def set_joint(shop: Workshop, command: SetJoint) -> None:
         write_pose(shop, command.time, q)
     elif shop.live is None:
         shop.show(POSED, q, time=command.time)
+
+
+@handles(SetCurve)
+def set_curve(shop: Workshop, command: SetCurve) -> None:
+    """Changes one curve at a key, within the limits of the joint; while it is dragged nothing is written."""
+    shown = shop.document.shown
+    key = next((one for one in shown.keys if one.index == command.key), None)
+    if key is None:
+        raise BadValue(f"there is no key {command.key} on the timeline; a take has none: bake it to keys")
+    q = channel_of(shop.character, command.name).put(key.pose, command.value)
+    q = np.asarray(shop.character.limits.clamp(q))
+    if command.done:
+        before = shop.character
+        shop.time = key.time
+        shop.document.do(SetPose(key.index, coordinates_of(shop.character, q), shown.name))
+        shop.after_change(before)
+    elif shop.live is None:
+        shop.show(POSED, q, time=key.time)
 
 
 @handles(ShowCharacter)

@@ -43,10 +43,11 @@ const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "
 const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit);
 const throwing = new Throwing(stage, figure, cast, props);
 const dragging = new Dragging(stage, figure, cast, props, handles, send), steering = new Steering(send), track = new Track(), extras = new Extras(figure, track, overlays);
-const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph();
+const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
 const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(edit), Scene: new ScenePanel(send) };
 new Tree(byId("left"), (body, event) => bodyMenu(event, body));
-tabs.Scene.element.append(new WorldPanel(send, edit, props).element);
+tabs.Scene.element.firstElementChild.after(new WorldPanel(send, edit, props).element);
+on("tab", name => openTab(name));
 byId("time").append(transport.element, timeline.canvas, graph.element);
 const faces = Object.keys(tabs).map(name => make("button", { type: "button", role: "tab", id: `tab_${name.toLowerCase()}`, title: `${name}: open this tab`, onclick: () => openTab(name) }, name));
 byId("right").append(make("div", { className: "tabs", role: "tablist" }, ...faces), ...Object.values(tabs).map(tab => tab.element));
@@ -64,7 +65,7 @@ const ears = {
   studio_ready: event => { state.ready = event; changed("ready"); document.body.dataset.ready = "yes"; },
   scene_changed: event => takeScene(event),
   rules_changed: event => { state.rules = event; changed("rules"); stage.touch(); },
-  live_changed: event => { const was = state.live?.running; state.live = event; changed("live"); showProps(); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
+  live_changed: event => { const was = state.live?.running; state.live = event; if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
   joint_values: event => changed("joints", event),
   job_changed: event => { changed("job", event); if (event.state !== "running") figure.dropGhost("job"); },
   files_listed: event => changed("files", event),

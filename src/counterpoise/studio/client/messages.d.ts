@@ -160,6 +160,14 @@ export type SetJoint = {
   done?: boolean;
 };
 
+export type SetCurve = {
+  type: "set_curve";
+  key: number;
+  name: string;
+  value: number;
+  done?: boolean;
+};
+
 export type ShowCharacter = {
   type: "show_character";
   name: string;
@@ -400,5 +408,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowCharacter | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
+export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | SetCurve | ShowCharacter | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

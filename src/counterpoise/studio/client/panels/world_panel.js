@@ -2,7 +2,7 @@
 import { button, make, panel } from "../dom.js";
 import { on, state } from "../store.js";
 
-const PLACES = { ball: { size: 0.24, mass: 1 }, box: { size: [0.4, 0.4, 0.4], mass: 8 } };
+const FIRST = { ball: { size: 0.24, mass: 1 }, box: { size: [0.4, 0.4, 0.4], mass: 8 } };
 
 export class WorldPanel {
   /** @param {(command: import("../messages.js").Command) => void} send @param {(edit: string, values: Record<string, any>) => void} edit @param {import("../view/props.js").PropsView} props */
@@ -41,8 +41,8 @@ export class WorldPanel {
 
   /** @param {"ball" | "box"} shape */
   addProp(shape) {
-    const { size, mass } = PLACES[shape], high = typeof size === "number" ? size : size[2], count = state.scene?.props.length ?? 0;
-    this.edit("AddProp", { shape, size, mass, place: [1 + 0.5 * (count % 4), 0.6 * (Math.floor(count / 4) % 4), 0.5 * high] });
+    const { size, mass } = FIRST[shape], high = typeof size === "number" ? size : size[2], count = state.scene?.props.length ?? 0;
+    this.edit("AddProp", { shape, size, mass, place: [0.2 + 0.7 * (count % 3), 1 + 0.7 * (Math.floor(count / 3) % 4), 0.5 * high] });
   }
 
   addFigure() {

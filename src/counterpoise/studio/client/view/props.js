@@ -3,7 +3,7 @@ import * as THREE from "three";
 import { changed, state } from "../store.js";
 import { fromView, toView, turnToView } from "./stage.js";
 
-const COLOURS = { ball: 0xd96542, box: 0xbc986b }, CHOSEN = 0x3a6ea8;
+const COLOURS = { ball: 0xd96542, box: 0xbc986b }, CHOSEN = 0x1d3450;
 const SNAP = 0.05; // [m] while Shift is held
 const ray = new THREE.Raycaster(), plane = new THREE.Plane(), hit = new THREE.Vector3();
 
@@ -81,6 +81,7 @@ export class PropsView {
   down(event, nearer) {
     const found = state.live?.running ? null : this.hit(this.stage.aim(event, ray));
     if (!found || found.distance > nearer) { this.choose(-1); return false; }
+    changed("tab", "Scene");
     this.choose(found.index);
     const mesh = this.meshes[found.index];
     const upright = Math.abs(ray.ray.direction.y) > 0.15;
