@@ -55,6 +55,30 @@ def test_what_is_thrown_flies_hits_and_is_seen(bench: Bench) -> None:
     assert "size of a ball" in bench.last("trouble")["message"]
 
 
+def test_what_was_thrown_is_baked_beside_the_take(bench: Bench) -> None:
+    bench.do({"type": "start_live", "controller": "passive"})
+    advance(bench, 5)
+    bench.do(THROW)
+    advance(bench, 10)
+    run = bench.shop.live
+    assert run is not None
+    place = run.props[0].place
+    bench.do({"type": "clear_thrown"})
+    advance(bench, 5)
+    bench.do({"type": "bake_live"})
+    scene = bench.last("scene_changed")
+    assert scene["track_props"][0]["shape"] == "ball" and scene["prop_track"] in bench.shop.files
+    paths = bench.shop.document.shown.prop_paths
+    assert paths is not None and paths.poses.shape == (21, 1, 7)
+    there = np.isfinite(paths.poses[:, 0, 0])
+    assert there.tolist() == [False] * 6 + [True] * 10 + [False] * 5  # thrown after frame 5, taken away after frame 15
+    assert np.allclose(paths.poses[15, 0, :3], place)
+    data = np.frombuffer(bench.shop.files[scene["prop_track"]][12:], "<f4")
+    assert len(data) == 21 * (1 + 3 + 7)
+    bench.do({"type": "undo_edit"})
+    assert bench.last("scene_changed")["prop_track"] == ""
+
+
 def test_props_of_the_scene_fall_while_it_lives_and_are_back_afterwards(bench: Bench) -> None:
     values = {"shape": "box", "size": [0.3, 0.3, 0.3], "mass": 4.0, "place": [1.0, 0.0, 1.0]}
     bench.do({"type": "edit_scene", "edit": "AddProp", "values": values})

@@ -208,6 +208,8 @@ class SceneChanged(Event):
     props: tuple[PropFacts, ...]
     tilt: tuple[float, float]
     track: str  # address of its frames
+    prop_track: str  # address of the frames of the props that were simulated with it; empty: none
+    track_props: tuple[PropFacts, ...]  # these props
     undo: str  # what would be undone; empty: nothing
     redo: str
     script: str  # the last edits in Python

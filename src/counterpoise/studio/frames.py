@@ -82,5 +82,10 @@ def pack_track(character: Character, times: Array, poses: Array | Sequence[Array
     for k, q in enumerate(poses):
         data = put_in_pose(character, np.asarray(q))
         places[k], turns[k], coms[k] = data.xpos[1:], np.roll(data.xquat[1:], -1, axis=1), data.subtree_com[0]
-    head = TRACK_MAGIC + struct.pack("<II", n, bodies)
+    return pack_rows(np.asarray(times), coms, places, turns)
+
+
+def pack_rows(times: Array, coms: Array, places: Array, turns: Array) -> bytes:
+    """Returns places (n, bodies, 3) and quaternions x y z w (n, bodies, 4) over time as bytes; see `pack_track`."""
+    head = TRACK_MAGIC + struct.pack("<II", *places.shape[:2])
     return head + b"".join(np.ascontiguousarray(a, "<f4").tobytes() for a in (times, coms, places, turns))

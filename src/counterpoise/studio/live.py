@@ -60,6 +60,11 @@ def forces_on(recording: Recording, figure: int = 0) -> Array:
     return np.hstack([contacts.point[last][outer], contacts.force[last][outer] * sign[:, None]])
 
 
+def prop_poses(props: Sequence[Prop]) -> Array:
+    """Returns where props are, (k, 7): place [m], quaternion w x y z."""
+    return np.array([[*prop.place, *prop.turn] for prop in props]).reshape(-1, 7)
+
+
 class LiveRun:
     """One live simulation of the figure that is shown, and of the others of the scene. `advance` is called once a
     picture. What is steered, tuned and baked is the first figure."""
@@ -89,6 +94,9 @@ class LiveRun:
         self._pull: Spring | None = None
         self._pushes: list[Push] = []
         self._own_props = len(world.props)  # of the scene; those after them were thrown
+        self.known_props: dict[int, Prop] = dict(enumerate(world.props))  # all that there were, by number
+        self._numbers = tuple(self.known_props)  # of those that are there
+        self.prop_rows = [(self._numbers, prop_poses(world.props))]
 
     def advance(self) -> None:
         """Simulates one picture's time and keeps the poses it came to."""
@@ -109,9 +117,12 @@ class LiveRun:
         self.times.append(self.session.time)
         for kept, state in zip((self.poses, *self.other_poses), states, strict=True):
             kept.append(np.array(state.q))
+        self.prop_rows.append((self._numbers, prop_poses(self.props)))
         most = round(KEEP_POSES / FRAME)
         if len(self.times) > 2 * most:
-            del self.times[:-most]
+            del self.times[:-most], self.prop_rows[:-most]
+            used = {number for there, _ in self.prop_rows for number in there}
+            self.known_props = {number: prop for number, prop in self.known_props.items() if number in used}
             for rows in (self.poses, *self.other_poses):
                 del rows[:-most]
 
@@ -125,12 +136,16 @@ class LiveRun:
         """Throws a prop at a target. When there are many, the one that was thrown first vanishes."""
         thrown = aimed(prop, target, speed, self.session.world.gravity)
         now = self.props
-        kept = now[self._own_props :][-(MOST_THROWN - 1) :]
-        self.session.world = replace(self.session.world, props=(*now[: self._own_props], *kept, thrown))
+        own, kept = self._own_props, slice(max(self._own_props, len(now) - MOST_THROWN + 1), None)
+        self.session.world = replace(self.session.world, props=(*now[:own], *now[kept], thrown))
+        number = max((*self.known_props, *self._numbers), default=-1) + 1
+        self.known_props[number] = thrown
+        self._numbers = (*self._numbers[:own], *self._numbers[kept], number)
 
     def clear_thrown(self) -> None:
         """Takes away what was thrown."""
         self.session.world = replace(self.session.world, props=self.props[: self._own_props])
+        self._numbers = self._numbers[: self._own_props]
 
     # -- acting -------------------------------------------------------------------------------------------------------
     def perform(self, plan: PlannedMotion) -> None:

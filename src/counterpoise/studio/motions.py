@@ -18,6 +18,7 @@ from counterpoise.pose.keys import animate_keys_with_report
 from counterpoise.scene import MAIN, Scene, SceneKey, SceneMotion
 from counterpoise.scene.running import placed
 from counterpoise.simulate.start import standing_start
+from counterpoise.studio.prop_paths import PropPaths, read_prop_paths
 
 RATE = 60.0  # [1/s] of frames between keys
 NEAR_KEY = 0.5 / RATE  # [s] a time this near to a key is the key's
@@ -37,6 +38,7 @@ class ShownMotion:
     refined: bool = True
     number: int = field(default=0)  # grows with every change of the frames
     rest: Array | None = None  # (nq,) the pose without keys; None: the neutral one
+    prop_paths: PropPaths | None = None  # of the props that were simulated with it
 
     def pose_at(self, time: float) -> Array:
         """Returns the pose at a time (nq,); before and after the motion its ends. At a key it is the key's, exactly."""
@@ -81,7 +83,9 @@ def show_motion(scene: Scene, name: str) -> ShownMotion:
     character = scene.character(described.character)
     if described.clip is not None:
         clip = read_clip(scene, described, character)
-        return ShownMotion(name, character, float(clip.times[-1] - clip.times[0]), (), clip, True)
+        length, whole = float(clip.times[-1] - clip.times[0]), described.clip.start is None
+        paths = read_prop_paths(described.clip.path) if whole else None
+        return ShownMotion(name, character, length, (), clip, True, prop_paths=paths)
     keys = tuple(sorted(described.keys, key=lambda key: key.time))
     motion = _through(character, keys, name)
     rest = resting_pose(scene, described.character) if motion is None else None

@@ -28,7 +28,9 @@ SCRIPT_EDITS = 30  # shown on the page; the whole script is at /script
 LONGEST_LINE = 400  # characters of a line of the script on the page
 
 
-def scene_event(document: OpenScene, track: str, cast: Cast, marks: tuple[Mark, ...], verdict: str) -> SceneChanged:
+def scene_event(
+    document: OpenScene, track: str, prop_track: str, cast: Cast, marks: tuple[Mark, ...], verdict: str
+) -> SceneChanged:
     """Returns the event that tells a page everything about the scene but its frames."""
     scene, shown, history = document.scene, document.shown, document.history
     described = scene.motions.get(shown.name)
@@ -65,6 +67,8 @@ def scene_event(document: OpenScene, track: str, cast: Cast, marks: tuple[Mark, 
         props=prop_facts(scene.world.props),
         tilt=(float(scene.world.tilt[0]), float(scene.world.tilt[1])),
         track=track,
+        prop_track=prop_track,
+        track_props=prop_facts(shown.prop_paths.props) if shown.prop_paths is not None else (),
         undo=history.past[-1][0].words() if history.past else "",
         redo=history.future[0][0].words() if history.future else "",
         script=script_of(document, SCRIPT_EDITS),

@@ -12,6 +12,7 @@ from counterpoise.arrays import Array
 from counterpoise.motion.motion import Motion
 from counterpoise.scene import AddClip, AddKey, AddMotion, SceneEdit, Together, coordinates_of
 from counterpoise.studio.cast import owner_of_motion
+from counterpoise.studio.prop_paths import ENDING, PropPaths
 
 if TYPE_CHECKING:
     from counterpoise.studio.workshop import Workshop
@@ -28,10 +29,18 @@ def free_name(shop: Workshop, word: str) -> str:
     return f"{word} {number}"
 
 
-def add_take(shop: Workshop, word: str, motion: Motion, owner: str, others: Mapping[str, Motion] | None = None) -> str:
+def add_take(
+    shop: Workshop,
+    word: str,
+    motion: Motion,
+    owner: str,
+    others: Mapping[str, Motion] | None = None,
+    props: PropPaths | None = None,
+) -> str:
     """Writes a motion as a clip beside the scene, adds it, and shows it. Returns its name.
 
-    `others` are motions of other characters at the same time; all of it is one step of the history.
+    `others` are motions of other characters at the same time, `props` what was thrown or fell meanwhile. All of it is
+    one step of the history.
     """
     scene = shop.document.scene
     name = free_name(shop, word)
@@ -44,6 +53,8 @@ def add_take(shop: Workshop, word: str, motion: Motion, owner: str, others: Mapp
         file = f"{TAKES}/{take.replace(' ', '_')}.npz"
         replace(one, times=one.times - one.times[0], name=take).save(scene.folder / file)
         edits.append(AddClip(take, file, character=character))
+    if props is not None:
+        props.save(scene.folder / TAKES / f"{name.replace(' ', '_')}{ENDING}")
     shop.edit(edits[0] if len(edits) == 1 else Together(edits, label=f"add {name}"))
     shop.document.show(name)
     return name

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import numpy as np
-
 from counterpoise import __version__
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
@@ -126,8 +124,12 @@ class Workshop:
             other = self.document.scene.character(name)
             self._keep(*cast.track(name))
             self._keep(figure_facts(other).mesh, figure_glb(other))
+        paths, prop_track = shown.prop_paths, ""
+        if paths is not None:
+            prop_track = f"/tracks/{shown.name}-{shown.number}-props.bin"
+            self._keep(prop_track, paths.pack())
         marks, verdict = self.marks.get((shown.name, shown.number), ((), ""))
-        return scene_event(self.document, track, cast, marks, verdict)
+        return scene_event(self.document, track, prop_track, cast, marks, verdict)
 
     def _keep(self, address: str, data: bytes) -> None:
         self.files.pop(address, None)
@@ -270,11 +272,12 @@ class Workshop:
 
     def show_live(self, run: LiveRun) -> None:
         """Sends a frame of every figure of the live run; that of the first has the props."""
-        props = np.array([[*prop.place, *prop.turn] for prop in run.props]).reshape(-1, 7)
         for k, (one, poses) in enumerate(zip(run.figures[1:], run.other_poses, strict=True), start=1):
             frame = PoseFrame(LIVE, one.character, poses[-1], revision=self.document.revision, time=run.time, figure=k)
             self._post(pack_frame(frame))
-        self.show(LIVE, run.poses[-1], time=run.time, arrows=run.arrows, efforts=run.efforts, props=props)
+        self.show(
+            LIVE, run.poses[-1], time=run.time, arrows=run.arrows, efforts=run.efforts, props=run.prop_rows[-1][1]
+        )
 
     def stop_live(self) -> None:
         """Ends the live run and keeps what it did for baking."""

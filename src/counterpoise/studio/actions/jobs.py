@@ -55,7 +55,8 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
     elif said.motion is not None:
         if said.before:
             shop.marks[job.motion, job.frames] = (said.before, "before the fix")
-        name = add_take(shop, RESULTS[job.kind], said.motion, said.owner or owner_of(shop, job.motion))
+        owner = said.owner or owner_of(shop, job.motion)
+        name = add_take(shop, RESULTS[job.kind], said.motion, owner, said.others, said.props)
         shop.marks[name, shop.document.shown.number] = (said.marks, said.verdict)
         shop.say_scene()
 

@@ -30,6 +30,7 @@ from counterpoise.studio.jobs import JobKind, scene_values
 from counterpoise.studio.live import FRAME, LiveRun
 from counterpoise.studio.live_controllers import LiveFigure, companion, make_controller
 from counterpoise.studio.performing import Performing
+from counterpoise.studio.prop_paths import paths_of_rows
 from counterpoise.studio.takes import add_keys, add_take, owner_of
 from counterpoise.studio.workshop import Workshop, handles
 
@@ -176,7 +177,9 @@ def bake_live(shop: Workshop, command: BakeLive) -> None:
             one.name: Motion(one.character, times, np.array(rows)[inside])
             for one, rows in zip(run.figures[1:], run.other_poses, strict=True)
         }
-        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner, others)
+        rows = [row for row, keep in zip(run.prop_rows, inside, strict=True) if keep]
+        props = paths_of_rows(times, rows, run.known_props)
+        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner, others, props)
     shop.time = 0.0
     shop.say_scene()
     shop.note(f"Baked {times[-1] - times[0]:.1f} s as {name!r}.")

@@ -42,7 +42,7 @@ const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "
 // -- the parts
 const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit);
 const throwing = new Throwing(stage, figure, cast, props);
-const dragging = new Dragging(stage, figure, cast, props, handles, send), steering = new Steering(send), track = new Track(), extras = new Extras(figure, track, overlays);
+const dragging = new Dragging(stage, figure, cast, props, handles, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), extras = new Extras(figure, track, overlays);
 const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
 const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(edit), Scene: new ScenePanel(send) };
 new Tree(byId("left"), (body, event) => bodyMenu(event, body));
@@ -84,6 +84,7 @@ async function takeScene(event) {
   await figure.load(event.figure);
   if (state.selected && !figure.names.includes(state.selected)) select(null);
   if (await track.load(event.track)) { changed("track"); showTime(); }
+  if (await propTrack.load(event.prop_track)) showProps();
   await cast.load(event.cast);
   if (!state.live?.running) cast.showTime(state.time);
   extras.show();
@@ -92,7 +93,11 @@ async function takeScene(event) {
 }
 
 /** Props of the live run, or where they begin. */
-function showProps() { props.show((state.live?.running ? state.live.props : state.scene?.props) ?? []); }
+function showProps() {
+  const scene = state.scene, live = state.live?.running;
+  props.show((live ? state.live?.props : scene?.prop_track ? scene.track_props : scene?.props) ?? []);
+  if (!live && scene?.prop_track) props.showTime(propTrack, state.time);
+}
 
 /** @type {Map<number, Frame>} */
 const frames = new Map();
@@ -159,6 +164,7 @@ function showTime() {
   track.sample(state.time);
   figure.set(track.pose, 0, 3 * track.bodies);
   cast.showTime(state.time);
+  if (state.scene?.prop_track) props.showTime(propTrack, state.time);
   if (state.playing) overlays.setMass(track.com, [], 0, 0);
 }
 
@@ -234,4 +240,4 @@ const bar = new Bar(send, () => keys.help());
 takeDrops();
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, cast, props, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };
+/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, cast, props, graph, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };

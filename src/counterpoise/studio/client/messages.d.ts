@@ -383,6 +383,8 @@ export type SceneChanged = {
   props: Array<PropFacts>;
   tilt: [number, number];
   track: string;
+  prop_track: string;
+  track_props: Array<PropFacts>;
   undo: string;
   redo: string;
   script: string;

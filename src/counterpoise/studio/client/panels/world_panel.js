@@ -18,7 +18,7 @@ export class WorldPanel {
     this.mass = number("prop_mass", "Mass of the chosen prop [kg]", 0.1, () => this.set({ mass: Number(this.mass.value) }));
     this.bounce = number("prop_bounce", "Share of its speed that the chosen prop keeps when it bounces, 0 to 0.95", 0.05, () => this.set({ bounce: Number(this.bounce.value) }));
     this.height = number("prop_height", "Height of the centre of the chosen prop [m]", 0.05, () => { const place = [...(this.chosen?.place ?? [0, 0, 0])]; place[2] = Number(this.height.value); this.set({ place }); });
-    this.numbers = make("div", { className: "body", hidden: true }, make("div", { className: "row" }, make("label", {}, "size [m]"), ...this.sizes), make("div", { className: "row" }, make("label", {}, "mass [kg]"), this.mass), make("div", { className: "row" }, make("label", {}, "bounce, 0 to 0.95"), this.bounce), make("div", { className: "row" }, make("label", {}, "height [m]"), this.height));
+    this.numbers = make("div", { className: "body", hidden: true }, make("div", { className: "row" }, make("label", { className: "fix" }, "size [m]"), ...this.sizes), make("div", { className: "row" }, make("label", {}, "mass [kg]"), this.mass), make("div", { className: "row" }, make("label", {}, "bounce, 0 to 0.95"), this.bounce), make("div", { className: "row" }, make("label", {}, "height [m]"), this.height));
     this.element = make("div", {},
       panel("Figures of the scene", this.figures, make("div", { className: "row" }, this.library, button("Add", "Add this figure to the scene, beside the others", () => this.addFigure(), { id: "add_character", className: "fix" })),
         make("div", { className: "note" }, "Click a figure to pose it. Live, all of them are simulated.")),

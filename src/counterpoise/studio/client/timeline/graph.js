@@ -105,7 +105,8 @@ export class Graph {
     if (e.button !== 0) return;
     this.held = this.under(e);
     this.chart.over.setPointerCapture(e.pointerId);
-    setTime(this.held ? this.held.key.time : this.chart.posToVal(e.offsetX, "x"));
+    if (this.held) setTime(this.held.key.time, false); // the server shows the pose of the drag, not that of the playhead
+    else setTime(this.chart.posToVal(e.offsetX, "x"));
   }
 
   /** @param {PointerEvent} e */
@@ -142,6 +143,7 @@ export class Graph {
     const share = (/** @type {number} */ x) => (x <= before || x >= after ? 0 : 0.5 + 0.5 * Math.cos((Math.PI * (x - t)) / (x < t ? t - before : after - t)));
     const lines = this.data.curves.map((one, i) => (i === held.curve && !back ? one.values.map((v, k) => v + (held.value - held.from) * share(times[k])) : one.values));
     this.chart.setData([times, ...lines], false);
+    this.chart.redraw(true, false);
   }
 
   mark() { if (!this.element.hidden) this.chart?.redraw(false, false); }

@@ -27,7 +27,7 @@ export class PropsView {
   show(props) {
     const key = JSON.stringify(props.map(one => [one.shape, one.size]));
     if (key !== this.key) { this.key = key; this.build(props); }
-    props.forEach((one, i) => { toView(this.meshes[i].position, ...one.place); turnToView(this.meshes[i].quaternion, one.turn[1], one.turn[2], one.turn[3], one.turn[0]); });
+    props.forEach((one, i) => { this.meshes[i].visible = true; toView(this.meshes[i].position, ...one.place); turnToView(this.meshes[i].quaternion, one.turn[1], one.turn[2], one.turn[3], one.turn[0]); });
     if (this.chosen >= props.length) this.choose(-1);
     this.stage.touch();
   }
@@ -50,11 +50,23 @@ export class PropsView {
 
   /** Poses of a frame: place and quaternion x y z w, 7 numbers each. @param {ArrayLike<number>} n @param {number} at @param {number} count */
   set(n, at, count) {
-    for (let i = 0; i < Math.min(count, this.meshes.length); i++) {
-      const o = at + 7 * i;
-      toView(this.meshes[i].position, n[o], n[o + 1], n[o + 2]);
-      turnToView(this.meshes[i].quaternion, n[o + 3], n[o + 4], n[o + 5], n[o + 6]);
-    }
+    for (let i = 0; i < Math.min(count, this.meshes.length); i++) this.put(i, n, at + 7 * i, at + 7 * i + 3);
+    this.stage.touch();
+  }
+
+  /** Puts a prop where it is; numbers that are none hide it. @param {number} i @param {ArrayLike<number>} n @param {number} place @param {number} turn */
+  put(i, n, place, turn) {
+    const mesh = this.meshes[i];
+    mesh.visible = !Number.isNaN(n[place]);
+    toView(mesh.position, n[place], n[place + 1], n[place + 2]);
+    turnToView(mesh.quaternion, n[turn], n[turn + 1], n[turn + 2], n[turn + 3]);
+  }
+
+  /** Shows props where they were at a time of a take. @param {import("../timeline/track.js").Track} track @param {number} time */
+  showTime(track, time) {
+    if (!track.frames || track.bodies !== this.meshes.length) return;
+    track.sample(time);
+    for (let i = 0; i < track.bodies; i++) this.put(i, track.pose, 3 * i, 3 * track.bodies + 4 * i);
     this.stage.touch();
   }
 
@@ -79,7 +91,7 @@ export class PropsView {
 
   /** Takes the pointer where a prop of the scene is under it. @param {PointerEvent} event @param {number} nearer than this it must be @returns {boolean} */
   down(event, nearer) {
-    const found = state.live?.running ? null : this.hit(this.stage.aim(event, ray));
+    const found = state.live?.running || state.scene?.prop_track ? null : this.hit(this.stage.aim(event, ray));
     if (!found || found.distance > nearer) { this.choose(-1); return false; }
     changed("tab", "Scene");
     this.choose(found.index);
