@@ -18,6 +18,7 @@ class JointFacts:
     body: str
     low: tuple[float, ...]  # [rad, m]; empty: no limits
     high: tuple[float, ...]
+    outline: tuple[Three, ...]  # edge of where its bone may point, unit vectors in the parent's frame; empty: none
 
 
 @dataclass(frozen=True)

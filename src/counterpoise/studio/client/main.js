@@ -22,6 +22,7 @@ import { Dragging } from "./view/dragging.js";
 import { Extras } from "./view/extras.js";
 import { FigureView } from "./view/figure.js";
 import { Handles } from "./view/handles.js";
+import { Limits } from "./view/limits.js";
 import { Overlays } from "./view/overlays.js";
 import { PropsView } from "./view/props.js";
 import { Stage } from "./view/stage.js";
@@ -40,7 +41,7 @@ const MOTION_EDITS = new Set(["MoveKey", "CopyKey", "SetKey", "RemoveKey", "AddC
 const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "AddSegment", "RemoveSegment", "SetRoot", "MirrorLimb", "AddConstraint"]);
 
 // -- the parts
-const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit);
+const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure);
 const throwing = new Throwing(stage, figure, cast, props);
 const dragging = new Dragging(stage, figure, cast, props, handles, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), extras = new Extras(figure, track, overlays);
 const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
@@ -179,6 +180,7 @@ on("time", byHand => {
 
 stage.before.push(() => transport.tick(), takeFrames, () => {
   handles.update(state.selected, state.rules.pins, state.shows.handles);
+  limits.update(state.selected, Limits.wanted());
   overlays.mass.visible = state.shows.mass;
   overlays.forces.visible = overlays.pressure.visible && state.shows.forces;
   return false;
@@ -240,4 +242,4 @@ const bar = new Bar(send, () => keys.help());
 takeDrops();
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, cast, props, graph, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };
+/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };

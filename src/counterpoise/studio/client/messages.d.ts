@@ -291,6 +291,7 @@ export type JointFacts = {
   body: string;
   low: Array<number>;
   high: Array<number>;
+  outline: Array<[number, number, number]>;
 };
 
 export type FigureFacts = {
