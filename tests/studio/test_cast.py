@@ -79,6 +79,21 @@ def test_what_was_thrown_is_baked_beside_the_take(bench: Bench) -> None:
     assert bench.last("scene_changed")["prop_track"] == ""
 
 
+def test_a_moving_floor_is_drawn_where_it_is(bench: Bench) -> None:
+    floor = {"x": {"amplitude": 0.1, "frequency": 1.0}, "pitch": {"amplitude": 0.05, "frequency": 0.7}, "ease": 0.1}
+    bench.do({"type": "edit_scene", "edit": "SetWorld", "values": {"entries": {"platform": floor}}})
+    bench.do({"type": "start_live", "controller": "hold"})
+    advance(bench, 15)
+    run = bench.shop.live
+    assert run is not None and run.thrown == 0
+    (box,) = run.drawn_props
+    data = run.session._run.data  # type: ignore[union-attr]
+    body = data.body("platform")
+    assert np.abs(body.xpos + body.xmat.reshape(3, 3) @ [0.0, 0.0, -0.05] - box.place).max() < 1e-4
+    assert np.abs(np.abs(body.xquat) - np.abs(box.turn)).max() < 1e-4
+    assert np.frombuffer(bench.frames[-1], "<f4")[-7] == np.float32(box.place[0])
+
+
 def test_props_of_the_scene_fall_while_it_lives_and_are_back_afterwards(bench: Bench) -> None:
     values = {"shape": "box", "size": [0.3, 0.3, 0.3], "mass": 4.0, "place": [1.0, 0.0, 1.0]}
     bench.do({"type": "edit_scene", "edit": "AddProp", "values": values})

@@ -19,6 +19,7 @@ def test_the_edge_of_a_cone_is_where_the_limit_begins(name: str) -> None:
     for way in cone_edge(limit)[::6]:
         angle = float(np.arccos(np.clip(way @ centre, -1.0, 1.0)))
         axis = np.cross(centre, way) / np.sin(angle)
+        assert angle > 0.0 and np.linalg.norm(way) == pytest.approx(1.0)
         for share, is_outside in ((-0.02, False), (0.02, True)):  # [rad] before and behind the edge
             swing = spatial.from_axis_angle(axis, angle + share)
             outside = limit.violation(spatial.multiply(swing, limit.rest))[0]

@@ -19,6 +19,7 @@ class JointFacts:
     low: tuple[float, ...]  # [rad, m]; empty: no limits
     high: tuple[float, ...]
     outline: tuple[Three, ...]  # edge of where its bone may point, unit vectors in the parent's frame; empty: none
+    middle: tuple[float, ...]  # the direction in the middle of a closed outline; empty: it is an arc
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ class LiveChanged(Event):
     tilt: tuple[float, float]
     recorded: float  # [s] that can be baked
     sliders: tuple[Slider, ...]
-    props: tuple[PropFacts, ...]
+    props: tuple[PropFacts, ...]  # and a moving floor, as one more box
+    thrown: int  # of them
     acts: str  # what it does on demand: jump, perform; empty: nothing
     stage: str  # how that goes: stands, is planned, performs, fell
 

@@ -151,7 +151,7 @@ def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> 
     which = run.figures.index(MAIN) if MAIN in run.figures else 0
     motions = {name: run.recording.motion_of(k).resampled(FRAMES_PER_SECOND) for k, name in enumerate(run.figures)}
     seen = motions.pop(run.figures[which])
-    props = paths_of_recording(run.recording, scene.world.props, FRAMES_PER_SECOND)
+    props = paths_of_recording(run.recording, scene.world, FRAMES_PER_SECOND)
     return JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions, props=props)
 
 

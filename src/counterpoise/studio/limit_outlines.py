@@ -43,6 +43,23 @@ def limit_outline(character: Character, joint: Joint) -> Array:
     return np.array(spatial.rotate(base, turned))
 
 
+def limit_middle(character: Character, joint: Joint) -> Array:
+    """Returns the direction in the middle of a closed outline, (3,), in the parent's frame; empty for other joints."""
+    model, limit = character.model, character.limits.balls.get(joint.name)
+    base = np.array(model.body_quat[character.body_id(joint.body)])
+    if joint.kind == "ball" and limit is not None:
+        return np.array(spatial.rotate(base, spatial.rotate(limit.rest, limit.axis)))
+    if joint.kind != "universal":
+        return np.empty(0)
+    ids = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, part) for part in joint.parts]
+    way = _bone(character, joint.body)
+    for i in reversed(ids):
+        way = np.array(
+            spatial.rotate(spatial.from_axis_angle(model.jnt_axis[i], float(model.jnt_range[i].mean())), way)
+        )
+    return np.array(spatial.rotate(base, way))
+
+
 def cone_edge(limit: BallLimit) -> Array:
     """Returns the edge of the swing cone of a ball joint, (n, 3), unit vectors in the joint's frame; empty: no edge."""
     if not len(limit.normals):

@@ -21,6 +21,7 @@ from counterpoise.simulate.recording import Recording
 from counterpoise.studio.going import Going, HeldKeys
 from counterpoise.studio.live_controllers import ACTING, FIRST, LiveFigure
 from counterpoise.studio.performing import Performing
+from counterpoise.studio.prop_paths import platform_box
 from counterpoise.studio.tuning import OWN, Slider, sliders_of, tuned
 from counterpoise.studio.wishes import wish_sliders
 
@@ -32,6 +33,7 @@ KEEP_ROWS = 0.5  # [s] of the session's own recording; poses for baking are kept
 KEEP_POSES = 120.0  # [s] of poses for baking
 ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
 MOST_THROWN = 12  # props that were thrown; the oldest vanish
+FLOOR = -1  # number of a moving floor among the props that are drawn
 
 STEERS = ("speed", "heading")  # wishes that take the place of keys and of a place to go to
 LEVEL_WISHES = {"heading": 0.0}  # wishes that are never left open, and what they are instead
@@ -96,7 +98,9 @@ class LiveRun:
         self._own_props = len(world.props)  # of the scene; those after them were thrown
         self.known_props: dict[int, Prop] = dict(enumerate(world.props))  # all that there were, by number
         self._numbers = tuple(self.known_props)  # of those that are there
-        self.prop_rows = [(self._numbers, prop_poses(world.props))]
+        if world.platform is not None:
+            self.known_props[FLOOR] = platform_box(world.platform, 0.0)
+        self.prop_rows = [self._prop_row()]
 
     def advance(self) -> None:
         """Simulates one picture's time and keeps the poses it came to."""
@@ -117,7 +121,7 @@ class LiveRun:
         self.times.append(self.session.time)
         for kept, state in zip((self.poses, *self.other_poses), states, strict=True):
             kept.append(np.array(state.q))
-        self.prop_rows.append((self._numbers, prop_poses(self.props)))
+        self.prop_rows.append(self._prop_row())
         most = round(KEEP_POSES / FRAME)
         if len(self.times) > 2 * most:
             del self.times[:-most], self.prop_rows[:-most]
@@ -131,6 +135,22 @@ class LiveRun:
     def props(self) -> tuple[Prop, ...]:
         """The loose bodies as they are now: those of the scene, then those that were thrown."""
         return self.session.props
+
+    @property
+    def drawn_props(self) -> tuple[Prop, ...]:
+        """The loose bodies, and a moving floor as one more box."""
+        platform = self.session.world.platform
+        return self.props if platform is None else (*self.props, platform_box(platform, self.session.time))
+
+    def _prop_row(self) -> tuple[tuple[int, ...], Array]:
+        """Returns numbers and poses of what is drawn."""
+        numbers = self._numbers if self.session.world.platform is None else (*self._numbers, FLOOR)
+        return numbers, prop_poses(self.drawn_props)
+
+    @property
+    def thrown(self) -> int:
+        """How many props were thrown and are still there."""
+        return len(self._numbers) - self._own_props
 
     def throw(self, prop: Prop, target: Array, speed: float) -> None:
         """Throws a prop at a target. When there are many, the one that was thrown first vanishes."""

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.errors import CounterpoiseError
 from counterpoise.files import open_archive, write_archive
-from counterpoise.simulate import Prop, Recording
-from counterpoise.simulate.props import SHAPES
+from counterpoise.simulate import Platform, Prop, Recording, World
+from counterpoise.simulate.props import HEAVIEST, SHAPES, moved
 from counterpoise.studio.frames import pack_rows
 
+PLATFORM_THICKNESS = 0.1  # [m] as it is drawn, and as it is simulated
 ENDING = "_props.npz"  # of the file beside the take
 
 
@@ -43,6 +45,17 @@ class PropPaths:
                 "poses": self.poses,
             },
         )
+
+
+def platform_box(platform: Platform, time: float) -> Prop:
+    """Returns a moving floor as a box, where it is after some time [s] of its motion."""
+    x, y, z, roll, pitch, yaw = platform.pose(time)
+    turn = np.array([1.0, 0.0, 0.0, 0.0])
+    for axis, angle in (((0, 0, 1), yaw), ((0, 1, 0), pitch), ((1, 0, 0), roll)):
+        turn = np.array(spatial.multiply(turn, spatial.from_axis_angle(np.array(axis, float), angle)))
+    down = spatial.rotate(turn, np.array([0.0, 0.0, -0.5 * PLATFORM_THICKNESS]))
+    size = (2.0 * platform.half_size[0], 2.0 * platform.half_size[1], PLATFORM_THICKNESS)
+    return moved(Prop("box", size, HEAVIEST, (0.0, 0.0, 0.0)), place=np.array([x, y, z]) + down, turn=turn)
 
 
 def read_prop_paths(path: Path) -> PropPaths | None:
@@ -81,11 +94,17 @@ def paths_of_rows(
     return PropPaths(times - times[0], tuple(known[number] for number in numbers), poses)
 
 
-def paths_of_recording(recording: Recording, props: Sequence[Prop], rate: float) -> PropPaths | None:
-    """Returns the paths of the props of a recording, `rate` frames a second."""
-    if not props:
+def paths_of_recording(recording: Recording, world: World, rate: float) -> PropPaths | None:
+    """Returns the paths of the props of a recording, and of a moving floor, `rate` frames a second."""
+    props, platform = world.props, world.platform
+    if not props and platform is None:
         return None
     step = max(1, round(1.0 / (rate * recording.timestep)))
     rows = np.unique([*range(0, len(recording), step), len(recording) - 1])
-    poses = np.stack([recording.prop_poses(k)[rows] for k in range(len(props))], axis=1)
-    return PropPaths(recording.time[rows] - recording.time[0], tuple(props), poses)
+    times = recording.time[rows] - recording.time[0]
+    paths = [recording.prop_poses(k)[rows] for k in range(len(props))]
+    if platform is not None:
+        boxes = [platform_box(platform, float(time)) for time in times]
+        paths.append(np.array([[*box.place, *box.turn] for box in boxes]))
+        props = (*props, boxes[0])
+    return PropPaths(times, tuple(props), np.stack(paths, axis=1))

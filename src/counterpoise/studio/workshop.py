@@ -173,12 +173,14 @@ class Workshop:
         run = self.live
         if run is None:
             recorded = self.past.time if self.past is not None else 0.0
-            return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, (), (), "", "")
+            return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, (), (), 0, "", "")
         tilt = (float(run.session.world.tilt[0]), float(run.session.world.tilt[1]))
         acting = run.performing
         acts, stage = ("", "") if acting is None else (acting.kind, acting.stage)
-        props = prop_facts(run.props)
-        return LiveChanged(True, run.name, run.speed, run.paused, tilt, run.time, run.sliders, props, acts, stage)
+        props = prop_facts(run.drawn_props)
+        return LiveChanged(
+            True, run.name, run.speed, run.paused, tilt, run.time, run.sliders, props, run.thrown, acts, stage
+        )
 
     # -- doing --------------------------------------------------------------------------------------------------------
     def carry_out(self, command: Command) -> None:

@@ -263,6 +263,7 @@ export type LiveChanged = {
   recorded: number;
   sliders: Array<Slider>;
   props: Array<PropFacts>;
+  thrown: number;
   acts: string;
   stage: string;
 };
@@ -292,6 +293,7 @@ export type JointFacts = {
   low: Array<number>;
   high: Array<number>;
   outline: Array<[number, number, number]>;
+  middle: Array<number>;
 };
 
 export type FigureFacts = {

@@ -85,7 +85,7 @@ export class LivePanel {
     this.bake.disabled = !live.running && live.recorded <= 0;
     for (const one of [this.speed, this.roll, this.pitch]) one.range.disabled = one.number.disabled = !live.running;
     this.throw.disabled = !live.running;
-    this.clear.disabled = !live.running || live.props.length <= (state.scene?.props.length ?? 0);
+    this.clear.disabled = !live.running || live.thrown === 0;
     this.actRow.hidden = this.act.hidden = !live.acts;
     this.act.textContent = live.acts === "perform" ? "Perform" : "Jump";
     this.act.title = live.acts === "perform" ? "Perform the motion on the timeline (J)" : "Jump as the wishes say (J)";

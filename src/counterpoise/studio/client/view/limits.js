@@ -1,11 +1,18 @@
-// Limits: where the bone of the chosen joint may point, as a cone or, of a hinge, as a sector.
+// Limits: where the bone of the chosen joint may point, as a dome or, of a hinge, as a sector.
 import * as THREE from "three";
 import { figure as facts, state } from "../store.js";
 import { toView } from "./stage.js";
 
-const SHARE = 0.75; // of the bone's length that a cone is long
+const SHARE = 0.9; // of the bone's length, at which its limits are drawn
+const RINGS = 8; // of the dome that a bone may reach
 const SHORTEST = 0.12; // [m]
 const COLOUR = 0x8fd0ff;
+
+/** The place on the arc from one place to another, both equally far from the joint. @param {THREE.Vector3} a @param {THREE.Vector3} b @param {number} u */
+function between(a, b, u) {
+  const turn = new THREE.Quaternion().setFromUnitVectors(a.clone().normalize(), b.clone().normalize());
+  return a.clone().applyQuaternion(new THREE.Quaternion().slerp(turn, u));
+}
 
 export class Limits {
   /** @param {import("./stage.js").Stage} stage @param {import("./figure.js").FigureView} figure */
@@ -37,11 +44,19 @@ export class Limits {
   /** @param {import("../messages.js").JointFacts} joint @param {number} size [m] */
   build(joint, size) {
     const edge = joint.outline.map(way => toView(new THREE.Vector3(), ...way).multiplyScalar(size)), closed = joint.kind !== "hinge";
-    const apex = new THREE.Vector3(), faces = [];
-    for (let i = 1; i < edge.length; i++) faces.push(0, i, i + 1);
-    if (closed) faces.push(0, edge.length, 1);
+    const apex = new THREE.Vector3(), [x, y, z] = joint.middle, places = closed ? [toView(new THREE.Vector3(), x, y, z).multiplyScalar(size)] : [apex, ...edge], faces = [];
+    if (!closed) for (let i = 1; i < edge.length; i++) faces.push(0, i, i + 1);
+    for (let ring = 1; closed && ring <= RINGS; ring++) {
+      const first = 1 + (ring - 1) * edge.length, inner = first - edge.length;
+      for (const [i, end] of edge.entries()) {
+        places.push(between(places[0], end, ring / RINGS));
+        const next = (i + 1) % edge.length;
+        if (ring === 1) faces.push(0, first + i, first + next);
+        else faces.push(inner + i, first + i, first + next, inner + i, first + next, inner + next);
+      }
+    }
     this.fan.geometry.dispose();
-    this.fan.geometry = new THREE.BufferGeometry().setFromPoints([apex, ...edge]).setIndex(faces);
+    this.fan.geometry = new THREE.BufferGeometry().setFromPoints(places).setIndex(faces);
     this.edge.geometry.dispose();
     this.edge.geometry = new THREE.BufferGeometry().setFromPoints(closed ? [...edge, edge[0]] : [apex, ...edge, apex]);
   }
