@@ -27,6 +27,7 @@ class WalkTuning:
     least_step: float = 1.0  # of any step's time, whatever is asked
     most_step: float = 4.0
     catch_step: float = 1.1  # of a step's time that catches a fall
+    calmer_step: float = 1.3  # [times of the last step] at most, of steps after one that has caught a fall
     double_time: float = 0.357  # of double support in a usual step
     double_power: float = 1.5  # double support grows with the step's time to this power
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -68,6 +69,7 @@ class WalkMemory:
     steps: int = 0
     cost: float = 0.0  # of the last plan
     catches: bool = False  # this step catches a fall
+    longest: float = math.inf  # [s] of this step: after a catch steps become longer again one by one
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     torque: Array | None = None
     cause: str = ""  # of a fall

@@ -50,7 +50,7 @@ from counterpoise.objectives import Footing, Objective, make_stance
 from counterpoise.quick import altered
 
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
-TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
+TOUCHING = 0.006  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
@@ -209,6 +209,8 @@ def _shape(
     real = way if abs(asked) < abs(m.speed) else 0.0
     if asked == 0.0:
         real = math.hypot(float(seen.velocity[0]), float(seen.velocity[1]))
+    if m.longest < wishes.longest:
+        wishes = wishes._replace(longest=m.longest)
     shape = step_shape(m.speed, trim, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
     limp = cycle.style.limp * SIGN[m.stance]
     if limp:
