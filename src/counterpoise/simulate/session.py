@@ -158,6 +158,7 @@ class Session:
 
     @character.setter
     def character(self, other: Character) -> None:
+        """Goes on with another body: pose and velocity stay, with the feet where they were."""
         old = self._figures[0]
         if other.joint_names != old.joint_names or other.nq != old.nq:
             raise BadValue(

@@ -21,7 +21,7 @@ AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True)
-class Channel:
+class JointCurve:
     """A curve that can be edited: one coordinate of a joint, or one component of its rotation vector."""
 
     joint: Joint
@@ -59,22 +59,22 @@ class Channel:
 
 
 @kept_with_character
-def channels(character: Character) -> dict[str, Channel]:
+def channels(character: Character) -> dict[str, JointCurve]:
     """Returns the curves that can be edited, by name."""
-    out: dict[str, Channel] = {}
+    out: dict[str, JointCurve] = {}
     for joint in character.joints:
         if joint.kind == "free":
-            out |= {f"{joint.name} {axis}": Channel(joint, k) for k, axis in enumerate(AXES)}
+            out |= {f"{joint.name} {axis}": JointCurve(joint, k) for k, axis in enumerate(AXES)}
         if joint.kind in ("free", "ball"):
-            out |= {f"{joint.name} turn {axis}": Channel(joint, k, is_turn=True) for k, axis in enumerate(AXES)}
+            out |= {f"{joint.name} turn {axis}": JointCurve(joint, k, is_turn=True) for k, axis in enumerate(AXES)}
         elif joint.nq == 1:
-            out[joint.name] = Channel(joint, 0)
+            out[joint.name] = JointCurve(joint, 0)
         elif joint.kind == "universal":
-            out |= {f"{joint.name} {k + 1}": Channel(joint, k) for k in range(joint.nq)}
+            out |= {f"{joint.name} {k + 1}": JointCurve(joint, k) for k in range(joint.nq)}
     return out
 
 
-def channel_of(character: Character, name: str) -> Channel:
+def channel_of(character: Character, name: str) -> JointCurve:
     """Returns a curve that can be edited."""
     known = channels(character)
     if name in known:

@@ -65,6 +65,7 @@ class RemoveCharacter(SceneEdit):
     name: str
 
     def change(self, scene: Scene) -> TomlDocument:
+        """Removes its tables; those of a list from the last to the first, so that the numbers of the others hold."""
         if self.name == MAIN:
             raise BadValue("the main character cannot be removed; SetFigure takes another figure")
         scene.character(self.name)
