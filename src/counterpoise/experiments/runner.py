@@ -48,7 +48,9 @@ def run_experiment(
     progress: Watch | None = None,
     video: bool = True,
 ) -> Report:
-    """Runs one experiment, by its name or one of your own. With a folder, it writes plots, filmstrip, video, recordings and `claims.json` there.
+    """Runs one experiment, by its name or one of your own.
+
+    With a folder, it writes plots, filmstrip, video, recordings and `claims.json` there.
 
     Ctrl-C, or a falsy answer of `progress`, saves the recordings made so far, then raises KeyboardInterrupt.
     """
