@@ -57,6 +57,7 @@ from counterpoise.control.perform import PlannedMotion as PlannedMotion
 from counterpoise.control.perform import Routine as Routine
 from counterpoise.control.perform import jump_terrain as jump_terrain
 from counterpoise.control.perform import plan_jump as plan_jump
+from counterpoise.control.perform import prepare_clip as prepare_clip
 from counterpoise.control.perform import with_reserve as with_reserve
 from counterpoise.control.walk import GaitCycle as GaitCycle
 from counterpoise.control.walk import Walk as Walk
