@@ -11,18 +11,11 @@ import pytest
 import counterpoise as cp
 from counterpoise.control.walk.footholds import find_foothold
 from counterpoise.control.walk.planes import plane_at, sole_plane
-from counterpoise.control.walk.stepping import (
-    StepCosts,
-    StepWish,
-    capture_after,
-    capture_before,
-    choose_step,
-    least_time,
-    periodic_capture,
-)
+from counterpoise.control.walk.stepping import StepCosts, StepWish, choose_step, least_time
 from counterpoise.control.walk.styles import STYLES
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.errors import CounterpoiseError
+from counterpoise.plan.pendulum import capture_after, capture_before, periodic_capture
 
 OMEGA = 3.14
 

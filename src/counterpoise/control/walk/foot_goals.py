@@ -204,7 +204,7 @@ def _around(
     if min(own, goal_own) >= wide or max(own, goal_own) <= 0.0:
         return goal
     if goal_own < own:  # it crosses
-        if abs(along) < clear:
+        if math.copysign(along, along * goal_along) < clear:  # not past the stance foot yet, on the side of its goal
             goal_own = max(goal_own, wide)
     elif own < beside * wide and abs(along) < clear + sole:  # it comes back
         goal_along = math.copysign(max(abs(goal_along), clear), along)

@@ -16,7 +16,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
-from counterpoise.control.walk.catch_step import catch_step, is_tipping
+from counterpoise.control.walk.catch_step import catch_step, holds_stance, is_tipping
 from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
@@ -26,6 +26,7 @@ from counterpoise.control.walk.narrow_way import on_line, on_narrow_way
 from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
+from counterpoise.control.walk.preview_catch import looks_ahead, preview_step
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.seen_ground import (
@@ -110,6 +111,8 @@ def walk_tick(
         m = altered(m, catches=True, speed=0.0, aside=0.0)
         shape = _shape(m, seen, wishes, cycle, body, t)
         m = catch_step(m, seen, shape, snapshot, body, t)
+    elif holds_stance(m, snapshot, seen, wishes, body, t):
+        m = altered(m, phase="stand", began=m.time, speed=0.0, aside=0.0, turn=0.0, trim=0.0, preview=None)
     else:
         m = next_phase(m, seen, wishes, shape, body, t)
     m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
@@ -121,8 +124,12 @@ def walk_tick(
     else:
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
-        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         uneven = wishes.terrain is not None
+        if not uneven and looks_ahead(m, plan, t):
+            m, plan = preview_step(m, seen, shape, landing, plan, character, dt, t)
+        elif m.preview is not None:
+            m = altered(m, preview=None)
+        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         if not m.catches and plan.cost > _catch_cost(shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
             m = altered(m, catches=True)
         if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
