@@ -98,11 +98,10 @@ def swing_goal(
         if edge.speed < math.inf:
             waits = left < OVER_EDGE * clock
             acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
+        higher = at[2] - m.left_ground[2] > EASY_FALL * body.hips_height  # on its way up its toes must pass an edge
         knee = snapshot.body_position[snapshot.character.model.dof_bodyid[leg.knee]]
         least = shin_lean(knee, place, float(seen.yaw[i])) - LARGEST_BEND - lies
-        if at[2] - m.left_ground[2] > EASY_FALL * body.hips_height:  # on its way up its toes must pass an edge
-            least += (pitch - least) * smooth_step((u - 0.2) / 0.4)
-        if pitch < least:
+        if pitch < least and not higher:
             goal_height += ankle_above(leg, least) - ankle_above(leg, pitch)
             pitch, turn = least, 0.0
     goal_height, rate = goal_height + ground, rate + climb
