@@ -51,7 +51,6 @@ class WalkTuning:
     tipping: float = 0.02  # outside the edge of the support: a capture point beyond this makes a standing body step
     lean_out: float = 0.02  # inside that edge: `Locomotion` steps sooner, before `Stand` bends its trunk far
     foresight: float = 0.16  # by which the capture point is foreseen when a standing body chooses the foot to step with
-    hold_margin: float = 0.0  # inside the edge of the support: a body that has caught itself there stays as it stands
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
