@@ -1,4 +1,4 @@
-"""A walk that is pushed hard looks several steps ahead; one that is not does not."""
+"""A walk that may look several steps ahead does so after a hard push, and not before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def test_a_walk_looks_ahead_after_a_hard_push_and_not_before(monkeypatch):
 
     monkeypatch.setattr(walker, "preview_step", spy)
     push = cp.Push("thorax", (0.0, 600.0, 0.0), start=2.0, duration=0.1)
-    cp.simulate(human, cp.Walk(speed=1.2), 2.4, start=cp.disturbed_start(human, 1), disturbances=[push])
+    tuning = cp.WalkTuning(preview_cost=1.0)
+    cp.simulate(human, cp.Walk(speed=1.2, tuning=tuning), 2.4, start=cp.disturbed_start(human, 1), disturbances=[push])
     assert seen_plans and min(time for time, *_ in seen_plans) > 2.0
     planned = [(ahead, plan) for _, _, ahead, plan in seen_plans if ahead is not None]
     assert planned and all(len(ahead.footholds) == 3 for ahead, _ in planned)

@@ -1,4 +1,5 @@
-"""A body that was pushed hard looks several steps ahead: when and where its foot lands follows from a plan of three."""
+"""A walk that was pushed hard may look several steps ahead (`WalkTuning.preview_cost`): its foot lands when and where a
+plan of three has it. Off by default: the plan of one step survives as many pushes (docs/planner.md)."""
 
 from __future__ import annotations
 

@@ -85,7 +85,9 @@ class WalkTuning:
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
     catch_cost: float = 0.3  # a plan of a usual step that costs more than this is one to catch a fall
-    preview_cost: float = 1.0  # a plan of a step that catches a fall and costs more than this looks several steps ahead
+    preview_cost: float = (
+        1e6  # a walk whose plan of one step costs more than this looks three steps ahead: never; 1: often
+    )
     least_swing: float = 0.7  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual
