@@ -20,7 +20,7 @@ from counterpoise.plan import FootstepPlan, LegFrame, PlanCosts, build_plan, sol
 from counterpoise.quick import altered
 
 STEPS = 3
-CATCH_COSTS = PlanCosts(time=1.0)
+CATCH_COSTS = PlanCosts(time=1.0, late=20000.0, reach=4000.0, limit=10000.0)  # what legs cannot do is not planned
 LONGEST_SWING = 2.0  # [leg times] after which a foot that has not landed is put down where it is
 SURPRISE = 1.3  # a plan that has become dearer by this factor, and by SURPRISE_COST, is made anew
 SURPRISE_COST = 0.3
