@@ -57,6 +57,7 @@ from counterpoise.control.perform import PlannedMotion as PlannedMotion
 from counterpoise.control.perform import Routine as Routine
 from counterpoise.control.perform import jump_terrain as jump_terrain
 from counterpoise.control.perform import plan_jump as plan_jump
+from counterpoise.control.perform import prepare_clip as prepare_clip
 from counterpoise.control.perform import with_reserve as with_reserve
 from counterpoise.control.walk import GaitCycle as GaitCycle
 from counterpoise.control.walk import Walk as Walk
@@ -137,12 +138,14 @@ from counterpoise.scene import new_scene as new_scene
 from counterpoise.scene import read_scene as read_scene
 from counterpoise.scene import write_scene as write_scene
 from counterpoise.simulate import Platform as Platform
+from counterpoise.simulate import Prop as Prop
 from counterpoise.simulate import Push as Push
 from counterpoise.simulate import Recording as Recording
 from counterpoise.simulate import Session as Session
 from counterpoise.simulate import Sine as Sine
 from counterpoise.simulate import Spring as Spring
 from counterpoise.simulate import World as World
+from counterpoise.simulate import aimed as aimed
 from counterpoise.simulate import disturbed_start as disturbed_start
 from counterpoise.simulate import push_schedule as push_schedule
 from counterpoise.simulate import random_pushes as random_pushes

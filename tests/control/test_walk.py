@@ -252,7 +252,7 @@ def test_footholds_are_moved_to_where_the_sole_fits():
     for wanted in (0.6, 0.75, 0.95, 1.1, 1.4):
         found = find_foothold(
             0, np.array([wanted, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.5, reach, nowhere,
-            math.nan, soles, 0.025, ground, out,
+            math.nan, soles, 0.025, 1.0, ground, out,
         )  # fmt: skip
         assert found
         assert out[0] + 0.12 <= 0.8 + 1e-9 or out[0] - 0.04 >= 1.2 - 1e-9
@@ -260,7 +260,7 @@ def test_footholds_are_moved_to_where_the_sole_fits():
     level = cp.Terrain([]).obstacles
     find_foothold(
         0, np.array([0.95, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.4, reach, nowhere,
-        math.nan, soles, 0.025, level, out,
+        math.nan, soles, 0.025, 1.0, level, out,
     )  # fmt: skip
     assert out[:2] == pytest.approx([0.95, 0.15])  # where it fits it stays
 

@@ -27,7 +27,7 @@ class WalkTuning:
     least_step: float = 1.0  # of any step's time, whatever is asked
     most_step: float = 4.0
     catch_step: float = 1.1  # of a step's time that catches a fall
-    calmer_step: float = 1.3  # [times of the last step] at most, of steps after one that has caught a fall
+    calmer_step: float = 1.5  # [times of the last step] at most, of steps after one that has caught a fall
     double_time: float = 0.357  # of double support in a usual step
     double_power: float = 1.5  # double support grows with the step's time to this power
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
@@ -36,7 +36,7 @@ class WalkTuning:
     widest: float = 7.0  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
-    ramp: float = 0.036  # [g] by which the speed rises
+    ramp: float = 0.046  # [g] by which the speed rises
     brake: float = 0.05  # [g] and falls
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
