@@ -7,6 +7,7 @@ from counterpoise import fleet as fleet
 from counterpoise import measure as measure
 from counterpoise import motion as motion
 from counterpoise import objectives as objectives
+from counterpoise import plan as plan
 from counterpoise import pose as pose
 from counterpoise import render as render
 from counterpoise import scene as scene
@@ -56,12 +57,14 @@ from counterpoise.control.perform import PlannedMotion as PlannedMotion
 from counterpoise.control.perform import Routine as Routine
 from counterpoise.control.perform import jump_terrain as jump_terrain
 from counterpoise.control.perform import plan_jump as plan_jump
+from counterpoise.control.perform import prepare_clip as prepare_clip
 from counterpoise.control.perform import with_reserve as with_reserve
 from counterpoise.control.walk import GaitCycle as GaitCycle
 from counterpoise.control.walk import Walk as Walk
 from counterpoise.control.walk import WalkStyle as WalkStyle
 from counterpoise.control.walk import WalkTuning as WalkTuning
 from counterpoise.control.walk import gait_from as gait_from
+from counterpoise.control.walk.steps_ahead import steps_ahead as steps_ahead
 from counterpoise.errors import CounterpoiseError as CounterpoiseError
 from counterpoise.features import Goal as Goal
 from counterpoise.fleet import SweepTable as SweepTable
@@ -125,6 +128,7 @@ from counterpoise.progress import Progress as Progress
 from counterpoise.render import Camera as Camera
 from counterpoise.render import filmstrip as filmstrip
 from counterpoise.render import still as still
+from counterpoise.render.plan_plot import plot_plan as plot_plan
 from counterpoise.render.video import video as video
 from counterpoise.scene import Scene as Scene
 from counterpoise.scene import SceneEdit as SceneEdit

@@ -78,3 +78,29 @@ def test_two_terrains_are_one_too_many(say, tmp_path):
     (tmp_path / "box.toml").write_text(box, encoding="utf-8")
     code, _, err = say("perform", "hop.toml", "--terrain", "box.toml")
     assert code == 2 and "leave out --terrain" in err
+
+
+def test_a_clip_is_performed_by_a_figure(say, tmp_path):
+    import counterpoise as cp
+
+    cp.reference_motion("squat", cp.character("human")).slice(0.0, 0.6).write(tmp_path / "clip.npz")
+    code, out, err = say("perform", "clip.npz", "--seconds", "0.9", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["stands"] and found["performance"]["grade"] == "performed" and found["performance"]["done"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (("clip.bvh",), "clip.bvh"),
+        (("squat", "--strength", "0.5"), "for stunts"),
+        (("squat", "--terrain", "box.toml"), "for stunts"),
+        (("hop.toml", "--character", "human"), "--character is for clips"),
+        (("squats",), "did you mean 'squat'"),
+    ],
+)
+def test_what_does_not_fit_a_clip_or_a_stunt_is_refused(say, tmp_path, words, message):
+    (tmp_path / "hop.toml").write_text(HOP, encoding="utf-8")
+    code, out, err = say("perform", *words)
+    assert code == 2 and not out and message in err and len(err.strip().splitlines()) == 1

@@ -142,18 +142,6 @@ def test_the_ground_of_a_part_is_where_it_begins_to_bear(human: cp.Character, ju
     assert advance(start, plan, higher, None, tuning).found == pytest.approx([0.0])
 
 
-def test_phases_without_a_change_are_one(human: cp.Character):
-    motion = cp.reference_motion("squat", human)
-    middle = 0.5 * (motion.start + motion.end)
-    halves = [
-        cp.ContactWindow(foot.name, part, *span)
-        for foot in human.feet
-        for part in ("heel", "ball")
-        for span in ((motion.start, middle), (middle, motion.end))
-    ]
-    assert plan_of_motion(motion, halves).phases == 1
-
-
 def test_a_motion_that_repeats_is_refused_with_the_way_out(human: cp.Character):
     loop = cp.reference_motion("squat", human).as_loop()
     with pytest.raises(BadValue, match=r"motion\.slice\(start, end\)"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.output import bar, draw, ended, say, say_json, written
 from counterpoise.cli.simulating import Figure, Pushes, TerrainFile
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from counterpoise.character.state import State
     from counterpoise.control.basic import Controller
     from counterpoise.control.perform import JumpWish
-    from counterpoise.measure import JumpFlight
+    from counterpoise.measure import JumpFlight, Performance
+    from counterpoise.motion.motion import Motion
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import World
 
@@ -78,10 +81,20 @@ def jump(
 
 @app.command()
 def perform(
-    source: Annotated[Path, typer.Argument(metavar="STUNT", help="A stunt (.toml): keys, contacts, wishes.")],
-    strength: Annotated[float, typer.Option(help="Share of the strength that is planned; feedback has the rest.")] = (
-        0.85
-    ),
+    source: Annotated[
+        str,
+        typer.Argument(metavar="STUNT|CLIP", help="A stunt (.toml), a motion file, a recording or a reference motion."),
+    ],
+    figure: Annotated[
+        str | None, typer.Option("--character", "-c", help="The figure that performs a clip; human by default.")
+    ] = None,
+    set_: Set = None,
+    strength: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the strength that a stunt is planned with, 0.85 by default; feedback has the rest."
+        ),
+    ] = None,
     terrain: TerrainFile = None,
     push: Pushes = None,
     seed: Seed = None,
@@ -89,40 +102,86 @@ def perform(
     out: Out = None,
     video: Video = None,
     png: Strip = None,
+    units: clips.Units = None,
+    up: clips.Up = None,
+    rate: clips.Rate = None,
     as_json: Json = False,
 ) -> None:
-    """Optimise a motion for a stunt, let a simulated figure do it on its own strength, and stand again.
+    """Let a simulated figure do a planned stunt or a captured clip on its own strength, and stand again.
 
-    Terrain in the stunt, or given with --terrain, is there in the simulation. Exit code 0: it stands; 1: it fell, or no
-    motion was found; 2: the stunt cannot be read.
+    A stunt is optimised first; its terrain, or that given with --terrain, is there in the simulation. A clip is
+    retargeted and fixed first, its contacts are found, and the figure starts in its first pose. Exit code 0: it stands;
+    1: it fell, or no motion was found; 2: the source cannot be read.
     """
+    _check(out, video, png)
+    pushes, asked = _pushes(push), _Asked(seconds, seed, terrain)
+    if Path(source).suffix.lower() == ".toml":
+        for name, value in {"--character": figure, "--set": set_, "--units": units, "--up": up, "--rate": rate}.items():
+            if value is not None:
+                raise BadValue(f"{name} is for clips: {source!r} is a stunt, which names its own character")
+        with bar(as_json) as report:
+            run = _stunt_run(Path(source), 0.85 if strength is None else strength, asked, pushes, report, as_json)
+            recording = run.simulate(report)
+            _save(recording, out, video, png, report)
+    else:
+        if strength is not None or terrain is not None:
+            raise BadValue(f"--strength and --terrain are for stunts (.toml); {source!r} is a clip, on level ground")
+        character = figure_from(figure or "human", set_)
+        clip = clips.motion_of_source(source, None, None, 0, clips.reading_options(units, up, rate))
+        with bar(as_json) as report:
+            run = _clip_run(clip, character, asked, pushes, report)
+            recording = run.simulate(report)
+            _save(recording, out, video, png, report)
+    _show(recording, None, out, video, png, as_json)
+
+
+# -- running ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked of a performance."""
+
+    seconds: float | None
+    seed: int | None
+    terrain: str | None
+
+
+def _stunt_run(
+    source: Path, strength: float, asked: _Asked, pushes: list[Any], report: Reporter, as_json: bool
+) -> _Run:
+    """Returns the simulation of a stunt, which is optimised here."""
     from counterpoise.control.perform import Perform, plan_of_result, with_reserve
     from counterpoise.simulate import World
     from counterpoise.spacetime.stunt.stunt import read_stunt
     from counterpoise.spacetime.stunt.terrain import read_terrain
 
-    _check(out, video, png)
     stunt = with_reserve(read_stunt(source), strength)
-    if terrain is not None and stunt.terrain is not None:
+    if asked.terrain is not None and stunt.terrain is not None:
         raise BadValue(f"{str(source)!r} has a terrain of its own: leave out --terrain")
-    world = World(terrain=stunt.terrain if terrain is None else read_terrain(terrain))
-    pushes = _pushes(push)
-    with bar(as_json) as report:
-        result = stunt.optimize(callback=report)
-        if report.interrupted:
-            ended(report)
-        if not result.exact:
-            _not_planned(stunt.name, result.report(), as_json)
-        plan = plan_of_result(result)
-        start = stunt.character.state(plan.q[0], plan.v[0])
-        length = plan.duration + _AFTER if seconds is None else seconds
-        run = _Run(stunt.character, Perform(plan), world, length, pushes, seed, start)
-        recording = run.simulate(report)
-        _save(recording, out, video, png, report)
-    _show(recording, None, out, video, png, as_json)
+    world = World(terrain=stunt.terrain if asked.terrain is None else read_terrain(asked.terrain))
+    result = stunt.optimize(callback=report)
+    if report.interrupted:
+        ended(report)
+    if not result.exact:
+        _not_planned(stunt.name, result.report(), as_json)
+    plan = plan_of_result(result)
+    start = stunt.character.state(plan.q[0], plan.v[0])
+    length = plan.duration + _AFTER if asked.seconds is None else asked.seconds
+    return _Run(stunt.character, Perform(plan), world, length, pushes, asked.seed, start)
 
 
-# -- running ---------------------------------------------------------------------------------------------------------
+def _clip_run(clip: Motion, character: Character, asked: _Asked, pushes: list[Any], report: Reporter) -> _Run:
+    """Returns the simulation of a clip, which is retargeted, fixed and planned here."""
+    from counterpoise.control.perform import Perform, plan_of_motion, prepare_clip
+    from counterpoise.simulate import World
+
+    plan = plan_of_motion(prepare_clip(clip, character, progress=report).motion)
+    if report.interrupted:
+        ended(report)
+    controller = Perform(plan, wait=0.0)
+    length = plan.duration + _AFTER if asked.seconds is None else asked.seconds
+    return _Run(character, controller, World(), length, pushes, asked.seed, controller.ready(character))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +239,10 @@ def _show(
     recording: Recording, wish: JumpWish | None, out: Path | None, video: Path | None, png: Path | None, as_json: bool
 ) -> None:
     """Prints what happened, and ends with exit code 1 where it fell."""
-    from counterpoise.measure import fell, jumps
+    from counterpoise.measure import fell, jumps, performance
 
     flights, fall = jumps(recording), fell(recording)
+    shown = performance(recording) if wish is None else None
     files = written({"recording": out, "video": video, "filmstrip": png})
     plan, cause = _last_note(recording, "plan"), _last_note(recording, "cause")
     stands = not fall and not cause and recording.status == "finished"
@@ -199,13 +259,14 @@ def _show(
                 "cause": cause or None,
                 "plan": plan or None,
                 "asked": None if wish is None else vars(wish),
+                "performance": None if shown is None else vars(shown),
                 "flights": [vars(one) for one in flights],
                 "fingerprint": recording.fingerprint(),
                 "files": files,
             }
         )
     else:
-        _print(recording, flights, wish, stands, plan, cause, files)
+        _print(recording, flights, wish, shown, stands, plan, cause, files)
     if recording.status == "interrupted":
         raise typer.Exit(130)
     if not stands:
@@ -213,8 +274,8 @@ def _show(
 
 
 def _print(
-    recording: Recording, flights: tuple[JumpFlight, ...], wish: JumpWish | None, stands: bool, plan: str, cause: str,
-    files: dict[str, str],
+    recording: Recording, flights: tuple[JumpFlight, ...], wish: JumpWish | None, shown: Performance | None,
+    stands: bool, plan: str, cause: str, files: dict[str, str],
 ) -> None:  # fmt: skip
     from rich.markup import escape
     from rich.table import Table
@@ -227,6 +288,9 @@ def _print(
     for number, flight in enumerate(flights, start=1):
         name = f"flight {number}" if len(flights) > 1 else "flight"
         table.add_row(name, _words(flight, wish))
+    if shown is not None:
+        turned = f"joints off by {math.degrees(shown.tracking):.1f} deg rms"
+        table.add_row("motion", f"{shown.grade}: {100.0 * shown.done:.0f}% done, {turned}")
     if not flights:
         table.add_row("flight", "none: it did not leave the ground")
     fall = fell(recording)

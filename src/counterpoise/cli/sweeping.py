@@ -64,13 +64,17 @@ def read_sweep(source: Path) -> dict[str, Any]:
             raise unknown_name("entry", name, _ENTRIES, str(source))
     if not isinstance(data.get("run"), str):
         raise BadValue(
-            f'{str(source)!r} needs run = "module:function", "file.py:function", "check", "fix" or "optimize"'
+            f'{str(source)!r} needs run = "module:function", "file.py:function", "check", "fix", "optimize" or "scene"'
         )
     if not isinstance(data.get("over"), dict) or not data["over"]:
         raise BadValue(f"{str(source)!r} needs a table [over] with lists of values")
     home, run = source.resolve().parent, data["run"]
     if run.partition(":")[0].endswith(".py"):
         data["run"] = str(home / run)
+    for name in ("scene", "stunt"):  # a file beside the sweep
+        given = data.get("fixed", {}).get(name)
+        if isinstance(given, str) and (home / given).is_file():
+            data["fixed"][name] = str(home / given)
     data["over"] = {name: _files(values, home) if name == "file" else values for name, values in data["over"].items()}
     return data
 

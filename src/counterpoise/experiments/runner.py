@@ -42,13 +42,15 @@ class Report:
 
 
 def run_experiment(
-    name: str,
+    name: str | Experiment,
     folder: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
     progress: Watch | None = None,
     video: bool = True,
 ) -> Report:
-    """Runs one experiment. With a folder, it writes plots, filmstrip, video, recordings and `claims.json` there.
+    """Runs one experiment, by its name or one of your own.
+
+    With a folder, it writes plots, filmstrip, video, recordings and `claims.json` there.
 
     Ctrl-C, or a falsy answer of `progress`, saves the recordings made so far, then raises KeyboardInterrupt.
     """
@@ -57,13 +59,13 @@ def run_experiment(
 
 
 def _run(
-    name: str,
+    name: str | Experiment,
     folder: str | os.PathLike[str] | None,
     settings: Mapping[str, Any] | None,
     reporter: Reporter,
     video: bool,
 ) -> Report:
-    experiment = find_experiment(name)
+    experiment = name if isinstance(name, Experiment) else find_experiment(name)
     chosen = experiment.with_settings(settings or {})
     home = make_folder(folder) if folder is not None else None
     lab = Lab(reporter)

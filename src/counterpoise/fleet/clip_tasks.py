@@ -1,4 +1,4 @@
-"""Tasks that sweeps know by name: check and fix a clip, optimise a stunt with other numbers."""
+"""Tasks that sweeps know by name: check and fix a clip, optimise a stunt or run a scene with other numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ TASKS = {
     "check": f"{__name__}:check_clip",
     "fix": f"{__name__}:fix_clip",
     "optimize": f"{__name__}:optimize_stunt",
+    "scene": "counterpoise.scene.sweep_task:scene_row",
 }
 
 
@@ -42,8 +43,11 @@ def fix_clip(file: str, folder: str, to: str = "", character: str | None = None)
     }  # fmt: skip
 
 
-def optimize_stunt(stunt: str, **changes: Any) -> dict[str, Any]:
-    """Optimises a stunt in which entries are replaced: {"duration": 1.8, "key.2.feet": [0.7, 0.0]}."""
+def optimize_stunt(stunt: str, seed: int | None = None, **changes: Any) -> dict[str, Any]:
+    """Optimises a stunt in which entries are replaced: {"duration": 1.8, "key.2.feet": [0.7, 0.0]}.
+
+    Nothing is drawn at random, so `seed` changes nothing.
+    """
     from counterpoise.spacetime.stunt.stunt import read_stunt
 
     result = read_stunt(Path(stunt), changes=changes).optimize()

@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -37,6 +37,15 @@ TRIES = 3  # of a row whose process dies
 ROWS_SUFFIX = ".rows"  # of the file with finished rows, beside the table
 RESERVED = ("row", "repeat", "seed", "error")  # columns of every table
 SweepWatch = Callable[[int, int], object]  # called with the rows that are finished and all of them
+
+
+@runtime_checkable
+class Sweepable(Protocol):
+    """A thing that a sweep can run, such as a scene."""
+
+    @property
+    def sweep_task(self) -> tuple[str, dict[str, str]]:
+        """The task that runs it, "module:name", and what the task is called with."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,7 @@ class SweepPlan:
 
 
 def sweep(
-    run: Callable[..., Any] | str,
+    run: Callable[..., Any] | str | Sweepable,
     over: Mapping[str, Sequence[Any]],
     *,
     repeats: int = 1,
@@ -75,14 +84,17 @@ def sweep(
 ) -> SweepTable:
     """Runs a function for every combination of the values in `over`, `repeats` times each. Returns a table.
 
-    `run` is a function, "module:name", "file.py:name", or one of the tasks "check", "fix", "optimize". It is called
-    with the parameters by name, those in `fixed`, and `seed` where it takes one: a number of its own for every row,
-    made from `seed`. It returns a number, or a dictionary of numbers and text. `engine` is "processes" (`jobs` of them;
-    all cores by default), "serial", "ray" or "ray://address". Functions that only this process knows (in a notebook, or
-    inside others) are run serially. `out` is a .csv file; finished rows are kept beside it. Ctrl-C stops: the table
-    then has `complete` False.
+    `run` is a function, "module:name", "file.py:name", one of the tasks "check", "fix", "optimize", "scene", or a
+    scene, whose entries are then the parameters ({"push.0.force": [...]}). It is called with the parameters by name,
+    those in `fixed`, and `seed` where it takes one: a number of its own for every row, made from `seed`. It returns a
+    number, or a dictionary of numbers and text. `engine` is "processes" (`jobs` of them; all cores by default),
+    "serial", "ray" or "ray://address". Functions that only this process knows (in a notebook, or inside others) are run
+    serially. `out` is a .csv file; finished rows are kept beside it. Ctrl-C stops: the table then has `complete` False.
     """
     check_engine(engine)
+    if isinstance(run, Sweepable):
+        run, given = run.sweep_task
+        fixed = {**given, **(fixed or {})}
     plan = plan_sweep(run, over, repeats, seed, fixed or {})
     target = table_path(out) if out is not None else None
     kept = _RowsFile(target.with_suffix(ROWS_SUFFIX), plan) if target is not None else None

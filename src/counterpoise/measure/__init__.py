@@ -17,13 +17,14 @@ from counterpoise.measure.difference import MotionDifference, compare_motions
 from counterpoise.measure.gait import Gait, gait
 from counterpoise.measure.jumps import JumpFlight, jumps
 from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentum, power, summary
+from counterpoise.measure.performance import Performance, performance
 from counterpoise.measure.push_survival import AnkleLimit, Bar, Survival, ankle_limit, survival
 from counterpoise.measure.pushes import PushLimit, push_limit, push_map
 from counterpoise.solve.geometry import convex_hull
 
 __all__ = [
-    "AnkleLimit", "Bar", "Energy", "Fall", "Gait", "GroundContacts", "JumpFlight", "MotionDifference", "PushLimit",
-    "Summary", "Survival", "ankle_limit", "com", "compare_motions", "convex_hull", "cop", "energy", "fell",
+    "AnkleLimit", "Bar", "Energy", "Fall", "Gait", "GroundContacts", "JumpFlight", "MotionDifference", "Performance",
+    "PushLimit", "Summary", "Survival", "ankle_limit", "com", "compare_motions", "convex_hull", "cop", "energy", "fell",
     "foot_forces", "foot_lift", "foot_slip", "gait", "ground_contacts", "ground_force", "jumps", "momentum",
-    "penetration", "power", "push_limit", "push_map", "summary", "support_polygon", "survival",
+    "penetration", "performance", "power", "push_limit", "push_map", "summary", "support_polygon", "survival",
 ]  # fmt: skip

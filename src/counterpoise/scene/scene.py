@@ -137,6 +137,11 @@ class Scene:
         return scene_glb(self, motions)
 
     @property
+    def sweep_task(self) -> tuple[str, dict[str, str]]:
+        """The task that runs it in a sweep, and what it is called with: see `cp.sweep`."""
+        return "counterpoise.scene.sweep_task:scene_row", {"scene": self.text, "folder": str(self.folder.resolve())}
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The names of the files beside it that the scene reads, each once."""
         found = [m.clip.file for m in self.motions.values() if m.clip is not None]

@@ -1,5 +1,6 @@
 """Planned motions, done by a simulated body: `Perform` for any, `Jump` for jumps."""
 
+from counterpoise.control.perform.clip import ClipTuning, prepare_clip
 from counterpoise.control.perform.jump import Jump
 from counterpoise.control.perform.jump_box import jump_terrain
 from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish, jump_stunt
@@ -12,6 +13,7 @@ from counterpoise.control.perform.routine import Routine
 from counterpoise.control.perform.tuning import PerformTuning
 
 __all__ = [
-    "Jump", "JumpNotPlanned", "JumpPlan", "JumpPlanTuning", "JumpWish", "Perform", "PerformTuning", "PlannedMotion",
-    "Routine",    "jump_stunt", "jump_terrain", "plan_jump", "plan_of_motion", "plan_of_result", "with_reserve",
+    "ClipTuning", "Jump", "JumpNotPlanned", "JumpPlan", "JumpPlanTuning", "JumpWish", "Perform", "PerformTuning",
+    "PlannedMotion", "Routine", "jump_stunt", "jump_terrain", "plan_jump", "plan_of_motion", "plan_of_result",
+    "prepare_clip", "with_reserve",
 ]  # fmt: skip

@@ -142,6 +142,7 @@ class Perform:
         notes = {
             **solution.notes(), "stage": memory.stage, "phase": float(now.phase), "clock": now.clock,
             "event": now.event, "tracking": tracking_error(snapshot, goal.q),
+            "done": now.clock / plan.duration if plan.duration > 0.0 else 1.0,
         }  # fmt: skip
         return Action(solution.torque, after, notes)
 
@@ -227,9 +228,7 @@ def _plan(motion: Result | FixResult | Motion | PlannedMotion) -> PlannedMotion:
         return motion
     if isinstance(motion, Result):
         return plan_of_result(motion)
-    if isinstance(motion, FixResult):
-        return plan_of_motion(motion.motion, motion.contacts)
-    return plan_of_motion(motion)
+    return plan_of_motion(motion.motion if isinstance(motion, FixResult) else motion)
 
 
 def _seen(snapshot: Snapshot, plan: PlannedMotion) -> Snapshot:

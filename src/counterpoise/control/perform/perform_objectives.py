@@ -86,7 +86,7 @@ def _landing_points(
     span = plan.ends[phase + 1] - plan.ends[phase]
     near = min(max((now.clock - plan.ends[phase]) / (t.lead_time * span), 0.0), 1.0)
     points = goal.points.copy()
-    planned = laid(plan.at(now.clock, phase), now.layout, now.speed)
+    planned = laid(plan.at(now.clock, phase), now.layout, 1.0)  # what follows the landing is not stretched
     points[0, :feet, :2] += near * _lead(snapshot, planned, t)
     return FollowPoints(
         plan.landing_soon(phase, t.soon), points, t.feet_stiffness, t.feet_limit, t.flight_feet_weight * near

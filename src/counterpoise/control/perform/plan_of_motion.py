@@ -1,103 +1,119 @@
-"""Any motion as a plan: which parts of its feet stand when is found, or given."""
+"""Any motion as a plan: its contacts are found, and its CoM and angular momentum made possible with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.character.snapshot import take_snapshot
+from counterpoise.character.state import State
+from counterpoise.control.perform.fitted_poses import fit_poses
 from counterpoise.control.perform.planned_motion import ROW_STEP, PlannedMotion, fill_plan
+from counterpoise.control.perform.point_contacts import ContactPhases, find_point_contacts
+from counterpoise.control.perform.possible_path import PathTuning, PossiblePath, find_possible_path
 from counterpoise.errors import BadValue
-from counterpoise.motion.contacts import ContactWindow, find_contacts, runs
 from counterpoise.motion.motion import Motion
-from counterpoise.objectives.footing import foot_table
 from counterpoise.objectives.surface import LEVEL
+from counterpoise.spacetime.check.frames import CheckedFrames, frames_of_motion
 
-FREE_FALL = 0.6  # [g] a CoM that accelerates downwards by less than this is carried
-SHORTEST_PHASE = 0.03  # [s] moments nearer to each other than this are one
+SMOOTH = 0.02  # [s] width of the smoothing of poses; see `frames_of_motion`
+FALL_SMOOTH = 0.03  # [s] the same for the acceleration that tells a flight
+ROUNDS = 2  # the path is found for the motion, and again for the poses that were fitted to it
+INSIDE = 1e-7  # [s] rows at the ends of a phase are read this far inside of it
 
 
-def plan_of_motion(motion: Motion, contacts: Sequence[ContactWindow] | None = None) -> PlannedMotion:
-    """Returns a motion as a plan. `contacts` are those of heels and balls of its feet; None: they are found."""
-    character = motion.character
-    character.need_feet("a motion that is performed")
+def plan_of_motion(motion: Motion, tuning: PathTuning | None = None) -> PlannedMotion:
+    """Returns a motion of a body with feet on level ground as a plan that its contacts can give.
+
+    The feet's contacts are found: points that are low and slow. The path of CoM and angular momentum is the nearest
+    one that these contacts can give, and the poses are fitted to it.
+    """
+    body = motion.character
+    body.need_feet("a motion that is performed")
     if motion.loop:
         raise BadValue("a motion that repeats has no end: perform a part of it, motion.slice(start, end)")
-    windows = find_contacts(motion) if contacts is None else contacts
-    windows = _until_flight(motion, windows)
-    ends = _moments(motion, windows)
-    pushing = np.zeros((len(ends) - 1, len(character.contact_points)), bool)
-    middle = 0.5 * (ends[:-1] + ends[1:])
-    for window in windows:
-        during = (middle > window.start) & (middle < window.end)
-        pushing[np.ix_(during, _points_of(character, window))] = True
-    changes = np.concatenate([[True], (pushing[1:] != pushing[:-1]).any(axis=1), [True]])
-    ends, pushing = ends[changes], pushing[changes[:-1]]
-    samples = []
-    for start, end in pairwise(ends):
-        t = np.linspace(start, end, max(2, int(np.ceil((end - start) / ROW_STEP)) + 1))
-        s = motion.sample(t)
-        samples.append((s.q, s.v, s.a))
-    surfaces = ((LEVEL,) * len(character.feet),) * len(pushing)
-    return fill_plan(character, ends, pushing, surfaces, np.zeros(len(character.feet), bool), samples)
+    if len(motion) < 2:
+        raise BadValue("a single pose is no motion to perform: use Stand(reference=pose)")
+    t = tuning or PathTuning()
+    motion = motion.shifted(-motion.start)
+    frames = frames_of_motion(motion, SMOOTH)
+    points = _points(body, frames.raw)
+    phases = find_point_contacts(frames, points, _fall(frames_of_motion(motion, FALL_SMOOTH)))
+    places = _places(frames.times, points, phases)
+    for _ in range(ROUNDS):
+        path = _path(body, frames, phases, places, t)
+        poses = fit_poses(body, frames.q, path.at(frames.times)[0][:, 0], points)
+        frames = frames_of_motion(replace(motion, times=frames.times, poses=poses), SMOOTH)
+    return _plan(body, frames, phases, places, path)
 
 
-def _until_flight(motion: Motion, windows: Sequence[ContactWindow]) -> list[ContactWindow]:
-    """Returns the contacts, longer where the body is not in free fall yet, or no longer, although nothing touches.
+def _points(body: Character, poses: Array) -> Array:
+    """Returns the places of the contact points in every frame, (n, p, 3)."""
+    still = np.zeros(body.nv)
+    return np.array([take_snapshot(body, State(q, still)).contact_position for q in poses])
 
-    Contacts that are found by height and speed end before the toes have left.
-    """
-    character = motion.character
-    t = np.arange(motion.start, motion.end, ROW_STEP)
-    s = motion.sample(t)
-    height = np.array([character.snapshot(character.state(q)).com[2] for q in s.q])
-    fall = np.gradient(np.gradient(height, ROW_STEP), ROW_STEP)
-    bears = fall > -FREE_FALL * character.gravity
-    touching = np.zeros(len(t), bool)
-    for window in windows:
-        touching |= (t >= window.start) & (t <= window.end)
-    out = list(windows)
-    for first, last in runs(~touching):
-        free = np.flatnonzero(~bears[first:last])
-        if first == 0 or last == len(t) or len(free) == 0:
-            continue
-        leave, land = t[first + free[0]], t[first + free[-1]]
-        balls = {w.foot for w in out if w.part == "ball" and _is_near(w, t[first], t[last - 1])}
-        for i, w in enumerate(out):
-            if w.part == "heel" and w.foot in balls:  # the ball leaves last and lands first
-                continue
-            if abs(w.end - t[first]) < SHORTEST_PHASE:
-                out[i] = replace(w, end=max(w.end, leave))
-            elif abs(w.start - t[last - 1]) < SHORTEST_PHASE:
-                out[i] = replace(w, start=min(w.start, land))
+
+def _fall(frames: CheckedFrames) -> Array:
+    """Returns the vertical acceleration of the CoM in every frame, (n,)."""
+    body, out = frames.character, np.empty(len(frames))
+    for i in range(len(frames)):
+        s = take_snapshot(body, State(frames.q[i], frames.v[i]))
+        out[i] = (s.momentum_matrix[5] @ frames.a[i] + s.momentum_drift[5]) / body.mass
     return out
 
 
-def _is_near(window: ContactWindow, leaves: float, lands: float) -> bool:
-    """Returns whether a contact ends or begins at the ends of a flight."""
-    return abs(window.end - leaves) < SHORTEST_PHASE or abs(window.start - lands) < SHORTEST_PHASE
+def _places(times: Array, points: Array, phases: ContactPhases) -> Array:
+    """Returns where every contact point usually is in each phase, (phases, p, 3)."""
+    out = np.empty((len(phases.pushing), *points.shape[1:]))
+    for k, (start, end) in enumerate(pairwise(phases.ends)):
+        during = (times >= start - INSIDE) & (times <= end + INSIDE)
+        if not during.any():
+            during[np.argmin(np.abs(times - 0.5 * (start + end)))] = True
+        out[k] = np.median(points[during], axis=0)
+    return out
 
 
-def _moments(motion: Motion, windows: Sequence[ContactWindow]) -> Array:
-    """Returns the times at which contacts begin or end, and the ends of the motion; close ones are one."""
-    times = sorted({t for window in windows for t in (window.start, window.end)})
-    out = [motion.start]
-    for t in times:
-        if t > out[-1] + SHORTEST_PHASE and t < motion.end - SHORTEST_PHASE:
-            out.append(t)
-    return np.array([*out, motion.end])
+def _path(body: Character, frames: CheckedFrames, phases: ContactPhases, places: Array, t: PathTuning) -> PossiblePath:
+    """Returns the possible path nearest to the frames' own."""
+    own = np.empty((len(frames), 9))
+    for i in range(len(frames)):
+        s = take_snapshot(body, State(frames.q[i], frames.v[i]))
+        own[i] = np.concatenate([s.com, s.momentum[3:] / body.mass, s.momentum[:3]])
+    times, phase = [phases.ends[:1]], []
+    for k, (start, end) in enumerate(pairwise(phases.ends)):
+        count = max(1, int(np.ceil((end - start) / t.step)))
+        times.append(np.linspace(start, end, count + 1)[1:])
+        phase += [k] * count
+    at = np.concatenate(times)
+    wanted = np.stack([np.interp(at, frames.times, column) for column in own.T], axis=1)
+    bearing: list[Ints] = [np.flatnonzero(phases.pushing[k]).astype(np.int64) for k in phase]
+    return find_possible_path(body, at, bearing, places[phase], wanted, t)
 
 
-def _points_of(character: Character, window: ContactWindow) -> Flags:
-    """Returns the contact points of a foot's heel or ball, (p,); toes belong to the ball."""
-    places = character.snapshot().contact_position
-    foot = character.foot(window.foot).name
-    table = foot_table(character)
-    own = table.foot_of == table.index(foot, character)
-    x = places[:, 0]
-    middle = 0.5 * (x[own].min() + x[own].max())
-    return np.asarray(own & ((x < middle) if window.part == "heel" else (x >= middle)))
+def _plan(
+    body: Character, frames: CheckedFrames, phases: ContactPhases, places: Array, path: PossiblePath
+) -> PlannedMotion:
+    """Returns the plan: poses of the frames, CoM and angular momentum of the path, bearing points where they are."""
+    samples, rows = [], []
+    for start, end in pairwise(phases.ends):
+        t = np.linspace(start, end, max(2, int(np.ceil((end - start) / ROW_STEP)) + 1))
+        k = np.clip(np.searchsorted(frames.times, t, side="right") - 1, 0, len(frames) - 2)
+        u = ((t - frames.times[k]) / (frames.times[k + 1] - frames.times[k]))[:, None]
+        q = body.integrate(frames.q[k], u * body.difference(frames.q[k], frames.q[k + 1]))
+        v, a = ((1.0 - u) * x[k] + u * x[k + 1] for x in (frames.v, frames.a))
+        samples.append((q, v, a))
+        rows.append(np.clip(t, start + INSIDE, end - INSIDE))
+    surfaces = ((LEVEL,) * len(body.feet),) * len(phases.pushing)
+    grips = np.zeros(len(body.feet), bool)
+    plan = fill_plan(body, phases.ends, phases.pushing, surfaces, grips, samples)
+    com, spin = path.at(np.concatenate(rows))
+    points = plan.points.copy()
+    for phase, held in enumerate(phases.held):
+        own = slice(plan.first[phase], plan.first[phase + 1])
+        points[own, 0, held] = places[phase, held]
+        points[own, 1:, held] = 0.0
+    return replace(plan, com=com, spin=spin, points=points, held=phases.held)
