@@ -7,6 +7,7 @@ from counterpoise import fleet as fleet
 from counterpoise import measure as measure
 from counterpoise import motion as motion
 from counterpoise import objectives as objectives
+from counterpoise import plan as plan
 from counterpoise import pose as pose
 from counterpoise import render as render
 from counterpoise import scene as scene
@@ -63,6 +64,7 @@ from counterpoise.control.walk import Walk as Walk
 from counterpoise.control.walk import WalkStyle as WalkStyle
 from counterpoise.control.walk import WalkTuning as WalkTuning
 from counterpoise.control.walk import gait_from as gait_from
+from counterpoise.control.walk.steps_ahead import steps_ahead as steps_ahead
 from counterpoise.errors import CounterpoiseError as CounterpoiseError
 from counterpoise.features import Goal as Goal
 from counterpoise.fleet import SweepTable as SweepTable
@@ -126,6 +128,7 @@ from counterpoise.progress import Progress as Progress
 from counterpoise.render import Camera as Camera
 from counterpoise.render import filmstrip as filmstrip
 from counterpoise.render import still as still
+from counterpoise.render.plan_plot import plot_plan as plot_plan
 from counterpoise.render.video import video as video
 from counterpoise.scene import Scene as Scene
 from counterpoise.scene import SceneEdit as SceneEdit
@@ -135,12 +138,14 @@ from counterpoise.scene import new_scene as new_scene
 from counterpoise.scene import read_scene as read_scene
 from counterpoise.scene import write_scene as write_scene
 from counterpoise.simulate import Platform as Platform
+from counterpoise.simulate import Prop as Prop
 from counterpoise.simulate import Push as Push
 from counterpoise.simulate import Recording as Recording
 from counterpoise.simulate import Session as Session
 from counterpoise.simulate import Sine as Sine
 from counterpoise.simulate import Spring as Spring
 from counterpoise.simulate import World as World
+from counterpoise.simulate import aimed as aimed
 from counterpoise.simulate import disturbed_start as disturbed_start
 from counterpoise.simulate import push_schedule as push_schedule
 from counterpoise.simulate import random_pushes as random_pushes

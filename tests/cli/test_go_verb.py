@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +11,11 @@ import counterpoise as cp
 
 
 def test_a_push_is_caught_and_saved(say):
-    code, out, err = say("go", "--push", "thorax:500,0,0@0.4+0.1", "--seconds", "3", "--out", "go.npz", "--json")
+    code, out, err = say(
+        "go", "--push", "thorax:500,0,0@0.4+0.1", "--seconds", "3", "--out", "go.npz", "--plan", "plan.png", "--json"
+    )
     assert code == 0, err
+    assert Path("plan.png").read_bytes()[:4] == b"\x89PNG" and json.loads(out)["files"]["plan"] == "plan.png"
     found = json.loads(out)
     assert found["on_its_feet"] and found["steps"] >= 1 and found["doing"] == "stands"
     assert cp.Recording.load("go.npz").fingerprint() == found["fingerprint"]
@@ -29,6 +33,9 @@ def test_one_that_is_knocked_over_ends_with_code_1(say):
         (("--to", "1,nan"), "X,Y"),
         (("--style", "proudd"), "proud"),
         (("--width", "-1"), "width"),
+        (("--plan-at", "1"), "--plan plan.png"),
+        (("--plan", "plan.png", "--plan-at", "99"), "from 0 to 8 s"),
+        (("--plan", "plan.txt"), "plan.txt"),
     ],
 )
 def test_bad_wishes_end_with_code_2(say, words, message):

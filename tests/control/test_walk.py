@@ -11,18 +11,11 @@ import pytest
 import counterpoise as cp
 from counterpoise.control.walk.footholds import find_foothold
 from counterpoise.control.walk.planes import plane_at, sole_plane
-from counterpoise.control.walk.stepping import (
-    StepCosts,
-    StepWish,
-    capture_after,
-    capture_before,
-    choose_step,
-    least_time,
-    periodic_capture,
-)
+from counterpoise.control.walk.stepping import StepCosts, StepWish, choose_step, least_time
 from counterpoise.control.walk.styles import STYLES
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.errors import CounterpoiseError
+from counterpoise.plan.pendulum import capture_after, capture_before, periodic_capture
 
 OMEGA = 3.14
 
@@ -259,7 +252,7 @@ def test_footholds_are_moved_to_where_the_sole_fits():
     for wanted in (0.6, 0.75, 0.95, 1.1, 1.4):
         found = find_foothold(
             0, np.array([wanted, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.5, reach, nowhere,
-            math.nan, soles, 0.025, ground, out,
+            math.nan, soles, 0.025, 1.0, ground, out,
         )  # fmt: skip
         assert found
         assert out[0] + 0.12 <= 0.8 + 1e-9 or out[0] - 0.04 >= 1.2 - 1e-9
@@ -267,7 +260,7 @@ def test_footholds_are_moved_to_where_the_sole_fits():
     level = cp.Terrain([]).obstacles
     find_foothold(
         0, np.array([0.95, 0.15]), np.array([0.55, 0.0, 0.0]), 0.0, np.array([0.15, 0.0]), 0.4, reach, nowhere,
-        math.nan, soles, 0.025, level, out,
+        math.nan, soles, 0.025, 1.0, level, out,
     )  # fmt: skip
     assert out[:2] == pytest.approx([0.95, 0.15])  # where it fits it stays
 

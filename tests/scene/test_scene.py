@@ -239,7 +239,11 @@ EXAMPLES: dict[str, Any] = {
     "SetDuration": [cp.scene.SetDuration(2.0)], "SetPhysics": [cp.scene.SetPhysics("none")],
     "Retime": [cp.scene.Retime(1.5, 0.5)], "SetFigure": [cp.scene.SetFigure("human", {"height": 1.9})],
     "AddCharacter": [cp.scene.AddCharacter("bob", "human")],
-    "RemoveCharacter": [cp.scene.AddCharacter("bob"), cp.scene.RemoveCharacter("bob")],
+    "RemoveCharacter": [
+        cp.scene.AddCharacter("bob"), cp.scene.AddMotion("nod", "bob", duration=1.0),
+        cp.scene.SetController("stand", character="bob"), cp.scene.AddPush("thorax", (9, 0, 0), 0.1, character="bob"),
+        cp.scene.AddPin("hand_left", character="bob"), cp.scene.RemoveCharacter("bob"),
+    ],
     "EditFigure": [cp.scene.EditFigure("set_mass", {"segment": "head", "mass": 6.0})],
     "RemoveFigureEdit": [cp.scene.RemoveFigureEdit(0)], "SetLength": [cp.scene.SetLength("shank_left", 0.45)],
     "SetLimit": [cp.scene.SetLimit("knee_left", (0, 130))], "SetMass": [cp.scene.SetMass("head", 6.0)],
@@ -262,6 +266,9 @@ EXAMPLES: dict[str, Any] = {
         cp.scene.SetWorld({"tilt": None}), cp.scene.AddTerrain("box", {"center": [2.0, 0.0]}),
         cp.scene.RemoveTerrain("box", 0),
     ],
+    "AddProp": [cp.scene.AddProp("ball", 0.2, 1.0, (2.0, 0.0, 0.1))],
+    "SetProp": [cp.scene.AddProp("ball", 0.2, 1.0, (2.0, 0.0, 0.1)), cp.scene.SetProp(0, {"bounce": 0.5})],
+    "RemoveProp": [cp.scene.AddProp("ball", 0.2, 1.0, (2.0, 0.0, 0.1)), cp.scene.RemoveProp(0)],
     "AddNote": [cp.scene.AddNote("here", 0.3)], "SetNote": [cp.scene.SetNote(0, {"text": "there"})],
     "RemoveNote": [cp.scene.RemoveNote(0)], "SetCamera": [cp.scene.SetCamera("front", eye=(3, 0, 1), target=(0, 0, 1))],
     "RemoveCamera": [cp.scene.SetCamera("top", azimuth=0), cp.scene.RemoveCamera("top")],
@@ -386,3 +393,21 @@ def test_clips_go_with_the_scene(tmp_path: Path):
         cp.write_scene(scene, tmp_path / "b" / "moved.toml")
     with pytest.raises(CounterpoiseError, match=r"no file 'none\.bvh'"):
         cp.apply_edit(scene, cp.scene.AddClip("none", "none.bvh"))
+
+
+def test_props_of_a_scene_are_read_edited_and_simulated() -> None:
+    text = 'scene = 1\n[[prop]]\nshape = "ball"\nsize = 0.2\nmass = 1.0\nplace = [1, 0, 1]\nvelocity = [-4, 0, 1]\n'
+    scene = cp.read_scene(text)
+    assert scene.world.props == (cp.Prop("ball", 0.2, 1.0, (1.0, 0.0, 1.0), velocity=(-4.0, 0.0, 1.0)),)
+    history = cp.SceneHistory(scene).do(cp.scene.AddProp("box", (0.4, 0.3, 0.2), 3.0, (2, 0, 0.1), {"facing": 90}))
+    box = history.present.world.props[1]
+    assert box.extent == (0.4, 0.3, 0.2) and np.allclose(box.turn, (np.sqrt(0.5), 0, 0, np.sqrt(0.5)))
+    history = history.do(cp.scene.SetProp(1, {"bounce": 0.5})).do(cp.scene.RemoveProp(0))
+    assert [prop.bounce for prop in history.present.world.props] == [0.5]
+    assert history.undo().undo().undo().present.text == text
+    with pytest.raises(CounterpoiseError, match=":4: "):
+        cp.read_scene(text.replace("0.2", "[0.2, 0.2]"))
+    with pytest.raises(CounterpoiseError, match=":3: "):
+        cp.read_scene(text.replace("ball", "bal"))
+    run = cp.read_scene(text + '[controller]\nkind = "passive"\n[simulation]\nseconds = 0.1\n').run()
+    assert run.recording is not None and run.recording.prop_poses()[-1, 0] < 0.7  # [m]: it flew

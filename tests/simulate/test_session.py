@@ -262,3 +262,30 @@ def test_another_figure_is_refused():
         session.character = cp.character("ostrich")
     with pytest.raises(BadValue, match="positive"):
         session.advance(0.0)
+
+
+def test_several_characters_in_one_session_are_the_same_as_in_one_run():
+    human, small = cp.character("human"), cp.character("human", height=1.4)
+    starts = [human.state(), small.state(_moved_aside(small))]
+    controllers = [cp.Stand(), cp.Stand()]
+    push = cp.Push("thorax", (40.0, 0.0, 0.0), 0.05, 0.1, figure=1)
+    session = cp.Session([human, small], controllers, start=starts, disturbances=[push])
+    for _ in range(12):
+        session.advance(FRAME)
+    whole = cp.simulate([human, small], controllers, 0.2, start=starts, disturbances=[push])
+    assert session.recordings[0].fingerprint() == whole.fingerprint()
+    assert np.array_equal(session.states[1].q, whole.positions(1)[-1]) and session.states[0].q is not None
+    session.controllers[1] = cp.Passive()
+    session.advance(0.4)
+    assert session.states[1].q[2] < 0.95 * whole.positions(1)[-1, 2]  # the rag doll falls, the other one stands
+    assert abs(session.state.q[2] - whole.positions(0)[-1, 2]) < 0.02
+    with pytest.raises(BadValue, match="no figure"):
+        cp.Session([])
+    with pytest.raises(BadValue, match="2 controllers"):
+        cp.Session([human, small], [cp.Stand()])
+
+
+def _moved_aside(character: cp.Character) -> np.ndarray:
+    q = np.array(character.neutral)
+    q[1] += 1.5
+    return q

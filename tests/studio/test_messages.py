@@ -12,7 +12,7 @@ from counterpoise.control import Stand
 from counterpoise.errors import BadValue, CounterpoiseError
 from counterpoise.studio.commands import DragBody, SetLive
 from counterpoise.studio.frames import HEAD, POSED, PoseFrame, pack_frame, pack_track
-from counterpoise.studio.live import CONTROLLERS, make_controller
+from counterpoise.studio.live_controllers import CONTROLLERS, make_controller
 from counterpoise.studio.messages import command_kinds, read_command
 from counterpoise.studio.tuning import sliders_of, tuned
 from counterpoise.studio.workshop import HANDLERS
@@ -45,7 +45,7 @@ def test_a_frame_is_about_half_a_kilobyte() -> None:
     data = pack_frame(PoseFrame(POSED, human, human.neutral, seq=5, revision=9))
     assert len(data) < 700
     head = HEAD.unpack_from(data)
-    assert head[0] == POSED and head[4] == len(human.segments) and head[6:8] == (5, 9)
+    assert head[0] == POSED and head[4] == len(human.segments) and head[6:10] == (0, 0, 5, 9)
     corners = head[3]
     assert corners >= 3  # it stands on its feet
     places = np.frombuffer(data, "<f4", 3 * len(human.segments), HEAD.size).reshape(-1, 3)

@@ -16,6 +16,7 @@ from counterpoise.simulate import World
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.frames import HEAD, LIVE, POSED
 from counterpoise.studio.live import LiveRun
+from counterpoise.studio.live_controllers import LiveFigure, make_controller
 from counterpoise.studio.open_scene import start_document
 
 
@@ -37,7 +38,7 @@ def test_a_drag_is_one_step_that_can_be_undone(bench: Bench) -> None:
     feet = [place_of(bench, foot.body, bench.shop.document.pose_at(0.0)) for foot in bench.shop.character.feet]
     target = drag(bench, "hand_left", (0.15, 0.05, 0.2))
     head = HEAD.unpack_from(bench.frames[-1])
-    assert head[0] == POSED and head[6] == 2  # the frame answers the pointer message with this number
+    assert head[0] == POSED and head[8] == 2  # the frame answers the pointer message with this number
     bench.do({"type": "release_body"})
     q = bench.shop.document.pose_at(0.0)
     assert np.linalg.norm(place_of(bench, "hand_left", q) - target) < 1e-3
@@ -291,5 +292,5 @@ def test_wishes_of_a_locomotion_have_units_and_may_be_left_open(bench: Bench) ->
 def test_a_locomotion_begins_as_the_figure_faces(human: Any) -> None:
     q = np.array(human.neutral)
     q[3:7] = np.cos(0.5), 0.0, 0.0, np.sin(0.5)  # a quarter to the left and more: 1 rad
-    run = LiveRun(human, "locomotion", q, World())
+    run = LiveRun("locomotion", [LiveFigure("main", human, make_controller("locomotion", q), q)], World())
     assert abs(run.session.controller.heading - 1.0) < 0.05

@@ -3,12 +3,14 @@ nearest to the stance the figure's author wanted. Damped Gauss-Newton on the man
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character.off_ground import with_limbs_off_ground
 from counterpoise.character.snapshot import Snapshot, take_contact_places, take_kinematics
 
 if TYPE_CHECKING:
@@ -32,17 +34,28 @@ def standing_pose(character: Character) -> Array:
     """The standing pose (nq,) nearest to `character.neutral`; that pose itself without feet or a floating root.
 
     Clipping alone can end early: a step that counts on a joint at its limit is cut short again and again. If the soles
-    are not on the ground then, the search is repeated with such joints held.
+    are not on the ground then, the search is repeated with such joints held. Limbs that would be in the ground, such as
+    very long arms, are bent first.
     """
     stance = character.neutral
     if not character.feet or not character.floating:
         return stance.copy()
     root_free = character.joints[0].kind == "free"
+    q = _centred(character, _flattest(character, root_free), root_free)
+    lifted = with_limbs_off_ground(character, q)
+    if lifted is None:
+        return q
+    character = replace(character, neutral=lifted)
+    return _centred(character, _flattest(character, root_free), root_free)
+
+
+def _flattest(character: Character, root_free: bool) -> Array:
+    """The pose found by clipping, or with stopped joints held, where that brings the soles nearer to the ground."""
     q = _search(character, root_free, hold_stopped=False)
     if _unevenness(character, q) > FLAT:
         other = _search(character, root_free, hold_stopped=True)
         q = min((q, other), key=lambda pose: _unevenness(character, pose))
-    return _centred(character, q, root_free)
+    return q
 
 
 def _search(character: Character, root_free: bool, hold_stopped: bool) -> Array:

@@ -40,6 +40,13 @@ def go(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the recording here (.npz).")] = None,
     video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", help="Draw the next three steps, as planned at --plan-at (.png, .svg, .pdf)."),
+    ] = None,
+    plan_at: Annotated[
+        float | None, typer.Option(help="Time of that plan [s]; else the end of the first push, or half of the time.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Let a simulated figure stand, walk in any direction, turn, go to places, and step when it is pushed.
@@ -50,7 +57,7 @@ def go(
     from counterpoise.simulate.loop import simulate
     from counterpoise.simulate.start import disturbed_start
 
-    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")})
     character = figure_from(figure, set_)
     places = [_place(text) for text in to or ()]
     controller = Locomotion(
@@ -60,6 +67,12 @@ def go(
     controller.begin(character)
     start = None if seed is None else disturbed_start(character, seed)
     pushes = [push_from(text) for text in push or ()]
+    if plan_at is None:
+        plan_at = min((one.start + one.duration for one in pushes), default=0.5 * seconds)
+    elif plan is None:
+        raise BadValue("--plan-at is the time of a plan: name its picture too, --plan plan.png")
+    if plan is not None and not 0.0 <= plan_at <= seconds:
+        raise BadValue(f"--plan-at is a time from 0 to {seconds:g} s; got {plan_at:g}")
     with bar(as_json) as report:
         recording = simulate(
             character, controller, seconds, disturbances=pushes, start=start, seed=seed or 0, progress=report
@@ -67,7 +80,18 @@ def go(
         if out is not None:
             recording.save(out)
         draw(recording, video, png, report)
-    _show(recording, written({"recording": out, "video": video, "filmstrip": png}), as_json)
+    if plan is not None:
+        _draw_plan(recording, plan_at, speed or 0.0, aside, math.radians(heading), plan)
+    _show(recording, written({"recording": out, "video": video, "filmstrip": png, "plan": plan}), as_json)
+
+
+def _draw_plan(recording: Recording, time: float, speed: float, aside: float, heading: float, path: Path) -> None:
+    """Draws the steps that are planned at a time of a recording."""
+    from counterpoise.control.walk.steps_ahead import steps_ahead
+    from counterpoise.render.plan_plot import plot_plan
+
+    snapshot = recording.character.snapshot(recording.state(recording.row_at(time)))
+    plot_plan(steps_ahead(snapshot, speed, aside, heading), path)
 
 
 def _place(text: str) -> tuple[float, float]:

@@ -45,7 +45,7 @@ def slope(degrees: float, length: float = 4.0) -> Pieces:
     """Returns a slope up, or down from a plateau where degrees are negative."""
     height = length * math.tan(math.radians(abs(degrees)))
     if degrees > 0.0:
-        return [Ramp((START, 0.0), length, height, WIDE, landing=4.0)]
+        return [Ramp((START, 0.0), length, height, WIDE, landing=10.0)]
     return [plateau(height), Ramp((START + length, 0.0), length, height, WIDE, yaw=180.0)]
 
 
@@ -61,7 +61,7 @@ def step(height: float) -> Pieces:
 
 def stairs(rise: float, steps: int = 5, tread: float = 0.3) -> Pieces:
     if rise > 0.0:
-        return [Stairs((START, 0.0), steps, rise, tread, 3.0, landing=5.0)]
+        return [Stairs((START, 0.0), steps, rise, tread, 3.0, landing=10.0)]
     return [Stairs((START + steps * tread, 0.0), steps, -rise, tread, 3.0, landing=5.0, yaw=180.0)]
 
 

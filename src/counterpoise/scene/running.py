@@ -199,12 +199,12 @@ def start_state(spec: SceneController, character: Character, controller: Control
         state = state if world.terrain is None else set_on_ground(character, state, world)
     else:
         state = standing_start(character, world)
-    state = _placed(character, state, spec)
+    state = placed(character, state, spec)
     lift = scene.simulation.lift
     return lifted(character, state, lift) if lift else state
 
 
-def _placed(character: Character, state: State, spec: SceneController) -> State:
+def placed(character: Character, state: State, spec: SceneController) -> State:
     """Returns the state moved over the ground and turned about the vertical, as its controller says."""
     if spec.place is None and not spec.facing:
         return state

@@ -6,6 +6,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
+from counterpoise import spatial
 from counterpoise.character.character import Character
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.pose.constraints import AboveGround, Balanced, Couple, FixJoint, Lock, OnPlane, Pin, PoseConstraint
@@ -21,6 +24,7 @@ from counterpoise.scene.contents import (
     SimulationPlan,
 )
 from counterpoise.simulate.disturbances import Push, random_pushes
+from counterpoise.simulate.props import SHAPES, Prop
 from counterpoise.simulate.world import AXES, INTEGRATORS, Platform, Sine, World
 from counterpoise.spacetime.stunt.reading import Table
 from counterpoise.spacetime.stunt.terrain import read_pieces
@@ -37,15 +41,15 @@ OUTPUTS = {
 
 
 def read_world(top: Table) -> World:
-    """Returns the world of [world], with the platform of [world.platform] and the pieces of terrain of the file."""
+    """Returns the world of [world], with the platform of [world.platform], the terrain and the props of the file."""
     table = top.table("world", "[world]")
-    pieces = read_pieces(top)
+    pieces, props = read_pieces(top), _read_props(top)
     with top.at(None):
         terrain = Terrain(pieces) if pieces else None
     if table is None:
         with top.at(None):
-            return World(terrain=terrain)
-    given: dict[str, Any] = {"terrain": terrain, "ground": table.flag("ground", True)}
+            return World(terrain=terrain, props=props)
+    given: dict[str, Any] = {"terrain": terrain, "ground": table.flag("ground", True), "props": props}
     given["friction"] = table.number("friction", "a number, 0 or more", low=0.0)
     given["tilt"] = table.numbers("tilt", "[roll, pitch] of the ground in degrees", (2,))
     given["gravity"] = table.numbers("gravity", "[x, y, z] in metres a second squared", (3,))
@@ -81,6 +85,30 @@ def _read_platform(world: Table) -> Platform | None:
     table.done()
     with table.at(None):
         return Platform(**_tuples(given))
+
+
+def _read_props(top: Table) -> tuple[Prop, ...]:
+    """Returns the loose balls and boxes of [[prop]]."""
+    out = []
+    for table in top.tables("prop"):
+        shape = table.text("shape", f"one of {', '.join(SHAPES)}", required=True, choices=SHAPES)
+        size = table.value("size", "metres: the diameter of a ball, or [x, y, z] of a box", required=True)
+        mass = table.number("mass", "kilograms, above 0", required=True)
+        place = table.numbers("place", "[x, y, z] of its centre in metres", (3,), required=True)
+        facing = table.number("facing", "degrees to the left that it is turned")
+        given = {name: table.numbers(name, "three numbers", (3,)) for name in ("velocity", "spin")}
+        plain = {name: table.number(name, "a number", low=0.0) for name in ("friction", "bounce")}
+        table.done()
+        if not isinstance(size, int | float | list) or isinstance(size, bool):
+            raise table.fault("size", f"size is the diameter of a ball, or [x, y, z] of a box; got {size!r}")
+        turn = tuple(spatial.from_yaw(np.radians(facing or 0.0)).tolist())
+        with table.at("size"):
+            try:
+                made = Prop(shape, size, mass, place, turn, **_tuples({**given, **plain}))  # type: ignore[arg-type]
+            except (TypeError, ValueError) as error:
+                raise BadValue(str(error)) from None
+        out.append(made)
+    return tuple(out)
 
 
 def _tuples(entries: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from counterpoise.errors import BadValue
 from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import Driver, count_clamped, note_columns, one_controller_each, steps_per_tick
+from counterpoise.simulate.props import Prop, describe_props, prop_now, write_velocity
 from counterpoise.simulate.reading import is_sound
 from counterpoise.simulate.recording import Recording, terrain_meta
 from counterpoise.simulate.run_log import RunLog
@@ -112,6 +113,8 @@ class Run:
         self.applied, self.external = self.data.qfrc_applied, self.data.xfrc_applied
         for place, state in zip(stage.places, states, strict=True):
             self.qpos[place.qpos], self.qvel[place.dofs] = state.q, state.v
+        for prop, there in zip(stage.world.props, stage.props, strict=True):
+            write_velocity(prop, there, self.qvel)
         self.drivers = [
             Driver(
                 figure,
@@ -150,6 +153,13 @@ class Run:
         q, v = self.log.final_state(self.steps, self.data)
         place = self.stage.places[figure]
         return State(q[place.qpos], v[place.dofs], self.time_of(self.steps))
+
+    def props(self) -> tuple[Prop, ...]:
+        """The props as they are after the last complete step."""
+        q, v = self.log.final_state(self.steps, self.data)
+        return tuple(
+            prop_now(prop, there, q, v) for prop, there in zip(self.stage.world.props, self.stage.props, strict=True)
+        )
 
     def run(self, steps: int, reporter: Reporter) -> None:
         """Makes `steps` steps, or fewer if the run diverges or is interrupted; `status` says which."""
@@ -268,6 +278,7 @@ class Run:
             notes=note_columns(ticks[0]),
             tick_seconds=np.array([tick.seconds for tick in ticks[0]], float),
             meta=terrain_meta(world)
+            | ({"props": describe_props(world.props, self.stage.props)} if world.props else {})
             | {
                 "status": self.status,
                 "seed": self.seed,

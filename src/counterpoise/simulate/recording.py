@@ -143,6 +143,14 @@ class Recording:
     def _tracks(self) -> dict[int, Track]:
         return {}
 
+    def prop_poses(self, prop: int = 0) -> Array:
+        """Returns the place and the quaternion (w first) of a prop in every row, (n, 7)."""
+        props = self.meta.get("props", [])
+        if not 0 <= prop < len(props):
+            raise BadValue(f"there is no prop {prop}; this recording has {len(props)} (counted from 0)")
+        first = int(props[prop]["qpos"])
+        return self.qpos[:, first : first + 7]
+
     def row_at(self, time: float) -> int:
         """The row nearest to a time [s]."""
         return int(np.clip(np.searchsorted(self.time, time - 0.5 * self.timestep), 0, len(self) - 1))

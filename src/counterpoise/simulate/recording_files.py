@@ -53,6 +53,7 @@ def read_recording(archive: Archive) -> Recording:
     if n > 1 and not np.allclose(np.diff(time), step, rtol=1e-6, atol=1e-12):
         raise Refused(f"its time does not advance by its timestep of {step} s")
     figures, places = _read_figures(meta, model)
+    _check_props(meta, model)
     for key in ("format", "version", "mujoco", "figures"):
         meta.pop(key)
     ticks = archive.read(TICKS, "f", 1)
@@ -96,6 +97,16 @@ def _read_figures(meta: dict[str, Any], model: mujoco.MjModel) -> tuple[tuple[Ch
     if not figures:
         raise Refused("it names no figure")
     return tuple(figures), tuple(places)
+
+
+def _check_props(meta: dict[str, Any], model: mujoco.MjModel) -> None:
+    """Refuses notes on props that do not fit the model."""
+    try:
+        firsts = [int(one["qpos"]) for one in meta.get("props", [])]
+    except (KeyError, TypeError, ValueError) as error:
+        raise Refused(f"its props are damaged: {one_line(error)}") from error
+    if any(not 0 <= first <= model.nq - 7 for first in firsts):
+        raise Refused("its props do not fit its model")
 
 
 def _span(ends: Any) -> slice:

@@ -7,6 +7,7 @@ one long one, at the same cost. They are built anew where the world or the body 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,9 +24,10 @@ from counterpoise.progress import Watch, watching
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import one_controller_each
 from counterpoise.simulate.loop import Run, check_seconds
+from counterpoise.simulate.props import Prop, write_velocity
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.run_log import RunLog
-from counterpoise.simulate.start import standing_start
+from counterpoise.simulate.start import start_states
 from counterpoise.simulate.world import World, build_stage
 
 DEFAULT_KEEP = 10.0  # [s] of recording: about 35 MB for a human
@@ -33,8 +35,8 @@ ROWS_PER_BLOCK = 256  # steps whose memory is released or used again at once
 
 
 class Session:
-    """One character in a world, simulated stretch by stretch. `controller`, `disturbances`, `world` and `character` may
-    be set between stretches; the motion continues from its current state.
+    """One character in a world, or several, simulated stretch by stretch. `controller`, `disturbances`, `world` and
+    `character` may be set between stretches; the motion continues from its current state.
 
         session = cp.Session(human, cp.Stand())
         session.advance(1.0)
@@ -51,45 +53,75 @@ class Session:
     `take_over(character, snapshot, previous_controller, previous_memory)` returns, if it has this method, or else with
     `begin(character)`. A new body must have the same joints. It takes over pose and velocity, with its feet where they
     were.
+
+    Of several characters, `controllers` and `states` are lists; `controller`, `character` and `state` are the first's.
     """
 
     def __init__(
         self,
-        character: Character,
-        controller: Controller | None = None,
+        character: Character | Sequence[Character],
+        controller: Controller | Sequence[Controller] | None = None,
         *,
         world: World | None = None,
         disturbances: Sequence[Disturbance] = (),
-        start: State | None = None,
+        start: State | Sequence[State] | None = None,
         seed: int = 0,
         keep: float | None = DEFAULT_KEEP,
     ) -> None:
         if keep is not None and not (np.isfinite(keep) and keep >= 0.0):
             raise BadValue(f"keep is how many seconds of recording are kept, or None for all; got {keep!r}")
         self.world = world if world is not None else World()
-        self.controller: Controller = one_controller_each(controller, 1)[0]
+        self._figures = [character] if isinstance(character, Character) else list(character)
+        if not self._figures:
+            raise BadValue("there is no figure to simulate")
+        self.controllers: list[Controller] = one_controller_each(controller, len(self._figures))
         self.disturbances: Sequence[Disturbance] = disturbances
         self.seed, self.keep = seed, keep
-        self._character = character
-        given = standing_start(character, self.world) if start is None else start
-        self._state = character.state(given.q, given.v, given.time)  # where the next run starts
+        self._states = start_states(start, self._figures, self.world)  # where the next run starts
         self._remainder = Fraction(0)  # seconds asked for and not simulated yet
-        self._memory: Any = None
-        self._memory_of: Controller | None = None  # the controller that the memory belongs to
+        self._memories: list[Any] = [None] * len(self._figures)
+        self._memories_of: list[Controller | None] = [None] * len(self._figures)  # controllers that they belong to
         self._run: Run | None = None  # the present world and body
         self._platform: tuple[World, float, Array, Array] | None = None  # of the run before: world, start, q, v
+        self._props: tuple[World, tuple[Prop, ...]] | None = None  # of the run before: its world, as they are now
         self._past: list[Recording] = []  # of worlds and bodies before, oldest first
 
     # -- reading ------------------------------------------------------------------------------------------------------
     @property
     def state(self) -> State:
         """The current pose and velocity."""
-        return self._state if self._run is None else self._run.state()
+        return self._states[0] if self._run is None else self._run.state()
+
+    @property
+    def states(self) -> list[State]:
+        """The current pose and velocity of every character."""
+        return [self._run.state(k) if self._run is not None else state for k, state in enumerate(self._states)]
+
+    @property
+    def controller(self) -> Controller:
+        """What drives the character; it may be replaced by any other."""
+        return self.controllers[0]
+
+    @controller.setter
+    def controller(self, other: Controller) -> None:
+        self.controllers[0] = other
+
+    @property
+    def memory(self) -> Any:
+        """What the last tick of the controller left for the next; None before the first stretch."""
+        return self._memories[0] if self._run is None else self._run.drivers[0].memory
 
     @property
     def time(self) -> float:
         """Simulated time so far [s]: the start, and a whole number of physics steps."""
-        return self._state.time if self._run is None else self._run.time_of(self._run.steps)
+        return self._states[0].time if self._run is None else self._run.time_of(self._run.steps)
+
+    @property
+    def props(self) -> tuple[Prop, ...]:
+        """The props of the world as they are now."""
+        if self._run is not None and self._run.stage.world is self.world:
+            return self._run.props()
+        return self._props[1] if self._props is not None and self._props[0] is self.world else self.world.props
 
     @property
     def remainder(self) -> float:
@@ -99,11 +131,11 @@ class Session:
     @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the bodies in the order of `poses` and `matrices`, root first."""
-        return self._character.segments
+        return self.character.segments
 
     def poses(self) -> Array:
         """The current pose of every body in the world, (bodies, 7): x, y, z [m], then the quaternion w, x, y, z."""
-        return take_body_poses(self._character, self.state.q)
+        return take_body_poses(self.character, self.state.q)
 
     def matrices(self) -> Array:
         """The current pose of every body as a matrix, (bodies, 4, 4), that takes points of the body to the world."""
@@ -122,27 +154,34 @@ class Session:
     @property
     def character(self) -> Character:
         """The character; it may be replaced by one with the same joints."""
-        return self._character
+        return self._figures[0]
 
     @character.setter
     def character(self, other: Character) -> None:
-        old = self._character
+        """Goes on with another body: pose and velocity stay, with the feet where they were."""
+        old = self._figures[0]
         if other.joint_names != old.joint_names or other.nq != old.nq:
             raise BadValue(
                 f"{other.name!r} has other joints than {old.name!r}: only proportions may change while it moves "
                 "(character.rescaled(...)); start a new Session for another figure"
             )
         self._end_run()
-        q = self._state.q.copy()
+        state = self._states[0]
+        q = state.q.copy()
         if other.feet and other.floating and other.joints[0].kind == "free":
             before, after = take_contact_places(old, q), take_contact_places(other, q)
             q[:2] += (before - after).mean(axis=0)[:2]
             q[2] += before[:, 2].min() - after[:, 2].min()
-        self._state = other.state(q, self._state.v, self._state.time)
-        self._character = other
-        if self._memory_of is not None:
-            carry = getattr(self._memory_of, "carry", None)
-            self._memory = self._memory_of.begin(other) if carry is None else carry(self._memory, other)
+        self._states[0] = other.state(q, state.v, state.time)
+        self._figures[0] = other
+        previous = self._memories_of[0]
+        if previous is not None:
+            carry = getattr(previous, "carry", None)
+            self._memories[0] = previous.begin(other) if carry is None else carry(self._memories[0], other)
+
+    def throw(self, prop: Prop) -> None:
+        """Puts another prop into the world, where it flies from its place on."""
+        self.world = replace(self.world, props=(*self.props, prop))
 
     def advance(self, seconds: float, progress: Watch | None = None) -> Recording:
         """Simulates the next `seconds`, rounded to whole physics steps. Returns the recording of this stretch.
@@ -150,7 +189,7 @@ class Session:
         What the rounding leaves over is counted exactly and added to the next stretch.
         """
         check_seconds(seconds)
-        check_disturbances(self.disturbances, (self._character,))
+        check_disturbances(self.disturbances, self._figures)
         run = self._ready_run()
         timestep = Fraction(run.timestep)
         asked = self._remainder + Fraction(float(seconds))
@@ -167,7 +206,8 @@ class Session:
             self._stop()
             raise
         recording = run.recording(first, warm_start)
-        run.drivers[0].forget(run.log.first)
+        for driver in run.drivers:
+            driver.forget(run.log.first)
         if run.status != "finished":
             self._stop()
         return recording
@@ -177,32 +217,39 @@ class Session:
         if self._run is not None and self._run.stage.world is not self.world:
             self._end_run()
         if self._run is None:
-            self._take_memory(self._memory)
+            for k, memory in enumerate(self._memories):
+                self._take_memory(k, memory)
             self._run = self._new_run()
-        elif self.controller is not self._memory_of:
-            driver = self._run.drivers[0]
-            self._take_memory(driver.memory)
-            driver.change_controller(self.controller, self._memory, self._run.steps, self._run.timestep)
+            return self._run
+        for k, driver in enumerate(self._run.drivers):
+            if self.controllers[k] is not self._memories_of[k]:
+                self._take_memory(k, driver.memory)
+                driver.change_controller(self.controllers[k], self._memories[k], self._run.steps, self._run.timestep)
         return self._run
 
-    def _take_memory(self, memory: Any) -> None:
-        """Gets the controller's first memory: the given one, where it belongs to a controller of the same type."""
-        controller, previous = one_controller_each(self.controller, 1)[0], self._memory_of
+    def _take_memory(self, figure: int, memory: Any) -> None:
+        """Gets a controller's first memory: the given one, where it belongs to a controller of the same type."""
+        controller, previous = one_controller_each(self.controllers[figure], 1)[0], self._memories_of[figure]
         if type(previous) is not type(controller):
-            take_over = getattr(controller, "take_over", None)
+            character, take_over = self._figures[figure], getattr(controller, "take_over", None)
             if previous is None or take_over is None:
-                memory = controller.begin(self._character)
+                memory = controller.begin(character)
             else:
-                memory = take_over(self._character, take_snapshot(self._character, self.state), previous, memory)
-        self.controller = self._memory_of = controller
-        self._memory = memory
+                memory = take_over(character, take_snapshot(character, self.states[figure]), previous, memory)
+        self.controllers[figure] = self._memories_of[figure] = controller
+        self._memories[figure] = memory
 
     def _new_run(self) -> Run:
-        """A run from the current state on. A platform moves on where only the body was replaced."""
-        stage = build_stage(self.world, (self._character,))
+        """A run from the current state on. Platform and props move on where only the body was replaced; a platform also
+        where another world shares it."""
+        stage = build_stage(self.world, self._figures)
         log = RunLog(stage.model, ROWS_PER_BLOCK)
-        run = Run(stage, [self.controller], [self._memory], [self._state], log, self.seed)
-        if self._platform is not None and self._platform[0] is self.world:
+        run = Run(stage, self.controllers, self._memories, self._states, log, self.seed)
+        if self._props is not None and self._props[0] is self.world:
+            for prop, there in zip(self._props[1], stage.props, strict=True):
+                run.qpos[there.qpos] = [*prop.place, *prop.turn]
+                write_velocity(prop, there, run.qvel)
+        if self._platform is not None and self._platform[0].platform is self.world.platform:
             _, run.platform_start, run.qpos[stage.platform_qpos], run.qvel[stage.platform_dofs] = self._platform
         return run
 
@@ -216,11 +263,13 @@ class Session:
         run, self._run = self._run, None
         if run is None:
             return
-        self._state, self._memory = run.state(), run.drivers[0].memory
+        self._states = [run.state(k) for k in range(len(self._figures))]
+        self._memories = [driver.memory for driver in run.drivers]
         q, v = run.log.final_state(run.steps, run.data)
         stage = run.stage
+        self._props = (stage.world, run.props())
         self._platform = (stage.world, run.platform_start, q[stage.platform_qpos].copy(), v[stage.platform_dofs].copy())
         if run.steps > run.log.first:
             self._past.append(run.recording(run.log.first, run.log.first_warm_start))
         if self.keep is not None:
-            self._past = [one for one in self._past if one.time[-1] >= self._state.time - self.keep]
+            self._past = [one for one in self._past if one.time[-1] >= self._states[0].time - self.keep]

@@ -1,4 +1,4 @@
-"""World: ground with friction and tilt, terrain, a moving platform, gravity; and the model made of it and its figures.
+"""World: ground with friction and tilt, terrain, platform, props, gravity; and the model made of it and its figures.
 
 The platform is a heavy body on three slides and three hinges. It is driven by forces, so it carries what stands on it
 by friction, and its motion is part of the recorded inputs: plain MuJoCo can replay it.
@@ -18,10 +18,12 @@ from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.physics import CONTACT_SOLIMP, CONTACT_SOLREF, set_physics
 from counterpoise.defaults import GRAVITY, GROUND_FRICTION
 from counterpoise.errors import BadValue
+from counterpoise.simulate.props import Prop, PropPlace, add_props, prop_places
 from counterpoise.simulate.terrain_geoms import add_terrain
 from counterpoise.terrain import Terrain
 
 AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+MOST_PROPS = 100  # loose bodies of one world
 INTEGRATORS = {
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
     "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
@@ -89,6 +91,7 @@ class World:
     timestep: float = 0.001  # [s]
     integrator: str = "implicitfast"
     terrain: Terrain | None = None  # boxes, stairs, gaps, ... instead of a plane
+    props: tuple[Prop, ...] = ()  # loose balls and boxes
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.friction) and self.friction >= 0.0):
@@ -105,6 +108,11 @@ class World:
             raise BadValue(f"tilt is (roll, pitch) of less than 80 degrees; got {self.tilt!r}")
         if len(self.gravity) != 3 or not np.isfinite(self.gravity).all():
             raise BadValue(f"gravity is three finite numbers [m/s^2]; got {self.gravity!r}")
+        object.__setattr__(self, "props", tuple(self.props))
+        if not all(isinstance(prop, Prop) for prop in self.props):
+            raise BadValue(f"props are Prop(...); got {self.props!r}")
+        if len(self.props) > MOST_PROPS:
+            raise BadValue(f"a world has at most {MOST_PROPS} props; got {len(self.props)}")
         self._check_terrain()
 
     def _check_terrain(self) -> None:
@@ -147,10 +155,11 @@ class Stage:
     places: tuple[FigurePlace, ...]
     platform_dofs: slice
     platform_qpos: slice
+    props: tuple[PropPlace, ...] = ()
 
 
 def build_stage(world: World, figures: Sequence[Character]) -> Stage:
-    """Puts figures into a world. The figures come first in the model, then the platform."""
+    """Puts figures into a world. The figures come first in the model, then the platform, then the props."""
     prefixes = _prefixes(figures)
     spec = _gather(figures, prefixes)
     set_physics(spec, world.timestep)
@@ -162,6 +171,7 @@ def build_stage(world: World, figures: Sequence[Character]) -> Stage:
         add_terrain(spec, world.terrain, lambda geom: _surface(geom, world.friction))
     if world.platform is not None:
         _add_platform(spec, world, world.platform, sum(f.mass for f in figures))
+    add_props(spec, world.props)
     model = spec.compile()
     places, q, v, b = [], 0, 0, 1
     for figure, prefix in zip(figures, prefixes, strict=True):
@@ -172,6 +182,7 @@ def build_stage(world: World, figures: Sequence[Character]) -> Stage:
     return Stage(
         world, tuple(figures), model, tuple(places),
         slice(v, v + 6) if moving else slice(0, 0), slice(q, q + 6) if moving else slice(0, 0),
+        prop_places(len(world.props), q + 6 * moving, v + 6 * moving, b + moving),
     )  # fmt: skip
 
 

@@ -75,6 +75,30 @@ class PushBody(Command):
     body: str
     force: Three  # [N]
     duration: float = 0.1  # [s]
+    figure: int = 0  # 0: the one on the timeline, then the others of the scene
+
+
+@dataclass(frozen=True)
+class ThrowProp(Command):
+    """Throws a ball or a box in the running simulation, so that it passes the target."""
+
+    place: Three
+    target: Three
+    shape: Literal["ball", "box"] = "ball"
+    size: float = 0.2  # [m] diameter of a ball, edge of a box
+    mass: float = 2.0  # [kg]
+    speed: float = 8.0  # [m/s]
+    bounce: float = 0.4
+
+
+@dataclass(frozen=True)
+class ClearThrown(Command):
+    """Takes away what was thrown."""
+
+
+@dataclass(frozen=True)
+class ActLive(Command):
+    """Jumps as wished, or performs the motion on the timeline."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +218,23 @@ class SetJoint(Command):
     joint: str
     values: tuple[float, ...]
     done: bool = True
+
+
+@dataclass(frozen=True)
+class SetCurve(Command):
+    """The value of a curve [deg, m] at a key of the motion on the timeline. Only `done` writes it."""
+
+    key: int
+    name: str
+    value: float
+    done: bool = True
+
+
+@dataclass(frozen=True)
+class ShowCharacter(Command):
+    """Puts another character of the scene into the hand: its motion comes on the timeline."""
+
+    name: str
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ class JointFacts:
     body: str
     low: tuple[float, ...]  # [rad, m]; empty: no limits
     high: tuple[float, ...]
+    outline: tuple[Three, ...]  # edge of where its bone may point, unit vectors in the parent's frame; empty: none
+    middle: tuple[float, ...]  # the direction in the middle of a closed outline; empty: it is an arc
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,18 @@ class RulesChanged(Event):
 
 
 @dataclass(frozen=True)
+class PropFacts:
+    """A loose ball or box."""
+
+    shape: str  # ball or box
+    size: Three  # [m]
+    mass: float  # [kg]
+    place: Three  # [m]
+    turn: Four  # w, x, y, z
+    bounce: float
+
+
+@dataclass(frozen=True)
 class LiveChanged(Event):
     """The state of the live run."""
 
@@ -83,6 +97,10 @@ class LiveChanged(Event):
     tilt: tuple[float, float]
     recorded: float  # [s] that can be baked
     sliders: tuple[Slider, ...]
+    props: tuple[PropFacts, ...]  # and a moving floor, as one more box
+    thrown: int  # of them
+    acts: str  # what it does on demand: jump, perform; empty: nothing
+    stage: str  # how that goes: stands, is planned, performs, fell
 
 
 @dataclass(frozen=True)
@@ -156,6 +174,15 @@ class SolidFacts:
 
 
 @dataclass(frozen=True)
+class CastFacts:
+    """A character of the scene that is not on the timeline."""
+
+    name: str
+    figure: FigureFacts
+    track: str  # address of its frames
+
+
+@dataclass(frozen=True)
 class SceneChanged(Event):
     """The scene as it is now, and the motion on the timeline."""
 
@@ -165,6 +192,8 @@ class SceneChanged(Event):
     unsaved: bool
     source: str  # what the main character is made from
     figure: FigureFacts
+    cast: tuple[CastFacts, ...]  # the other characters that move or stand in it
+    characters: tuple[str, ...]  # all by name
     motion: str
     owner: str  # the character of the scene that it belongs to
     kind: str  # keys or clip
@@ -179,8 +208,11 @@ class SceneChanged(Event):
     has_controllers: bool  # whether playing it simulates something
     couplings: tuple[CouplingFacts, ...]
     solids: tuple[SolidFacts, ...]
+    props: tuple[PropFacts, ...]
     tilt: tuple[float, float]
     track: str  # address of its frames
+    prop_track: str  # address of the frames of the props that were simulated with it; empty: none
+    track_props: tuple[PropFacts, ...]  # these props
     undo: str  # what would be undone; empty: nothing
     redo: str
     script: str  # the last edits in Python

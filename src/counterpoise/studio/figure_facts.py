@@ -16,6 +16,7 @@ from counterpoise.motion.files.glb import pack
 from counterpoise.motion.files.gltf import build_gltf
 from counterpoise.motion.motion import Motion
 from counterpoise.studio.events import BodyFacts, FigureFacts, JointFacts
+from counterpoise.studio.limit_outlines import limit_middle, limit_outline
 
 
 @kept_with_character
@@ -61,4 +62,6 @@ def _joint(character: Character, joint: Joint) -> JointFacts:
     limited = joint.kind in ("hinge", "universal", "slide") and all(model.jnt_limited[i] for i in ids)
     low = tuple(float(model.jnt_range[i, 0]) for i in ids) if limited else ()
     high = tuple(float(model.jnt_range[i, 1]) for i in ids) if limited else ()
-    return JointFacts(joint.name, joint.kind, joint.body, low, high)
+    outline = tuple((float(x), float(y), float(z)) for x, y, z in np.round(limit_outline(character, joint), 4))
+    middle = tuple(float(x) for x in np.round(limit_middle(character, joint), 4)) if outline else ()
+    return JointFacts(joint.name, joint.kind, joint.body, low, high, outline, middle)

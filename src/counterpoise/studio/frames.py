@@ -1,9 +1,9 @@
 """Binary frames: one pose as bytes, about half a kilobyte, and a whole motion for scrubbing without the server.
 
-A frame is little-endian: kind, status, arrows, corners (u8 each); bodies, efforts (u16 each); seq, revision (u32); time
-[s], milliseconds of computing, CoM (f32 x 5); then places (bodies, 3), quaternions x y z w (bodies, 4), arrows (n, 6:
-place [m], force [N]), corners of the support (m, 2) and efforts (0 or one a body: share of the strength of the joint
-that moves it), all f32, z up.
+A frame is little-endian: kind, status, arrows, corners (u8 each); bodies, efforts, figure, props (u16 each); seq,
+revision (u32); time [s], milliseconds of computing, CoM (f32 x 5); then places (bodies, 3), quaternions x y z w
+(bodies, 4), arrows (n, 6: place [m], force [N]), corners of the support (m, 2), efforts (0 or one a body: share of the
+strength of the joint that moves it) and props (p, 7: place, quaternion x y z w), all f32, z up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from counterpoise.solve.geometry import convex_hull
 
 POSED, LIVE, GHOST = 1, 2, 3  # kinds of frames: the pose under the hand, the simulation, what a job has found so far
 STATUSES = ("solved", "unreachable", "infeasible", "out_of_time")
-HEAD = struct.Struct("<BBBBHHIIfffff")
+HEAD = struct.Struct("<BBBBHHHHIIfffff")
 TRACK_MAGIC = b"CPT1"
 MAX_ARROWS = 64
 SUPPORT_HEIGHT = 0.02  # [m] contact points lower than this carry
@@ -41,6 +41,8 @@ class PoseFrame:
     cost: float = 0.0  # [ms] of computing
     arrows: Array = field(default_factory=lambda: np.empty((0, 6)))  # place [m], force [N]
     efforts: Array = field(default_factory=lambda: np.empty(0))  # of the joint of each body, 1: all its strength
+    figure: int = 0  # of a live run; 0: the one on the timeline
+    props: Array = field(default_factory=lambda: np.empty((0, 7)))  # place [m], quaternion w x y z
 
 
 def pack_frame(frame: PoseFrame) -> bytes:
@@ -50,10 +52,11 @@ def pack_frame(frame: PoseFrame) -> bytes:
     corners = support_corners(frame.character, data.xpos, data.xmat)
     arrows = frame.arrows[:MAX_ARROWS]
     head = HEAD.pack(
-        frame.kind, frame.status, len(arrows), len(corners), len(places), len(frame.efforts), frame.seq, frame.revision,
-        frame.time, frame.cost, *com,
+        frame.kind, frame.status, len(arrows), len(corners), len(places), len(frame.efforts),
+        frame.figure, len(frame.props), frame.seq, frame.revision, frame.time, frame.cost, *com,
     )  # fmt: skip
-    parts = [np.ascontiguousarray(a, "<f4").tobytes() for a in (places, turns, arrows, corners, frame.efforts)]
+    props = np.hstack([frame.props[:, :3], np.roll(frame.props[:, 3:], -1, axis=1)])
+    parts = [np.ascontiguousarray(a, "<f4").tobytes() for a in (places, turns, arrows, corners, frame.efforts, props)]
     return b"".join([head, *parts])
 
 
@@ -79,5 +82,10 @@ def pack_track(character: Character, times: Array, poses: Array | Sequence[Array
     for k, q in enumerate(poses):
         data = put_in_pose(character, np.asarray(q))
         places[k], turns[k], coms[k] = data.xpos[1:], np.roll(data.xquat[1:], -1, axis=1), data.subtree_com[0]
-    head = TRACK_MAGIC + struct.pack("<II", n, bodies)
+    return pack_rows(np.asarray(times), coms, places, turns)
+
+
+def pack_rows(times: Array, coms: Array, places: Array, turns: Array) -> bytes:
+    """Returns places (n, bodies, 3) and quaternions x y z w (n, bodies, 4) over time as bytes; see `pack_track`."""
+    head = TRACK_MAGIC + struct.pack("<II", *places.shape[:2])
     return head + b"".join(np.ascontiguousarray(a, "<f4").tobytes() for a in (times, coms, places, turns))

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -27,8 +27,10 @@ from counterpoise.scene.scene import scene_from_text
 from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
 from counterpoise.spacetime.optimize.run import OptimizeProgress
+from counterpoise.studio.performing import NewPlan, plan_for_clip, plan_for_jump, plan_for_keys
+from counterpoise.studio.prop_paths import PropPaths, paths_of_recording
 
-JobKind = Literal["optimize", "check", "fix", "play"]
+JobKind = Literal["optimize", "check", "fix", "play", "plan_jump", "plan_keys", "plan_clip"]
 REPORT_EVERY = 0.2  # [s] between two reports of progress
 FRAMES_PER_SECOND = 60.0  # of what was simulated
 KILL_AFTER = 20.0  # [s] after which a job that does not stop is killed
@@ -69,6 +71,9 @@ class JobDone:
     before: tuple[Mark, ...] = ()
     stopped: bool = False
     failed: bool = False
+    plan: NewPlan | None = None  # of a performance
+    others: Mapping[str, Motion] = field(default_factory=dict)  # of other characters at the same time
+    props: PropPaths | None = None  # what fell or flew meanwhile
 
 
 # -- in the worker ----------------------------------------------------------------------------------------------------
@@ -139,12 +144,15 @@ def run_fix(tell: Watch, motion: Motion) -> JobDone:
 
 def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> JobDone:
     """Does what the scene says: makes its motions and simulates its controllers with their pushes."""
-    run = scene_from_text(text, folder, source).run(progress=tell)
+    scene = scene_from_text(text, folder, source)
+    run = scene.run(progress=tell)
     if run.recording is None:
         return JobDone(run.report(), stopped=run.stopped)
     which = run.figures.index(MAIN) if MAIN in run.figures else 0
-    seen = run.recording.motion_of(which)
-    return JobDone(run.report(), seen.resampled(FRAMES_PER_SECOND), run.figures[which], stopped=run.stopped)
+    motions = {name: run.recording.motion_of(k).resampled(FRAMES_PER_SECOND) for k, name in enumerate(run.figures)}
+    seen = motions.pop(run.figures[which])
+    props = paths_of_recording(run.recording, scene.world, FRAMES_PER_SECOND)
+    return JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions, props=props)
 
 
 def marks_of(report: CheckReport) -> tuple[Mark, ...]:
@@ -158,11 +166,20 @@ def marks_of(report: CheckReport) -> tuple[Mark, ...]:
     return tuple(sorted(found, key=lambda mark: not mark.grave))
 
 
+def run_plan(tell: Watch, how: Callable[..., NewPlan], values: dict[str, Any]) -> JobDone:
+    """Plans a jump or the performance of a motion."""
+    plan = how(tell, **values)
+    return JobDone(plan.note or "planned", plan=plan)
+
+
 RUNNERS: dict[str, Callable[..., JobDone]] = {
     "optimize": run_optimize,
     "check": run_check,
     "fix": run_fix,
     "play": run_play,
+    "plan_jump": lambda tell, **values: run_plan(tell, plan_for_jump, values),
+    "plan_keys": lambda tell, **values: run_plan(tell, plan_for_keys, values),
+    "plan_clip": lambda tell, **values: run_plan(tell, plan_for_clip, values),
 }
 
 

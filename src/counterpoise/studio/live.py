@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,17 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.state import State
-from counterpoise.control import Balance, HoldPose, MomentumBalance, Passive, Stand
-from counterpoise.control.basic import Controller
 from counterpoise.control.locomotion import Locomotion
+from counterpoise.control.perform import Perform, PlannedMotion
 from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue, unknown_name
-from counterpoise.simulate import Push, Session, Spring, World
+from counterpoise.simulate import Prop, Push, Session, Spring, World, aimed
 from counterpoise.simulate.disturbances import Disturbance
+from counterpoise.simulate.recording import Recording
 from counterpoise.studio.going import Going, HeldKeys
+from counterpoise.studio.live_controllers import ACTING, FIRST, LiveFigure
+from counterpoise.studio.performing import Performing
+from counterpoise.studio.prop_paths import platform_box
 from counterpoise.studio.tuning import OWN, Slider, sliders_of, tuned
 from counterpoise.studio.wishes import wish_sliders
 
@@ -27,39 +31,12 @@ PULL_DAMPING = 60.0  # [N s/m]
 PULL_LIMIT = 250.0  # [N]
 KEEP_ROWS = 0.5  # [s] of the session's own recording; poses for baking are kept apart
 KEEP_POSES = 120.0  # [s] of poses for baking
-FIRST: dict[str, dict[str, Any]] = {  # what a controller is made with
-    "get up": {"recover": True},
-    "walk": {"speed": 0.6},  # [m/s] from which it stops safely
-}
 ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
+MOST_THROWN = 12  # props that were thrown; the oldest vanish
+FLOOR = -1  # number of a moving floor among the props that are drawn
 
 STEERS = ("speed", "heading")  # wishes that take the place of keys and of a place to go to
 LEVEL_WISHES = {"heading": 0.0}  # wishes that are never left open, and what they are instead
-
-CONTROLLERS: dict[str, tuple[type[Any], str]] = {  # name on the page -> class, what it does
-    "stand": (Stand, "stands, takes pushes and comes back"),
-    "get up": (Stand, "stands; after a fall it braces itself and gets up again"),
-    "walk": (Walk, "walks; click on the ground to send it there"),
-    "locomotion": (Locomotion, "stands, walks and runs; click on the ground, or hold W A S D or arrows, Shift to run"),
-    "momentum": (MomentumBalance, "balances by linear and angular momentum"),
-    "balance": (Balance, "balances by the classic objectives"),
-    "hold": (HoldPose, "joint springs hold the pose"),
-    "passive": (Passive, "a rag doll"),
-}
-
-
-def make_controller(name: str, pose: Array) -> Controller:
-    """Returns a controller by its name on the page, for a body that begins in `pose`."""
-    if name not in CONTROLLERS:
-        raise unknown_name("controller", name, CONTROLLERS)
-    kind = CONTROLLERS[name][0]
-    names = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
-    made: Controller = kind(**FIRST.get(name, {}))
-    if "reference" in names and name == "stand":
-        made = replace(made, reference=pose)  # type: ignore[type-var]
-    elif "pose" in names:
-        made = replace(made, pose=pose)  # type: ignore[type-var]
-    return made
 
 
 def efforts_of(character: Character, torque: Array) -> Array:
@@ -74,29 +51,59 @@ def efforts_of(character: Character, torque: Array) -> Array:
     return out
 
 
-class LiveRun:
-    """One live simulation. `advance` is called once a picture."""
+def forces_on(recording: Recording, figure: int = 0) -> Array:
+    """Returns where forces act on a figure in the last step, and the forces, (n, 6) [m, N]; none within the figure."""
+    contacts, span = recording.contacts, recording.places[figure].bodies
+    last = contacts.at(len(recording.time) - 2)
+    bodies = contacts.bodies[last]
+    mine = (bodies >= span.start) & (bodies < span.stop)
+    outer = mine[:, 0] != mine[:, 1]
+    sign = np.where(mine[outer, 1], 1.0, -1.0)
+    return np.hstack([contacts.point[last][outer], contacts.force[last][outer] * sign[:, None]])
 
-    def __init__(self, character: Character, controller: str, q: Array, world: World) -> None:
-        self.character, self.name = character, controller
-        start, made = State(np.array(q), np.zeros(character.nv)), make_controller(controller, q)
+
+def prop_poses(props: Sequence[Prop]) -> Array:
+    """Returns where props are, (k, 7): place [m], quaternion w x y z."""
+    return np.array([[*prop.place, *prop.turn] for prop in props]).reshape(-1, 7)
+
+
+class LiveRun:
+    """One live simulation of the figure that is shown, and of the others of the scene. `advance` is called once a
+    picture. What is steered, tuned and baked is the first figure."""
+
+    def __init__(self, controller: str, figures: Sequence[LiveFigure], world: World) -> None:
+        first = figures[0]
+        self.figures, self.character, self.name = tuple(figures), first.character, controller
+        starts = [State(np.array(one.q), np.zeros(one.character.nv)) for one in figures]
+        made = first.controller
         self.going: Going | None = None  # how a Locomotion is steered
         if isinstance(made, Locomotion):
-            self.going = Going(character, start)
+            self.going = Going(self.character, starts[0])
             made = self.going.begin(made)
-        self.session = Session(character, made, world=world, start=start, keep=KEEP_ROWS)
+        self.performing = Performing(controller, self.character, made) if controller in ACTING else None
+        controllers = [made, *(one.controller for one in figures[1:])]
+        self.session = Session(
+            [one.character for one in figures], controllers, world=world, start=starts, keep=KEEP_ROWS
+        )
         self.speed, self.paused = 1.0, False
         self.times: list[float] = [0.0]
-        self.poses: list[Array] = [np.array(q)]
+        self.poses: list[Array] = [np.array(first.q)]
+        self.other_poses: list[list[Array]] = [[np.array(one.q)] for one in figures[1:]]
         self.arrows = np.empty((0, 6))  # place [m], force [N]
-        self.efforts = np.zeros(len(character.segments))  # of the joint of each body, 1: all its strength
+        self.efforts = np.zeros(len(self.character.segments))  # of the joint of each body, 1: all its strength
         self.walk_target: tuple[float, float] | None = None  # [m] where a walker was sent to
         self._walk_speed: Any = FIRST["walk"]["speed"]  # of the walker when it is on its way
         self._pull: Spring | None = None
         self._pushes: list[Push] = []
+        self._own_props = len(world.props)  # of the scene; those after them were thrown
+        self.known_props: dict[int, Prop] = dict(enumerate(world.props))  # all that there were, by number
+        self._numbers = tuple(self.known_props)  # of those that are there
+        if world.platform is not None:
+            self.known_props[FLOOR] = platform_box(world.platform, 0.0)
+        self.prop_rows = [self._prop_row()]
 
     def advance(self) -> None:
-        """Simulates one picture's time and keeps the pose it came to."""
+        """Simulates one picture's time and keeps the poses it came to."""
         if self.paused:
             return
         now = self.session.time
@@ -107,18 +114,74 @@ class LiveRun:
         self.session.disturbances = acting
         self._steer()
         recording = self.session.advance(FRAME * self.speed)
-        contacts = recording.contacts
         if len(recording.time) > 1:
-            last = contacts.at(len(recording.time) - 2)
-            sign = np.where(contacts.bodies[last][:, 1] > contacts.bodies[last][:, 0], 1.0, -1.0)
-            self.arrows = np.hstack([contacts.point[last], contacts.force[last] * sign[:, None]])
-        self.efforts = efforts_of(self.character, recording.torques()[-1]) if len(recording.time) else self.efforts
+            self.arrows = forces_on(recording)
+            self.efforts = efforts_of(self.character, recording.torques()[-2])  # the last row has no inputs
+        states = self.session.states
         self.times.append(self.session.time)
-        self.poses.append(np.array(self.session.state.q))
+        for kept, state in zip((self.poses, *self.other_poses), states, strict=True):
+            kept.append(np.array(state.q))
+        self.prop_rows.append(self._prop_row())
         most = round(KEEP_POSES / FRAME)
         if len(self.times) > 2 * most:
-            del self.times[:-most], self.poses[:-most]
+            del self.times[:-most], self.prop_rows[:-most]
+            used = {number for there, _ in self.prop_rows for number in there}
+            self.known_props = {number: prop for number, prop in self.known_props.items() if number in used}
+            for rows in (self.poses, *self.other_poses):
+                del rows[:-most]
 
+    # -- props --------------------------------------------------------------------------------------------------------
+    @property
+    def props(self) -> tuple[Prop, ...]:
+        """The loose bodies as they are now: those of the scene, then those that were thrown."""
+        return self.session.props
+
+    @property
+    def drawn_props(self) -> tuple[Prop, ...]:
+        """The loose bodies, and a moving floor as one more box."""
+        platform = self.session.world.platform
+        return self.props if platform is None else (*self.props, platform_box(platform, self.session.time))
+
+    def _prop_row(self) -> tuple[tuple[int, ...], Array]:
+        """Returns numbers and poses of what is drawn."""
+        numbers = self._numbers if self.session.world.platform is None else (*self._numbers, FLOOR)
+        return numbers, prop_poses(self.drawn_props)
+
+    @property
+    def thrown(self) -> int:
+        """How many props were thrown and are still there."""
+        return len(self._numbers) - self._own_props
+
+    def throw(self, prop: Prop, target: Array, speed: float) -> None:
+        """Throws a prop at a target. When there are many, the one that was thrown first vanishes."""
+        thrown = aimed(prop, target, speed, self.session.world.gravity)
+        now = self.props
+        own, kept = self._own_props, slice(max(self._own_props, len(now) - MOST_THROWN + 1), None)
+        self.session.world = replace(self.session.world, props=(*now[:own], *now[kept], thrown))
+        number = max((*self.known_props, *self._numbers), default=-1) + 1
+        self.known_props[number] = thrown
+        self._numbers = (*self._numbers[:own], *self._numbers[kept], number)
+
+    def clear_thrown(self) -> None:
+        """Takes away what was thrown."""
+        self.session.world = replace(self.session.world, props=self.props[: self._own_props])
+        self._numbers = self._numbers[: self._own_props]
+
+    # -- acting -------------------------------------------------------------------------------------------------------
+    def perform(self, plan: PlannedMotion) -> None:
+        """Performs a plan from where the figure stands; one that does not begin in standing starts in its own pose."""
+        if self.performing is None:
+            raise BadValue("only jump and perform act on demand: choose one of them, then press Live")
+        perform: Perform = self.performing.begin(plan)
+        if perform.starts_at_once(self.character):
+            ready = perform.ready(self.character)
+            states = [State(ready.q, ready.v, self.session.time), *self.session.states[1:]]
+            world = replace(self.session.world, props=self.props)
+            characters = [one.character for one in self.figures]
+            self.session = Session(characters, self.session.controllers, world=world, start=states, keep=KEEP_ROWS)
+        self.session.controller = perform
+
+    # -- going --------------------------------------------------------------------------------------------------------
     def walk_to(self, x: float, y: float) -> None:
         """Sends a walker to a place on the ground."""
         if isinstance(self.session.controller, Locomotion) and self.going is not None:
@@ -131,8 +194,11 @@ class LiveRun:
         self.walk_target = (x, y)
 
     def _steer(self) -> None:
-        """Turns a walker towards where it was sent, and stops it there."""
+        """Turns a walker towards where it was sent, and stops it there; ends a performance that is over."""
         walker = self.session.controller
+        if self.performing is not None:
+            self.session.controller = self.performing.next(walker, self.session.memory)
+            return
         if isinstance(walker, Locomotion) and self.going is not None:
             self.session.controller = self.going.next(walker, FRAME * self.speed, self.session.state)
             return
@@ -145,20 +211,26 @@ class LiveRun:
             return
         self.session.controller = replace(walker, speed=self._walk_speed, heading=float(np.arctan2(away[1], away[0])))
 
-    def pull(self, body: str, point: tuple[float, ...], target: Array) -> None:
-        """Ties a body to the pointer with a spring."""
-        self.character.body_id(body)
+    def pull(self, body: str, point: tuple[float, ...], target: Array, figure: int = 0) -> None:
+        """Ties a body of a figure to the pointer with a spring."""
+        self._body(body, figure)
         place = (float(target[0]), float(target[1]), float(target[2]))
         at = (point[0], point[1], point[2])
-        self._pull = Spring(body, at, place, PULL_STIFFNESS, PULL_DAMPING, PULL_LIMIT)
+        self._pull = Spring(body, at, place, PULL_STIFFNESS, PULL_DAMPING, PULL_LIMIT, figure=figure)
 
     def let_go(self) -> None:
         self._pull = None
 
-    def push(self, body: str, force: tuple[float, float, float], duration: float) -> None:
-        """Pushes a body from now on."""
-        self.character.body_id(body)
-        self._pushes.append(Push(body, force, self.session.time, duration))
+    def push(self, body: str, force: tuple[float, float, float], duration: float, figure: int = 0) -> None:
+        """Pushes a body of a figure from now on."""
+        self._body(body, figure)
+        self._pushes.append(Push(body, force, self.session.time, duration, figure=figure))
+
+    def _body(self, body: str, figure: int) -> None:
+        """Refuses a body that no figure of the run has."""
+        if not 0 <= figure < len(self.figures):
+            raise BadValue(f"there is no figure {figure} in this run; there are {len(self.figures)} (counted from 0)")
+        self.figures[figure].character.body_id(body)
 
     def steer(self, keys: HeldKeys) -> None:
         """Steers a Locomotion by keys that are held."""
@@ -170,6 +242,9 @@ class LiveRun:
     def sliders(self) -> tuple[Slider, ...]:
         """What the page shows of the controller: its wishes, its own numbers, its tuning tables."""
         controller = self.session.controller
+        if self.performing is not None:
+            tables = tuple(one for one in sliders_of(self.performing.stand) if one.table != OWN)
+            return (*self.performing.sliders, *tables)
         if not isinstance(controller, Locomotion):
             return sliders_of(controller)
         tables = tuple(one for one in sliders_of(controller) if one.table != OWN)
@@ -186,6 +261,16 @@ class LiveRun:
             return
         if value is None:
             raise BadValue(f"{name} is a number; only wishes of locomotion may be left open")
+        if self.performing is not None and table == OWN:
+            self._known(name, is_choice=False)
+            self.performing.tune(name, float(value))
+            return
+        if self.performing is not None:
+            stand, changed_stand = self.performing.stand, tuned(self.performing.stand, table, name, value)
+            self.performing.stand = changed_stand
+            if controller is stand:
+                self.session.controller = changed_stand
+            return
         self.session.controller = tuned(controller, table, name, value)
 
     def choose(self, name: str, value: str) -> None:
@@ -193,6 +278,9 @@ class LiveRun:
         slider = self._known(name, is_choice=True)
         if value not in slider.choices:
             raise unknown_name(name, value, slider.choices)
+        if self.performing is not None:
+            self.performing.tune(name, value)
+            return
         self.session.controller = replace(self.session.controller, **{name: value})  # type: ignore[type-var]
 
     def _known(self, name: str, is_choice: bool) -> Slider:
@@ -206,7 +294,7 @@ class LiveRun:
         """Tilts the ground [deg]."""
         if self.session.world.terrain is not None:
             raise BadValue("terrain cannot be tilted: remove it from the scene, or put a ramp into it")
-        self.session.world = replace(self.session.world, tilt=(roll, pitch))
+        self.session.world = replace(self.session.world, tilt=(roll, pitch), props=self.props)
 
     @property
     def time(self) -> float:

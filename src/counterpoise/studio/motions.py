@@ -16,6 +16,9 @@ from counterpoise.motion.motion import Motion
 from counterpoise.pose.animation import Animation
 from counterpoise.pose.keys import animate_keys_with_report
 from counterpoise.scene import MAIN, Scene, SceneKey, SceneMotion
+from counterpoise.scene.running import placed
+from counterpoise.simulate.start import standing_start
+from counterpoise.studio.prop_paths import PropPaths, read_prop_paths
 
 RATE = 60.0  # [1/s] of frames between keys
 NEAR_KEY = 0.5 / RATE  # [s] a time this near to a key is the key's
@@ -34,6 +37,8 @@ class ShownMotion:
     is_clip: bool
     refined: bool = True
     number: int = field(default=0)  # grows with every change of the frames
+    rest: Array | None = None  # (nq,) the pose without keys; None: the neutral one
+    prop_paths: PropPaths | None = None  # of the props that were simulated with it
 
     def pose_at(self, time: float) -> Array:
         """Returns the pose at a time (nq,); before and after the motion its ends. At a key it is the key's, exactly."""
@@ -41,7 +46,7 @@ class ShownMotion:
             if abs(key.time - time) <= NEAR_KEY:
                 return np.array(key.pose)
         if self.motion is None:
-            return np.array(self.character.neutral)
+            return np.array(self.character.neutral if self.rest is None else self.rest)
         start, end = float(self.motion.times[0]), float(self.motion.times[-1])
         if len(self.motion) == 1:
             return np.array(self.motion.poses[0])
@@ -73,15 +78,27 @@ def show_motion(scene: Scene, name: str) -> ShownMotion:
     if name not in scene.motions and name == MAIN:
         written = scene.document.get(("duration",))
         duration = float(written) if isinstance(written, int | float) else EMPTY_DURATION
-        return ShownMotion(name, scene.character(), duration, (), None, False)
+        return ShownMotion(name, scene.character(), duration, (), None, False, rest=resting_pose(scene, MAIN))
     described = scene.motion(name)
     character = scene.character(described.character)
     if described.clip is not None:
         clip = read_clip(scene, described, character)
-        return ShownMotion(name, character, float(clip.times[-1] - clip.times[0]), (), clip, True)
+        length, whole = float(clip.times[-1] - clip.times[0]), described.clip.start is None
+        paths = read_prop_paths(described.clip.path) if whole else None
+        return ShownMotion(name, character, length, (), clip, True, prop_paths=paths)
     keys = tuple(sorted(described.keys, key=lambda key: key.time))
     motion = _through(character, keys, name)
-    return ShownMotion(name, character, described.duration, keys, motion, False, refined=len(keys) < 2)
+    rest = resting_pose(scene, described.character) if motion is None else None
+    return ShownMotion(name, character, described.duration, keys, motion, False, refined=len(keys) < 2, rest=rest)
+
+
+def resting_pose(scene: Scene, name: str) -> Array:
+    """Returns the pose of a character without keys, (nq,): it stands where its controller begins."""
+    character = scene.character(name)
+    state = standing_start(character, scene.world)
+    spec = next((one for one in scene.controllers.values() if one.character == name), None)
+    movable = character.floating and character.joints[0].kind == "free"
+    return np.array(placed(character, state, spec).q if spec is not None and movable else state.q)
 
 
 def _through(character: Character, keys: tuple[SceneKey, ...], name: str) -> Motion | None:

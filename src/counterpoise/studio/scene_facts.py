@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from counterpoise import spatial
 from counterpoise.scene import MAIN, Scene, SceneWish
+from counterpoise.simulate import Prop
 from counterpoise.spacetime.stunt.poses import named_poses
+from counterpoise.studio.cast import Cast
 from counterpoise.studio.events import (
+    CastFacts,
     ContactFacts,
     CouplingFacts,
     KeyFacts,
     MotionFacts,
+    PropFacts,
     SceneChanged,
     SolidFacts,
     WishFacts,
@@ -22,7 +28,9 @@ SCRIPT_EDITS = 30  # shown on the page; the whole script is at /script
 LONGEST_LINE = 400  # characters of a line of the script on the page
 
 
-def scene_event(document: OpenScene, track: str, marks: tuple[Mark, ...], verdict: str) -> SceneChanged:
+def scene_event(
+    document: OpenScene, track: str, prop_track: str, cast: Cast, marks: tuple[Mark, ...], verdict: str
+) -> SceneChanged:
     """Returns the event that tells a page everything about the scene but its frames."""
     scene, shown, history = document.scene, document.shown, document.history
     described = scene.motions.get(shown.name)
@@ -33,6 +41,8 @@ def scene_event(document: OpenScene, track: str, marks: tuple[Mark, ...], verdic
         unsaved=document.unsaved,
         source=scene.characters[MAIN].source,
         figure=figure_facts(document.character),
+        cast=tuple(CastFacts(name, figure_facts(scene.character(name)), cast.track(name)[0]) for name in cast.names),
+        characters=tuple(scene.characters),
         motion=shown.name,
         owner=MAIN if described is None else described.character,
         kind="clip" if shown.is_clip else "keys",
@@ -54,12 +64,20 @@ def scene_event(document: OpenScene, track: str, marks: tuple[Mark, ...], verdic
             if c.kind == "couple"
         ),
         solids=_solids(scene),
+        props=prop_facts(scene.world.props),
         tilt=(float(scene.world.tilt[0]), float(scene.world.tilt[1])),
         track=track,
+        prop_track=prop_track,
+        track_props=prop_facts(shown.prop_paths.props) if shown.prop_paths is not None else (),
         undo=history.past[-1][0].words() if history.past else "",
         redo=history.future[0][0].words() if history.future else "",
         script=script_of(document, SCRIPT_EDITS),
     )
+
+
+def prop_facts(props: Sequence[Prop]) -> tuple[PropFacts, ...]:
+    """Returns what a page shows of loose bodies."""
+    return tuple(PropFacts(p.shape, p.extent, p.mass, p.place, p.turn, p.bounce) for p in props)
 
 
 def pose_names(document: OpenScene) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.motion.motion import Motion
-from counterpoise.scene import MAIN, AddClip, AddKey, AddMotion, SceneEdit, Together, coordinates_of
+from counterpoise.scene import AddClip, AddKey, AddMotion, SceneEdit, Together, coordinates_of
+from counterpoise.studio.cast import owner_of_motion
+from counterpoise.studio.prop_paths import ENDING, PropPaths
 
 if TYPE_CHECKING:
     from counterpoise.studio.workshop import Workshop
@@ -26,16 +29,33 @@ def free_name(shop: Workshop, word: str) -> str:
     return f"{word} {number}"
 
 
-def add_take(shop: Workshop, word: str, motion: Motion, owner: str) -> str:
-    """Writes a motion as a clip beside the scene, adds it, and shows it. Returns its name."""
+def add_take(
+    shop: Workshop,
+    word: str,
+    motion: Motion,
+    owner: str,
+    others: Mapping[str, Motion] | None = None,
+    props: PropPaths | None = None,
+) -> str:
+    """Writes a motion as a clip beside the scene, adds it, and shows it. Returns its name.
+
+    `others` are motions of other characters at the same time, `props` what was thrown or fell meanwhile. All of it is
+    one step of the history.
+    """
     scene = shop.document.scene
     name = free_name(shop, word)
-    folder = scene.folder / TAKES
-    folder.mkdir(exist_ok=True)
-    file = f"{TAKES}/{name.replace(' ', '_')}.npz"
-    moved = replace(motion, times=motion.times - motion.times[0], name=name)
-    moved.save(scene.folder / file)
-    shop.edit(AddClip(name, file, character=owner))
+    (scene.folder / TAKES).mkdir(exist_ok=True)
+    edits: list[SceneEdit] = []
+    for take, one, character in (
+        (name, motion, owner),
+        *((f"{name} {other}", one, other) for other, one in (others or {}).items()),
+    ):
+        file = f"{TAKES}/{take.replace(' ', '_')}.npz"
+        replace(one, times=one.times - one.times[0], name=take).save(scene.folder / file)
+        edits.append(AddClip(take, file, character=character))
+    if props is not None:
+        props.save(scene.folder / TAKES / f"{name.replace(' ', '_')}{ENDING}")
+    shop.edit(edits[0] if len(edits) == 1 else Together(edits, label=f"add {name}"))
     shop.document.show(name)
     return name
 
@@ -56,5 +76,4 @@ def add_keys(shop: Workshop, word: str, times: Array, poses: Array, owner: str) 
 
 def owner_of(shop: Workshop, motion: str) -> str:
     """Returns the name of the character that a motion of the scene belongs to."""
-    found = shop.document.scene.motions.get(motion)
-    return MAIN if found is None else found.character
+    return owner_of_motion(shop.document.scene, motion)

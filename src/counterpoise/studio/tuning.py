@@ -11,7 +11,7 @@ from counterpoise.errors import BadValue, unknown_name
 
 OWN = "controller"  # the table of a controller's own numbers
 TABLES = ("tuning", "running")  # fields of controllers that are tables
-_COMMENT = re.compile(r"^    (\w+):\s*[^#=]+=[^#]*#\s*(.+)$", re.MULTILINE)
+_COMMENT = re.compile(r"^    (\w+):\s*[^#=\n]+=[^#\n]*#\s*(.+)$", re.MULTILINE)
 _UNIT = re.compile(r"\[([^\]]+)\]")
 
 

@@ -16,6 +16,7 @@ def warm_up() -> None:
     from counterpoise.pose.keys import animate_keys
     from counterpoise.simulate import World
     from counterpoise.studio.live import LiveRun
+    from counterpoise.studio.live_controllers import LiveFigure, make_controller
     from counterpoise.studio.posing import BodyDrag, first_rules
 
     human = character("human")
@@ -25,7 +26,8 @@ def warm_up() -> None:
     place = human.snapshot(human.state(human.neutral)).position(hand)
     drag.to(place + np.array([0.02, 0.0, 0.02]), (0.0, 0.0, 0.0), None)
     animate_keys(human, [Keyframe(0.0, human.neutral), Keyframe(0.1, drag.pose)])
-    run = LiveRun(human, "stand", np.array(human.neutral), World())
+    q = np.array(human.neutral)
+    run = LiveRun("stand", [LiveFigure("main", human, make_controller("stand", q), q)], World())
     run.advance()
 
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import numpy as np
-
 from counterpoise import __version__
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
@@ -17,6 +15,7 @@ from counterpoise.character.library import characters
 from counterpoise.errors import CounterpoiseError
 from counterpoise.pose.animation import Animation
 from counterpoise.scene import SceneEdit
+from counterpoise.studio.cast import Cast
 from counterpoise.studio.commands import DragBody
 from counterpoise.studio.events import (
     ControllerFacts,
@@ -33,19 +32,20 @@ from counterpoise.studio.figure_facts import figure_facts, figure_glb
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.frames import LIVE, POSED, PoseFrame, pack_frame, pack_track
 from counterpoise.studio.jobs import Job, JobDone, JobReport, JobRunner, Mark
-from counterpoise.studio.live import CONTROLLERS, LiveRun
+from counterpoise.studio.live import LiveRun
+from counterpoise.studio.live_controllers import CONTROLLERS
 from counterpoise.studio.messages import Command, Event, dump_event
 from counterpoise.studio.motions import refine
 from counterpoise.studio.open_scene import OpenScene
 from counterpoise.studio.posing import BodyDrag, Rules, first_rules
-from counterpoise.studio.scene_facts import scene_event
+from counterpoise.studio.scene_facts import prop_facts, scene_event
 from counterpoise.studio.starters import starter_names
 
 C = TypeVar("C", bound=Command)
 Post = Callable[[str | bytes], None]
 Later = Callable[[Callable[[Any], None]], None]  # has a function called with the workshop by its own thread
 HANDLERS: dict[type[Command], Callable[[Any, Any], None]] = {}  # of (workshop, command)
-KEPT_FILES = 6  # meshes and tracks that pages may still ask for
+KEPT_FILES = 8  # meshes and tracks that pages may still ask for, and two more for each of the cast
 
 
 def handles(kind: type[C]) -> Callable[[Callable[[Workshop, C], None]], Callable[[Workshop, C], None]]:
@@ -75,12 +75,21 @@ class Workshop:
         self.warm = True  # whether compiled code is in the cache; until then nothing is computed unasked
         self.files: dict[str, bytes] = {}  # meshes and tracks by address, the newest last
         self.marks: dict[tuple[str, int], tuple[tuple[Mark, ...], str]] = {}  # (motion, number of its frames) -> check
+        self._cast = Cast(document.scene, document.shown.name)
         self.jobs = JobRunner(lambda job, said: self.later(lambda shop: shop.told(job, said)))
         self.told: Callable[[Job, JobReport | JobDone], None] = lambda job, said: None  # set by actions/jobs.py
 
     @property
     def character(self) -> Character:
         return self.document.character
+
+    @property
+    def cast(self) -> Cast:
+        """The other characters of the scene as it is now."""
+        scene, shown = self.document.scene, self.document.shown.name
+        if self._cast.scene is not scene or self._cast.shown != shown:
+            self._cast = Cast(scene, shown)
+        return self._cast
 
     # -- saying -------------------------------------------------------------------------------------------------------
     def say(self, event: Event) -> None:
@@ -109,15 +118,23 @@ class Workshop:
         track = f"/tracks/{shown.name}-{shown.number}.bin"
         if track not in self.files:
             self._keep(track, pack_track(self.character, *shown.frames()))
-        mesh = figure_facts(self.character).mesh
-        self._keep(mesh, figure_glb(self.character))
+        self._keep(figure_facts(self.character).mesh, figure_glb(self.character))
+        cast = self.cast
+        for name in cast.names:
+            other = self.document.scene.character(name)
+            self._keep(*cast.track(name))
+            self._keep(figure_facts(other).mesh, figure_glb(other))
+        paths, prop_track = shown.prop_paths, ""
+        if paths is not None:
+            prop_track = f"/tracks/{shown.name}-{shown.number}-props.bin"
+            self._keep(prop_track, paths.pack())
         marks, verdict = self.marks.get((shown.name, shown.number), ((), ""))
-        return scene_event(self.document, track, marks, verdict)
+        return scene_event(self.document, track, prop_track, cast, marks, verdict)
 
     def _keep(self, address: str, data: bytes) -> None:
         self.files.pop(address, None)
         self.files[address] = data
-        while len(self.files) > KEPT_FILES:
+        while len(self.files) > KEPT_FILES + 2 * len(self.cast.names):
             del self.files[next(iter(self.files))]
 
     def say_scene(self) -> None:
@@ -156,9 +173,14 @@ class Workshop:
         run = self.live
         if run is None:
             recorded = self.past.time if self.past is not None else 0.0
-            return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, ())
+            return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, (), (), 0, "", "")
         tilt = (float(run.session.world.tilt[0]), float(run.session.world.tilt[1]))
-        return LiveChanged(True, run.name, run.speed, run.paused, tilt, run.time, run.sliders)
+        acting = run.performing
+        acts, stage = ("", "") if acting is None else (acting.kind, acting.stage)
+        props = prop_facts(run.drawn_props)
+        return LiveChanged(
+            True, run.name, run.speed, run.paused, tilt, run.time, run.sliders, props, run.thrown, acts, stage
+        )
 
     # -- doing --------------------------------------------------------------------------------------------------------
     def carry_out(self, command: Command) -> None:
@@ -237,6 +259,7 @@ class Workshop:
         """One picture of the live run."""
         run = self.live
         assert run is not None
+        stage = run.performing.stage if run.performing is not None else ""
         try:
             run.advance()
         except Exception as error:  # also of the controller itself: the studio goes on
@@ -245,7 +268,18 @@ class Workshop:
             self.stop_live()
             self.say(Trouble(f"the simulation stopped: {error}"))
             return
-        self.show(LIVE, run.poses[-1], time=run.time, arrows=np.asarray(run.arrows), efforts=run.efforts)
+        if run.performing is not None and run.performing.stage != stage:
+            self.say(self.live_event())
+        self.show_live(run)
+
+    def show_live(self, run: LiveRun) -> None:
+        """Sends a frame of every figure of the live run; that of the first has the props."""
+        for k, (one, poses) in enumerate(zip(run.figures[1:], run.other_poses, strict=True), start=1):
+            frame = PoseFrame(LIVE, one.character, poses[-1], revision=self.document.revision, time=run.time, figure=k)
+            self._post(pack_frame(frame))
+        self.show(
+            LIVE, run.poses[-1], time=run.time, arrows=run.arrows, efforts=run.efforts, props=run.prop_rows[-1][1]
+        )
 
     def stop_live(self) -> None:
         """Ends the live run and keeps what it did for baking."""

@@ -107,6 +107,11 @@ class Perform:
         plan = self.begin(character).plan
         return character.state(plan.q[0], plan.v[0])
 
+    def starts_at_once(self, character: Character) -> bool:
+        """Returns whether the motion begins in movement, in the air, on a bar or on the hands: there is no standing
+        before it, so start in `ready(character)`."""
+        return self._at_once(self.begin(character).plan, len(character.contact_points))
+
     def is_done(self, memory: PerformMemory) -> bool:
         """Returns whether the motion is over and the body stands calmly again."""
         return memory.stage == "stand" and memory.calm >= self.tuning.calm_time
@@ -163,11 +168,14 @@ class Perform:
         """
         plan, now = memory.plan, self._start(snapshot, memory.plan)
         feet = len(snapshot.character.contact_points)
-        moves = float(np.linalg.norm(plan.com[0, 1])) > self.tuning.standing_speed
-        if plan.flies(0) or moves or plan.pushing[0][feet:].any():
+        if self._at_once(plan, feet):
             return replace(memory, stage="perform", since=snapshot.time, progress=now)
         memory = replace(memory, since=snapshot.time)
         return self._with_stand(snapshot, laid(plan.at(0.0, 0), now.layout, 1.0).q, now, 0, memory)
+
+    def _at_once(self, plan: PlannedMotion, feet: int) -> bool:
+        moves = float(np.linalg.norm(plan.com[0, 1])) > self.tuning.standing_speed
+        return bool(plan.flies(0) or moves or plan.pushing[0][feet:].any())
 
     def _finish(
         self, snapshot: Snapshot, goal: PlannedState, now: PlanProgress, memory: PerformMemory

@@ -28,14 +28,18 @@ SOFT_START = 0.26  # [leg times] in which a foot that leaves the ground may begi
 LAND_FROM, LAND_TO = 0.84, 1.03  # shares of a swing between which the foot is put down
 LAND_DEPTH = 1.3  # of its late clearance: it is aimed a little below the ground
 EARLY = 0.06  # [leg times] before the landing at which the foot is at its place
+EASY_FALL = 0.05  # [leg lengths] to lower ground for which the foot needs no time of its own, ...
+SINK_SPEED = 0.5  # [sqrt(leg x g)] ... and the speed with which it sinks to the rest
 SHORTEST = 0.2  # [leg times] in which it goes there
 PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
-BESIDE = 0.5  # of the distance that feet keep across: over uneven ground, a foot nearer than this has crossed
+BESIDE = 0.2  # of the distance that feet keep across: a foot nearer than this has crossed, over uneven ground, ...
+BESIDE_LEVEL = 0.8  # ... and on level ground
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
 OVER_EDGE = 0.9  # [leg times] in which a foot that has been held back goes on and lands
 HOLD_BACK = 7.7  # [1/leg time] with which a foot is held back in front of an edge
 DEEP, DEEP_HURRY = 0.03, 2.0  # [leg lengths, 1/leg time] a late foot that is higher than this sinks faster
+LARGEST_BEND = 0.5  # [rad] of a swinging foot's ankle: its stop is beyond
 HURRY = 7.7  # [1/leg time] with which a late foot is put down
 
 
@@ -66,11 +70,16 @@ def swing_goal(
     shift = leg.heel_at * (1.0 - math.cos(strike)) - leg.ankle_height * math.sin(strike)
     goal = plan.foothold + shift * np.array([math.cos(landing), math.sin(landing)])
     uneven = terrain is not None or not (is_level(m.left_ground) and is_level(plan.ground))
-    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], BESIDE if uneven else 1.0, body, t)
-    time = max(left - EARLY * clock, SHORTEST * clock)
+    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], BESIDE if uneven else BESIDE_LEVEL, body, t)
+    at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
+    early = EARLY * clock
+    if uneven:  # it sinks to lower ground when it is over it
+        early += max(float(m.left_ground[2] - at[2]) - EASY_FALL * body.hips_height, 0.0) / (
+            SINK_SPEED * body.leg_speed
+        )
+    time = max(left - early, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
-    at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
     line = GroundLine(m.left_ground, at, landing, place, speed)
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
@@ -89,6 +98,11 @@ def swing_goal(
         if edge.speed < math.inf:
             waits = left < OVER_EDGE * clock
             acceleration[:2] = _held_back(acceleration[:2], goal - place[:2], speed[:2], edge.speed, clock)
+        knee = snapshot.body_position[snapshot.character.model.dof_bodyid[leg.knee]]
+        least = shin_lean(knee, place, float(seen.yaw[i])) - LARGEST_BEND - lies
+        if pitch < least:
+            goal_height += ankle_above(leg, least) - ankle_above(leg, pitch)
+            pitch, turn = least, 0.0
     goal_height, rate = goal_height + ground, rate + climb
     if left > (t.catch_land if hurried else 1.5 * t.least_left) * clock:
         wanted = STIFFNESS / clock**2 * (goal_height - place[2]) + DAMPING / clock * (rate - speed[2])
@@ -188,10 +202,12 @@ def _around(
     if min(own, goal_own) >= wide or max(own, goal_own) <= 0.0:
         return goal
     if goal_own < own:  # it crosses
-        if abs(along) < clear:
+        if math.copysign(along, along * goal_along) < clear:  # not past the stance foot yet, on the side of its goal
             goal_own = max(goal_own, wide)
     elif own < beside * wide and abs(along) < clear + sole:  # it comes back
         goal_along = math.copysign(max(abs(goal_along), clear), along)
+    elif beside <= BESIDE and along < clear < goal_along:  # on a narrow way: around the stance foot
+        goal_own = max(goal_own, wide)
     x, y = goal_along, side * goal_own
     return stance + np.array([c * x - s * y, s * x + c * y])
 
@@ -218,6 +234,13 @@ def rolling_pitch(snapshot: Snapshot, seen: SeenBody, i: int, length: float, bod
     return pitch_on_ball(
         snapshot.contact_position, leg.ball, seen.hip[i], float(seen.yaw[i]), length, leg.ball_at, leg.ankle_height
     )
+
+
+@kernel
+def shin_lean(knee: Array, ankle: Array, yaw: float) -> float:
+    """Returns by how much a shin leans forward from the vertical, along a yaw [rad]."""
+    x, y, z = knee[0] - ankle[0], knee[1] - ankle[1], knee[2] - ankle[2]
+    return math.atan2(math.cos(yaw) * x + math.sin(yaw) * y, z)
 
 
 @kernel

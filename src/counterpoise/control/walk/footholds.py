@@ -29,7 +29,8 @@ SIDE_STEPS = 8  # to each side
 SIDE_COST = 4.0  # [1/m^2] of a place beside the line
 NEXT_COST = 0.5  # of the later steps' lengths, against 1 of the next foot's place
 EASY_RISE = 0.18  # [m] of a step up or down that costs nothing
-RISE_COST = 10.0  # [1/m^2] of what is beyond, squared, against 1 of its place
+RISE_COST = 10.0  # [1/m^2] of what is beyond, squared, against 1 of its place ...
+MOST_RISE_COST = 0.25  # [m^2] ... and the most: there may be no other way
 ROUGH_COST = 6.0  # [1/m^2] of the unevenness under the sole squared
 STAY_COST = 0.6  # share of the cost of the place that was chosen before
 SHORT_COST = 2.0  # of a place nearer than the wanted one, against 1 of one farther: a short step costs speed
@@ -61,9 +62,15 @@ def fits(x: float, y: float, yaw: float, sole: Array, rim: float, ground: Obstac
 
 
 @kernel
+def _rise_cost(rise: float) -> float:
+    """Returns the cost of a step up or down [m^2]."""
+    return min(RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2, MOST_RISE_COST)
+
+
+@kernel
 def find_foothold(
     swing: int, free: Array, origin: Array, heading: float, lines: Array, length: float, reach: Array, was: Array,
-    level: float, soles: Array, rim: float, ground: Obstacles, out: Array,
+    level: float, soles: Array, rim: float, rise_share: float, ground: Obstacles, out: Array,
 ) -> bool:  # fmt: skip
     """Fills the place of the next foot, the ankle's, the room to the right and to the left, and the step after, (5,).
 
@@ -74,7 +81,7 @@ def find_foothold(
     step back, the highest rise, the deepest fall, and the least distance across. `was` is the place chosen before, NaN
     where there is none, and `level` the height of the face that the foot is on its way to, NaN at first. `soles` (2, 4)
     are heel, ball and front of both feet, ahead of the ankle, and half width; `rim` is how far the foot's body reaches
-    beyond them.
+    beyond them. `rise_share` is the share of the cost of high steps that counts.
     """
     c, s = math.cos(heading), math.sin(heading)
     x, y = free[0] - origin[0], free[1] - origin[1]
@@ -109,10 +116,11 @@ def find_foothold(
                 if rough < np.inf:
                     rise = abs(plane[2] - origin[2])
                     here = SIDE_COST * aside * aside + ROUGH_COST * rough * rough
-                    here += RISE_COST * max(rise - EASY_RISE, 0.0) ** 2
+                    if which == 0:  # that of the step after counts from this one, below
+                        here += rise_share * _rise_cost(rise)
                     if here < cost[which, k]:
                         side[which, k], height[which, k], cost[which, k] = to, plane[2], here
-                    if rise <= EASY_RISE:  # else there may be a better one beside it
+                    if which == 1 or rise <= EASY_RISE:  # else there may be a better one beside it
                         break
     best, least = -1, UNFIT
     steps = max(length, 0.1)
@@ -140,8 +148,7 @@ def find_foothold(
             rise = height[1, n] - height[0, k]
             if far > reach[0] or rise > reach[2] or rise < -reach[3]:
                 continue
-            high_step = max(abs(rise) - EASY_RISE, 0.0)
-            there = cost[1, n] + (far - steps) ** 2 + RISE_COST * high_step**2
+            there = cost[1, n] + (far - steps) ** 2 + rise_share * _rise_cost(rise)
             if there < after:
                 after, next_far = there, far
         first[k] = here + NEXT_COST * min(after, 1.0)

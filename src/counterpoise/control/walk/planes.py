@@ -18,6 +18,7 @@ FLAT_GROUND = np.zeros((2, 5))  # under both feet
 FLAT_GROUND.flags.writeable = False
 ROWS = 4  # of samples along a sole: heel, two between, ball
 STEEPEST = 0.7  # slope of ground that a foot is put on: 35 degrees
+CLOSE = 0.2  # of the height at which a point has no force: below it has its whole force
 
 
 @kernel
@@ -57,7 +58,8 @@ def hold_points(
 ) -> bool:  # fmt: skip
     """Fills where contact points are held (p, 3), on the planes of their feet, and their shares of the force (p,).
 
-    A point that was held stays where it was, unless its foot rolls. One that is not `near` its plane has no force.
+    A point that was held stays where it was, unless its foot rolls. Above its plane it has less force, and none where
+    it is not `near`: force that is planned before a point touches strikes it into the ground.
     `which` (p,) is the foot of each point. Returns whether a plane is not level at z = 0.
     """
     for i in range(len(position)):
@@ -66,7 +68,7 @@ def hold_points(
         for k in range(2):
             planted[i, k] = was_planted[i, k] if stays else position[i, k]
         planted[i, 2] = plane_at(planes[which[i]], planted[i, 0], planted[i, 1])
-        part[i] = share[i] if over[i] < near else 0.0
+        part[i] = share[i] * min(max((near - over[i]) / (near - CLOSE * near), 0.0), 1.0)
     uneven = False
     for i in range(2):
         for k in range(5):

@@ -15,7 +15,7 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.walk.foot_goals import pitch_on_ball
+from counterpoise.control.walk.foot_goals import pitch_on_ball, shin_lean
 from counterpoise.control.walk.planes import foot_angles, is_set
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
@@ -38,6 +38,7 @@ LARGEST_BEND = 0.45  # [rad] of an ankle whose heel stays down
 LARGEST_PITCH = 1.05  # [rad] of a rolling foot
 MOST_PACE = 1.15  # [usual speeds] beyond which the heel rises no more
 SOFTEST = 0.08  # [leg times] in which a foot on its heel becomes flat at the end
+SOFT_ROLL = 0.2  # [leg times] in which it follows over ground that is seen: a quick one would push the hips up
 ROLL_RATES = (-0.92, 3.1)  # [rad/leg time] of a rolling foot's wish
 
 
@@ -46,17 +47,20 @@ COMES_DOWN, LIES, ROLLS = 0, 1, 2  # what a planted foot does
 
 def planted_foot(
     i: int, m: WalkMemory, snapshot: Snapshot, seen: SeenBody, plan: StepPlan, body: WalkingBody,
-    own: WalkObjectives, t: WalkTuning, dt: float, held: Flags, share: Array,
+    own: WalkObjectives, t: WalkTuning, dt: float, held: Flags, share: Array, soft: bool = False,
 ) -> tuple[FootState, list[Objective]]:  # fmt: skip
-    """Returns the state and the goals of a foot on the ground. Fills which of its points are held and push."""
+    """Returns the state and the goals of a foot on the ground. Fills which of its points are held and push.
+
+    `soft`: its heel rises no faster than the hips can follow.
+    """
     leg, foot = body.legs[i], m.feet[i]
     assert m.time is not None
     on_heel, since = foot.on_heel, foot.flat
     if on_heel and is_set(seen.ground[i]) and _ball_bears(snapshot, leg):  # on uneven ground it may lie on one side
         on_heel, since = False, m.time
     does, flat, released, goal, rate, lies, side = _plant(
-        i, m.phase == "single", i != m.stance, m.catches, m.time, m.time - m.began, m.time - m.lifted, dt, m.speed,
-        plan.double_left, plan.left, float(plan.ground[2]), m.pressure,
+        i, m.phase == "single", i != m.stance, m.catches, m.time, m.time - m.began, m.time - m.lifted, dt,
+        soft, m.speed, plan.double_left, plan.left, float(plan.ground[2]), m.pressure,
         (foot.landed, since, foot.released, foot.goal_pitch), on_heel, snapshot.contact_position,
         snapshot.body_position, snapshot.body_velocity, seen.over, seen.hip, seen.ankle, seen.flat, seen.base, seen.yaw,
         seen.pitch, seen.ground, _planted_tables(snapshot.character, t)[i], held, share,
@@ -132,15 +136,17 @@ def _planted_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...
 
 @kernel
 def _plant(
-    i: int, single: bool, other: bool, catches: bool, now: float, gone: float, swung: float, dt: float, speed: float,
-    double_left: float, left: float, ahead: float, pressure: Array, foot: tuple[float, float, float, float],
-    on_heel: bool, places: Array, bodies: Array, spins: Array, over: Array, hip: Array, ankle: Array, flat_at: Array,
-    base: Array, yaws: Array, pitches: Array, ground: Array, tables: tuple[Any, ...], held: Flags, share: Array,
+    i: int, single: bool, other: bool, catches: bool, now: float, gone: float, swung: float, dt: float, soft: bool,
+    speed: float, double_left: float, left: float, ahead: float, pressure: Array,
+    foot: tuple[float, float, float, float], on_heel: bool, places: Array, bodies: Array, spins: Array, over: Array,
+    hip: Array, ankle: Array, flat_at: Array, base: Array, yaws: Array, pitches: Array, ground: Array,
+    tables: tuple[Any, ...], held: Flags, share: Array,
 ) -> tuple[int, float, float, float, float, float, float]:  # fmt: skip
     """Fills which points of a foot are held, and which share of their force they may use.
 
     Returns what the foot does, since when it has been flat [s], how far its heel is let go, its pitch over the ground
     [rad] and the rate of that [rad/s], and the pitch and roll of the ground [rad]. `other`: it is not the stance foot;
+    `soft`: its heel rises no faster than the hips can follow, and before the ankle's stop;
     `gone` and `swung` [s] are the times since the step began and since the other foot left, `ahead` [m] is the height
     of the next foothold. `foot` is when it landed, since when it has been flat [s], how far its heel was let go, and
     its pitch at the last tick [rad].
@@ -187,10 +193,8 @@ def _plant(
         if late > 0.0:
             goal = max(goal, t.push_pitch * min(speed / t.usual_speed, MOST_PACE) * late)
     lowers = single and ahead < base[i] - STEP_DOWN * t.unit
-    if lowers:
-        x, y, z = bodies[t.knee, 0] - ankle[i, 0], bodies[t.knee, 1] - ankle[i, 1], bodies[t.knee, 2] - ankle[i, 2]
-        shin = math.atan2(math.cos(yaw) * x + math.sin(yaw) * y, z)
-        goal = max(goal, shin - lies - LARGEST_BEND)
+    if lowers or (soft and rear):
+        goal = max(goal, shin_lean(bodies[t.knee], ankle[i], yaw) - lies - LARGEST_BEND)
     along = (pressure[0] - flat_at[i, 0]) * math.cos(yaw) + (pressure[1] - flat_at[i, 1]) * math.sin(yaw)
     past = along > t.heel_at + t.release * (t.front_at - t.heel_at)
     rolls = released > 0.0 or (goal > 0.02 and (rear or past or lowers))
@@ -199,7 +203,10 @@ def _plant(
     if rolls:
         released = min(released + dt / (RELEASE_TIME * clock), 1.0)
         goal = max(goal, 0.0) * smooth_kernel(released)
-        rate = min(max((goal - goal_pitch) / max(dt, 1e-3), ROLL_RATES[0] / clock), ROLL_RATES[1] / clock)
+        rate = min(
+            max((goal - goal_pitch) / max(dt, SOFT_ROLL * clock if soft else 1e-3), ROLL_RATES[0] / clock),
+            ROLL_RATES[1] / clock,
+        )
         goal = min(goal_pitch + rate * dt, pitch + t.roll_ahead)
         _let_go(t.heel, 1.0 - released, held, share)  # ball and toes held at once lock the foot
         _let_go(t.toes, 1.0, held, share)

@@ -108,18 +108,20 @@ def _land(
     steady = abs(asked - m.speed) < STEADY * body.leg_speed
     if not math.isnan(m.chosen[0]):  # its length was given by the ground
         trim, steady = 0.5 * trim, False
-    if m.last_speed is not None and m.steps > 2 and asked != 0.0 and steady:
+    if m.last_speed is not None and m.steps > 2 and asked != 0.0 and steady and math.isinf(m.longest):
         error = m.speed - 0.5 * (went + m.last_speed)
         if abs(error) < WILD * body.leg_speed:
             most = t.trim_limit * body.leg_speed
             trim = min(max(trim + t.trim * error, -most), most)
+    took = t.catch_step * body.leg_time if m.catches else m.longest
+    longest = t.calmer_step * took if took < t.most_step * body.leg_time else math.inf
     pitch = float(seen.pitch[new])
     foot = FootState(m.time, pitch < HEEL_PITCH, m.time, pitch, 0.0, pitch)
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
     return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
         steps=m.steps + 1, catches=m.catches and m.cost > 0.5 * t.catch_cost, trim=trim, last_speed=went,
-        highest=0.0, lift_trim=lift_trim,
+        highest=0.0, lift_trim=lift_trim, longest=longest,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ foothold as well.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -41,6 +42,8 @@ REAR_TIME = 0.25  # [leg times] in which the centre of pressure goes there
 LONGEST_PUSH = 4.0  # [leg times] for which the rear leg pushes until then
 SHORTER = 0.5  # of the usual step: where the step after is shorter, balance is prepared for it, down to this
 STAIR = 0.08  # [leg lengths] of a step up or down from which that is done: before it, it has to come near
+HALTED, HALTED_SHARE = 0.2, 0.2  # of the speed asked for: a slower body has come to a halt, and dares a high step
+LEAST_ACROSS = 0.35  # [widths] between feet that are put beside each other's line
 LAST_CHOICE = 0.35  # [leg times] before the landing, the foothold is no longer changed
 SAME_WISH = 0.02  # [m] that the pendulum's wish may move before another foothold is looked for
 DEEP = 0.38  # [leg lengths] below the stance foot: the hips go down for ground so deep when it is chosen, not before
@@ -107,10 +110,13 @@ def _heights_over(points: Array, which: Ints, felt: float, ground: Obstacles, ov
     return low
 
 
-def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, body: WalkingBody) -> Wishes:
-    """Returns the wishes with the lower speed, and the shorter steps, with which the ground ahead can be walked."""
+def with_care(wishes: Wishes, m: WalkMemory, place: Sequence[float], terrain: Terrain, body: WalkingBody) -> Wishes:
+    """Returns the wishes with the lower speed, and the shorter steps, with which the ground ahead can be walked.
+
+    `place` (2,) is where it looks from, along the heading.
+    """
     unit = body.hips_height
-    x, y = seen.flat[m.stance].tolist()
+    x, y = place
     rise, fall, slope, edges = _steps_ahead(
         x, y, m.heading, LOOK_AHEAD * unit, LOOK_STEP * unit, GAP_WIDTH * unit, terrain.obstacles
     )
@@ -124,7 +130,7 @@ def with_care(wishes: Wishes, m: WalkMemory, seen: SeenBody, terrain: Terrain, b
     longest = float(np.interp(rise / unit, LONG_RISES, LONGEST_STEPS)) * body.leg_time
     if max(rise / unit, slope) < EVEN and edges == 0:
         longest = math.inf
-    return wishes._replace(speed=min(wishes.speed, float(most) * body.leg_speed), longest=longest)
+    return wishes._replace(speed=min(wishes.speed, float(most) * body.leg_speed), longest=min(wishes.longest, longest))
 
 
 def with_felt_care(wishes: Wishes, m: WalkMemory, body: WalkingBody) -> Wishes:
@@ -253,7 +259,7 @@ def _choose(
     ahead = float((plan.landing_com - seen.flat[m.stance]) @ d) + body.hips_ahead + t.longest_reach * unit * 0.75
     reach = np.array(
         [min(t.longest_reach * unit, ahead), t.backward_reach * unit, HIGHEST * unit, DEEPEST * unit,
-         t.narrowest * shape.width]
+         LEAST_ACROSS * shape.width]
     )  # fmt: skip
     lines = np.array([0.0, 0.0])
     lines[swing] = SIGN[swing] * shape.width
@@ -262,10 +268,16 @@ def _choose(
     origin = np.array([*seen.flat[m.stance], seen.base[m.stance] - m.felt[0]])
     found = find_foothold(
         swing, plan.foothold, origin, landing, lines, shape.length, reach, m.chosen, level, soles,
-        RIM * body.legs[swing].ankle_height, terrain.obstacles, out,
+        RIM * body.legs[swing].ankle_height, _rise_share(m), terrain.obstacles, out,
     )  # fmt: skip
     moved = found and float(np.hypot(*(out[:2] - plan.foothold))) > 1e-6
     return altered(m, free=plan.foothold, chosen=out if moved else ANYWHERE)
+
+
+def _rise_share(m: WalkMemory) -> float:
+    """Returns the share of the cost of high steps that counts: less where it has come to a halt before one."""
+    slow = m.last_speed is not None and m.last_speed < HALTED * m.speed
+    return HALTED_SHARE if slow else 1.0
 
 
 def _expected(plane: Array, m: WalkMemory, seen: SeenBody, terrain: Terrain | None) -> Array:

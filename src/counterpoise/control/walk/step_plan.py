@@ -12,19 +12,13 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.walk.seen import SeenBody
-from counterpoise.control.walk.stepping import (
-    StepCosts,
-    StepWish,
-    capture_after,
-    capture_before,
-    choose_step,
-    periodic_capture,
-)
+from counterpoise.control.walk.stepping import StepCosts, StepWish, choose_step
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
 from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
+from counterpoise.plan.pendulum import capture_after, capture_before, periodic_capture
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
 ANYWHERE = np.full(5, np.nan)
@@ -139,7 +133,7 @@ def plan_step(
     wish = np.array(
         [shape.length, shape.time, shape.double, shape.width, shape.aside, shape.turn, shape.dip > t.deepest_dip]
     )
-    capture = _spun_capture(m, seen, character)
+    capture = spun_capture(m, seen, character)
     found = _plan(
         m.stance, SIGN[swing], m.phase == "double", m.feet[m.stance].released > 0.0, landing,
         float(seen.yaw[m.stance]), times, wish, capture, seen.com, seen.flat[m.stance], seen.ankle[swing],
@@ -151,7 +145,7 @@ def plan_step(
     )  # fmt: skip
 
 
-def _spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
+def spun_capture(m: WalkMemory, seen: SeenBody, character: Character) -> Array:
     """Returns the capture point, moved by the angular momentum H about the CoM, world (2,) [m].
 
     Limbs that swing push the CoM: c_x'' = omega^2 (c_x - p_x) - H_y'/(m z), and c_y'' with + H_x'. The point

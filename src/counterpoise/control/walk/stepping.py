@@ -1,11 +1,5 @@
-"""The pendulum of a walk in closed form: where the capture point goes, and when and where the next foot lands.
+"""When and where the next foot lands: all times are tried, the best place for each is a formula (plan/pendulum.py).
 
-The CoM c at constant height follows c'' = omega^2 (c - p) for a centre of pressure p. Its capture point
-xi = c + c'/omega obeys xi' = omega (xi - p), whatever c does. While p moves from p0 to p1 in the time T,
-
-    xi(T) = p1 + r/omega + (xi(0) - p0 - r/omega) exp(omega T),     r = (p1 - p0)/T,
-
-exactly. A walk repeats itself where xi has the same place, seen from the stance foot, at the end of every step.
 All places are in the frame of the heading: x forward, y to the left, from the ankle of the stance foot.
 """
 
@@ -18,62 +12,12 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.kernels import kernel
+from counterpoise.plan.pendulum import LEAST_TIME, capture_after
 
 TIMES = 33  # moments of landing that are tried
 REFINEMENTS = 12  # of the best of them, by golden sections
 GOLDEN = 0.6180339887498949
-LEAST_TIME = 1e-6  # [s]
 LEAST_WAY = 1e-6  # [m]
-
-
-@kernel
-def capture_after(xi: float, p0: float, p1: float, T: float, omega: float) -> float:
-    """Returns where the capture point is after the time T in which the centre of pressure goes from p0 to p1."""
-    if T < LEAST_TIME:
-        return xi
-    r = (p1 - p0) / (T * omega)
-    return p1 + r + (xi - p0 - r) * math.exp(omega * T)
-
-
-@kernel
-def capture_before(xi: float, p0: float, p1: float, T: float, omega: float) -> float:
-    """Returns where the capture point was before that time: the inverse of `capture_after`."""
-    if T < LEAST_TIME:
-        return xi
-    r = (p1 - p0) / (T * omega)
-    return p0 + r + (xi - p1 - r) * math.exp(-omega * T)
-
-
-@kernel
-def periodic_capture(
-    step: complex, width: float, side: float, turn: float, first: float, last: float, double: float, single: float,
-    omega: float,
-) -> complex:  # fmt: skip
-    """Returns where the capture point is, from the foot that lands, in a steady walk: forward + 1j x left [m].
-
-    Every step goes by `step` (forward + 1j x left) and by `width` to the side of the foot that lands, `side` +1 for the
-    left one, and turns the heading by `turn` [rad]. In every step the centre of pressure goes from `last` on the rear
-    foot to `first` on the leading foot, in the time `double`, and on to `last`, in the time `single`; both are
-    distances ahead of the ankle along the foot. Places are seen from the heading at the landing.
-    """
-    e1, u1, v1 = _shares(double, omega)
-    e2, u2, v2 = _shares(single, omega)
-    back = complex(math.cos(turn), -math.sin(turn))
-    kept = back * (e2 * e1)
-    rolled = e2 * (u1 * (last * back - step) + v1 * first) + u2 * first + v2 * last
-    along = (back * rolled - step) / (1.0 - kept)
-    across = 1j * width * (back * (e2 * u1) - 1.0) / (1.0 + kept)
-    return along + side * across
-
-
-@kernel
-def _shares(T: float, omega: float) -> tuple[float, float, float]:
-    """Returns the factors of xi, p0 and p1 in `capture_after`."""
-    return (
-        capture_after(1.0, 0.0, 0.0, T, omega),
-        capture_after(0.0, 1.0, 0.0, T, omega),
-        capture_after(0.0, 0.0, 1.0, T, omega),
-    )
 
 
 class StepWish(NamedTuple):

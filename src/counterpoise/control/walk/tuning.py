@@ -27,6 +27,7 @@ class WalkTuning:
     least_step: float = 1.0  # of any step's time, whatever is asked
     most_step: float = 4.0
     catch_step: float = 1.1  # of a step's time that catches a fall
+    calmer_step: float = 1.5  # [times of the last step] at most, of steps after one that has caught a fall
     double_time: float = 0.357  # of double support in a usual step
     double_power: float = 1.5  # double support grows with the step's time to this power
     width: float = 0.82  # [distances of the ankles in the neutral pose] between the feet
@@ -35,7 +36,7 @@ class WalkTuning:
     widest: float = 7.0  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
-    ramp: float = 0.036  # [g] by which the speed rises
+    ramp: float = 0.046  # [g] by which the speed rises
     brake: float = 0.05  # [g] and falls
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
@@ -50,6 +51,7 @@ class WalkTuning:
     tipping: float = 0.02  # outside the edge of the support: a capture point beyond this makes a standing body step
     lean_out: float = 0.02  # inside that edge: `Locomotion` steps sooner, before `Stand` bends its trunk far
     foresight: float = 0.16  # by which the capture point is foreseen when a standing body chooses the foot to step with
+    hold_margin: float = 0.0  # inside the edge of the support: a body that has caught itself there stays as it stands
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
@@ -84,6 +86,7 @@ class WalkTuning:
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
     catch_cost: float = 0.3  # a plan of a usual step that costs more than this is one to catch a fall
+    preview_cost: float = 1.0  # a plan of a step that catches a fall and costs more than this looks several steps ahead
     least_swing: float = 0.7  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags
 from counterpoise.control.walk.planes import FLAT_GROUND
 from counterpoise.control.whole_body import WholeBodyMemory
+from counterpoise.plan import FootstepPlan
 
 Phase = Literal["stand", "shift", "double", "single", "fallen"]
 
@@ -68,6 +70,8 @@ class WalkMemory:
     steps: int = 0
     cost: float = 0.0  # of the last plan
     catches: bool = False  # this step catches a fall
+    preview: FootstepPlan | None = None  # the next steps, where one step does not suffice for that
+    longest: float = math.inf  # [s] of this step: after a catch steps become longer again one by one
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     torque: Array | None = None
     cause: str = ""  # of a fall

@@ -16,14 +16,17 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
-from counterpoise.control.walk.catch_step import catch_step, is_tipping
+from counterpoise.control.walk.catch_step import catch_step, holds_stance, is_tipping
 from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
+from counterpoise.control.walk.lean import lean_over
+from counterpoise.control.walk.narrow_way import on_line, on_narrow_way
 from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
 from counterpoise.control.walk.posture import WalkPosture, upper_body
+from counterpoise.control.walk.preview_catch import looks_ahead, preview_step
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.seen_ground import (
@@ -50,11 +53,12 @@ from counterpoise.objectives import Footing, Objective, make_stance
 from counterpoise.quick import altered
 
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
-TOUCHING = 0.011  # [leg lengths] a point that is higher than this cannot push
+TOUCHING = 0.006  # [leg lengths] a point that is higher than this cannot push
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
 UNEVEN_CATCH = 10.0  # on uneven ground that is seen a plan costs this much more before it is one to catch a fall
+NARROW_KEEN = 2.4  # with which a step on a narrow way goes farther back to its line
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
 
 
@@ -92,7 +96,9 @@ def walk_tick(
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     if wishes.terrain is not None and memory.time is not None:
-        wishes = with_care(wishes, memory, seen, wishes.terrain, body)
+        wishes, memory = on_narrow_way(wishes, memory, seen, wishes.terrain, body)
+        foot = seen.flat[memory.stance].tolist()
+        wishes = with_care(wishes, memory, on_line(memory, seen) if wishes.narrow else foot, wishes.terrain, body)
     elif is_set(memory.felt):
         wishes = with_felt_care(wishes, memory, body)
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
@@ -104,6 +110,8 @@ def walk_tick(
         m = altered(m, catches=True, speed=0.0, aside=0.0)
         shape = _shape(m, seen, wishes, cycle, body, t)
         m = catch_step(m, seen, shape, snapshot, body, t)
+    elif holds_stance(m, snapshot, seen, wishes, body, t):
+        m = altered(m, phase="stand", began=m.time, speed=0.0, aside=0.0, turn=0.0, trim=0.0, preview=None)
     else:
         m = next_phase(m, seen, wishes, shape, body, t)
     m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
@@ -115,8 +123,12 @@ def walk_tick(
     else:
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
-        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         uneven = wishes.terrain is not None
+        if not uneven and looks_ahead(m, plan, t):
+            m, plan = preview_step(m, seen, shape, landing, plan, character, dt, t)
+        elif m.preview is not None:
+            m = altered(m, preview=None)
+        m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
         if not m.catches and plan.cost > _catch_cost(shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
             m = altered(m, catches=True)
         if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
@@ -209,11 +221,13 @@ def _shape(
     real = way if abs(asked) < abs(m.speed) else 0.0
     if asked == 0.0:
         real = math.hypot(float(seen.velocity[0]), float(seen.velocity[1]))
+    if m.longest < wishes.longest:
+        wishes = wishes._replace(longest=m.longest)
     shape = step_shape(m.speed, trim, real, m.catches or wishes.stays, wishes, cycle.style, body, t)
     limp = cycle.style.limp * SIGN[m.stance]
     if limp:
         shape = shape._replace(time=shape.time * (1.0 + limp))
-    aside = m.aside * shape.time + _sideways(m, seen, body, t)
+    aside = m.aside * shape.time + _sideways(m, seen, wishes.narrow, body, t)
     left = math.remainder(wishes.heading - _landing_heading(m, wishes, shape), 2.0 * math.pi)
     turn = math.copysign(min(abs(left), abs(m.turn) * shape.time), left)
     return shape._replace(aside=aside, turn=turn, width=max(shape.width, 2.0 * abs(m.aside) * shape.time))
@@ -233,12 +247,13 @@ def _landing_heading(m: WalkMemory, wishes: Wishes, shape: StepShape) -> float:
     return m.heading + math.copysign(min(abs(away), abs(m.turn) * left), m.turn)
 
 
-def _sideways(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> float:
-    """Returns how far this step goes to the left, back to the line that is walked [m]."""
+def _sideways(m: WalkMemory, seen: SeenBody, narrow: bool, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns how far this step goes to the left, back to the line that is walked [m]; on a narrow way more."""
     x, y = (m.line - seen.com[:2]).tolist()
     across = -math.sin(m.heading) * x + math.cos(m.heading) * y
     most = t.line_limit * body.hips_height
-    return min(max(t.line_gain * across, -most), most)
+    keen = NARROW_KEEN if narrow else 1.0
+    return min(max(keen * t.line_gain * across, -keen * most), keen * most)
 
 
 # -- stepping ---------------------------------------------------------------------------------------------------------
@@ -264,11 +279,11 @@ def _step(
     stride, rate = _stride_phase(m, plan, body.leg_time, dt)
     p = len(snapshot.contact_position)
     held, share = np.zeros(p, bool), np.zeros(p)
-    feet, goals = list(m.feet), list[Objective]()
+    feet, goals, uneven = list(m.feet), list[Objective](), posture.wishes.terrain is not None
     for i in range(2):
         if m.phase == "single" and i != m.stance:
             continue
-        feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share)
+        feet[i], extra = planted_foot(i, m, snapshot, seen, plan, body, own, t, dt, held, share, uneven)
         goals += extra
     if m.phase == "single":
         i = 1 - m.stance
@@ -285,6 +300,9 @@ def _step(
         turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
         goals.append(own.swing_turn[i].aimed(**turn))
     m = altered(m, stride=stride, feet=(feet[0], feet[1]))
+    if uneven:
+        lean = posture.wishes.lean + lean_over(m, seen, plan, body)
+        posture = posture._replace(wishes=posture.wishes._replace(lean=lean))
     level = upper_body(posture, m, com, hips, rate, snapshot)
     return m, ((own.contact,), (*level, *goals)), held, share
 

@@ -30,6 +30,7 @@ class Wishes(NamedTuple):
     lower: float = 0.0  # [m] by which the hips are lower
     arms: float = 1.0  # [the style's arm swing]
     longest: float = math.inf  # [s] of a step
+    narrow: bool = False  # it keeps closely to its line
     terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
 
     @property

@@ -60,17 +60,29 @@ class AddCharacter(SceneEdit):
 
 @dataclass(frozen=True)
 class RemoveCharacter(SceneEdit):
-    """The scene without a character, and without its edits."""
+    """The scene without a character, and without all that is about it: edits, motions, controller, pushes, pins."""
 
     name: str
 
     def change(self, scene: Scene) -> TomlDocument:
+        """Removes its tables; those of a list from the last to the first, so that the numbers of the others hold."""
         if self.name == MAIN:
             raise BadValue("the main character cannot be removed; SetFigure takes another figure")
         scene.character(self.name)
         document = scene.document.without(("characters", self.name))
         for edit in reversed(scene.characters[self.name].edits):
             document = document.without(("edit", edit.index))
+        for motion in scene.motions.values():
+            if motion.character == self.name:
+                document = document.without(("motions", motion.name))
+        for controller in scene.controllers.values():
+            if controller.character == self.name:
+                path = ("controller",) if controller.name == MAIN else ("controllers", controller.name)
+                document = document.without(path)
+        for push in sorted({(p.kind, p.index) for p in scene.pushes if p.character == self.name}, reverse=True):
+            document = document.without(push)
+        for constraint in sorted((c.index for c in scene.constraints if c.character == self.name), reverse=True):
+            document = document.without(("constraint", constraint))
         return document
 
 

@@ -221,6 +221,45 @@ class RemoveTerrain(SceneEdit):
         return scene.document.without(item_path(scene, (self.kind,), self.piece))
 
 
+@dataclass(frozen=True)
+class AddProp(SceneEdit):
+    """A loose ball or box: `size` is the diameter of a ball, or (x, y, z) of a box [m]; `place` is its centre [m].
+
+    Other entries: facing [deg], velocity [m/s], spin [rad/s], friction, bounce.
+    """
+
+    shape: str
+    size: float | Sequence[float]
+    mass: float  # [kg]
+    place: Sequence[float]
+    entries: Mapping[str, Any] = field(default_factory=dict)
+
+    def change(self, scene: Scene) -> TomlDocument:
+        entries = {"shape": self.shape, "size": self.size, "mass": self.mass, "place": self.place, **self.entries}
+        return scene.document.with_table(("prop",), entries)
+
+
+@dataclass(frozen=True)
+class SetProp(SceneEdit):
+    """Other entries of a prop by name; None removes one."""
+
+    prop: int  # which [[prop]], from 0
+    entries: Mapping[str, Any] = field(default_factory=dict)
+
+    def change(self, scene: Scene) -> TomlDocument:
+        return with_entries(scene.document, item_path(scene, ("prop",), self.prop), self.entries)
+
+
+@dataclass(frozen=True)
+class RemoveProp(SceneEdit):
+    """The scene without one of its props."""
+
+    prop: int
+
+    def change(self, scene: Scene) -> TomlDocument:
+        return scene.document.without(item_path(scene, ("prop",), self.prop))
+
+
 def controller_path(scene: Scene, character: str) -> Path:
     """Returns where the controller of a character is written, or would be."""
     for one in scene.controllers.values():
@@ -230,7 +269,7 @@ def controller_path(scene: Scene, character: str) -> Path:
 
 
 __all__ = [
-    "AddConstraint", "AddPin", "AddPush", "AddTerrain", "RemoveConstraint", "RemoveController", "RemovePin",
-    "RemovePush", "RemoveTerrain", "SetController", "SetPush", "SetSimulation", "SetTerrain", "SetTuning", "SetWorld",
-    "controller_path",
+    "AddConstraint", "AddPin", "AddProp", "AddPush", "AddTerrain", "RemoveConstraint", "RemoveController", "RemovePin",
+    "RemoveProp", "RemovePush", "RemoveTerrain", "SetController", "SetProp", "SetPush", "SetSimulation", "SetTerrain",
+    "SetTuning", "SetWorld", "controller_path",
 ]  # fmt: skip

@@ -155,8 +155,11 @@ def check_motion(
     if not isinstance(motion, Motion):
         raise BadValue(f"check_motion takes a Motion (cp.read_motion reads one); got {type(motion).__name__}")
     tuning = tuning or CheckTuning()
+    held = held_bodies(holds)
+    for hold in held:
+        motion.character.body_id(hold.body)  # an unknown name is refused before the work
     with watching(progress) as reporter:
-        return _checked(motion, contacts, held_bodies(holds), tuning, reporter)
+        return _checked(motion, contacts, held, tuning, reporter)
 
 
 def _checked(

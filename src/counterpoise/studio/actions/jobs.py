@@ -6,7 +6,7 @@ import numpy as np
 
 from counterpoise.motion.motion import Motion
 from counterpoise.studio.commands import StartJob, StopJob
-from counterpoise.studio.events import JobChanged
+from counterpoise.studio.events import JobChanged, Trouble
 from counterpoise.studio.frames import GHOST
 from counterpoise.studio.jobs import Job, JobDone, JobReport, scene_values
 from counterpoise.studio.takes import add_take, owner_of
@@ -37,12 +37,16 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
     """Shows what a job says; called on the workshop's own thread."""
     if isinstance(said, JobReport):
         shop.say(JobChanged(job.number, job.kind, "running", said.stage, said.share, said.message))
-        if said.times is not None and said.poses is not None and shop.document.shown.name == job.motion:
+        shown = shop.document.shown.name == job.motion and shop.live is None
+        if said.times is not None and said.poses is not None and shown:
             candidate = Motion(shop.character, said.times, said.poses)
             time = float(np.clip(shop.time, candidate.times[0], candidate.times[-1]))
             shop.show(GHOST, np.array(candidate.sample(time).q), time=time)
         return
     shop.say(JobChanged(job.number, job.kind, job.state, job.kind, 1.0, said.message))
+    if job.kind.startswith("plan_"):
+        planned(shop, said)
+        return
     if said.failed:
         return
     if job.kind == "check":
@@ -51,6 +55,23 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
     elif said.motion is not None:
         if said.before:
             shop.marks[job.motion, job.frames] = (said.before, "before the fix")
-        name = add_take(shop, RESULTS[job.kind], said.motion, said.owner or owner_of(shop, job.motion))
+        owner = said.owner or owner_of(shop, job.motion)
+        name = add_take(shop, RESULTS[job.kind], said.motion, owner, said.others, said.props)
         shop.marks[name, shop.document.shown.number] = (said.marks, said.verdict)
         shop.say_scene()
+
+
+def planned(shop: Workshop, said: JobDone) -> None:
+    """Performs what was planned, where the live run that asked for it still goes on."""
+    acting = shop.live.performing if shop.live is not None else None
+    if shop.live is None or acting is None or acting.wanted is None:
+        return
+    key, acting.wanted, acting.stage = acting.wanted, None, "stands"
+    if said.failed:
+        shop.say(Trouble(said.message))
+    elif said.plan is not None:
+        acting.plans[key] = said.plan.motion
+        if said.plan.note:
+            shop.note(said.plan.note)
+        shop.live.perform(said.plan.motion)
+    shop.say(shop.live_event())

@@ -8,7 +8,8 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_contact_places
 from counterpoise.errors import BadValue
-from counterpoise.scene import AddKey, SavePose, apply_edit, coordinates_of, edit_from_dict
+from counterpoise.scene import MAIN, AddKey, AddMotion, SavePose, SetPose, apply_edit, coordinates_of, edit_from_dict
+from counterpoise.studio.cast import motion_of
 from counterpoise.studio.commands import (
     AddPoseKey,
     ApplyPose,
@@ -17,10 +18,13 @@ from counterpoise.studio.commands import (
     RedoEdit,
     ResetPose,
     SavePoseAs,
+    SetCurve,
     SetJoint,
+    ShowCharacter,
     ShowMotion,
     UndoEdit,
 )
+from counterpoise.studio.curves import channel_of
 from counterpoise.studio.frames import POSED
 from counterpoise.studio.workshop import Workshop, handles
 
@@ -96,6 +100,39 @@ def set_joint(shop: Workshop, command: SetJoint) -> None:
         write_pose(shop, command.time, q)
     elif shop.live is None:
         shop.show(POSED, q, time=command.time)
+
+
+@handles(SetCurve)
+def set_curve(shop: Workshop, command: SetCurve) -> None:
+    """Changes one curve at a key, within the limits of the joint; while it is dragged nothing is written."""
+    shown = shop.document.shown
+    key = next((one for one in shown.keys if one.index == command.key), None)
+    if key is None:
+        raise BadValue(f"there is no key {command.key} on the timeline; a take has none: bake it to keys")
+    q = channel_of(shop.character, command.name).put(key.pose, command.value)
+    q = np.asarray(shop.character.limits.clamp(q))
+    if command.done:
+        before = shop.character
+        shop.time = key.time
+        shop.document.do(SetPose(key.index, coordinates_of(shop.character, q), shown.name))
+        shop.after_change(before)
+    elif shop.live is None:
+        shop.show(POSED, q, time=key.time)
+
+
+@handles(ShowCharacter)
+def show_character(shop: Workshop, command: ShowCharacter) -> None:
+    """Shows a motion of a character; one that has none gets an empty motion of keys."""
+    scene, before = shop.document.scene, shop.character
+    name = motion_of(scene, command.name, shop.document.shown.name)
+    if name is None and command.name in scene.characters and command.name != MAIN:
+        name = command.name
+        shop.edit(AddMotion(name, command.name, duration=shop.document.shown.duration, physics="none"))
+    elif name is None:
+        scene.character(command.name)
+        name = MAIN
+    shop.document.show(name)
+    shop.after_change(before)
 
 
 @handles(ShowMotion)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
+from counterpoise.simulate import Prop
+from counterpoise.studio.actions.jobs import told
 from counterpoise.studio.commands import (
+    ActLive,
     BakeLive,
     ChooseLive,
+    ClearThrown,
     PushBody,
     SetLive,
     StartLive,
     SteerLive,
     StopLive,
+    ThrowProp,
     TuneLive,
     WalkTo,
 )
+from counterpoise.studio.events import JobChanged
 from counterpoise.studio.going import HeldKeys
+from counterpoise.studio.jobs import JobKind, scene_values
 from counterpoise.studio.live import FRAME, LiveRun
+from counterpoise.studio.live_controllers import LiveFigure, companion, make_controller
+from counterpoise.studio.performing import Performing
+from counterpoise.studio.prop_paths import paths_of_rows
 from counterpoise.studio.takes import add_keys, add_take, owner_of
 from counterpoise.studio.workshop import Workshop, handles
 
@@ -34,7 +46,12 @@ def start_live(shop: Workshop, command: StartLive) -> None:
     shop.drag = None
     q = shop.document.pose_at(command.time)
     shop.time = command.time
-    shop.live = LiveRun(shop.character, command.controller, q, shop.document.world)
+    scene = shop.document.scene
+    first = LiveFigure(
+        owner_of(shop, shop.document.shown.name), shop.character, make_controller(command.controller, q), q
+    )
+    others = [companion(scene, name, shop.cast.pose_at(name, command.time)) for name in shop.cast.names]
+    shop.live = LiveRun(command.controller, [first, *others], scene.world)
     shop.say(shop.live_event())
 
 
@@ -47,7 +64,50 @@ def stop_live(shop: Workshop, command: StopLive) -> None:
 def push_body(shop: Workshop, command: PushBody) -> None:
     if not 0.0 < command.duration <= LONGEST_PUSH:
         raise BadValue(f"a push lasts between 0 and {LONGEST_PUSH:g} s; got {command.duration:g}")
-    running(shop).push(command.body, command.force, command.duration)
+    running(shop).push(command.body, command.force, command.duration, command.figure)
+
+
+@handles(ThrowProp)
+def throw_prop(shop: Workshop, command: ThrowProp) -> None:
+    """Throws a ball or a box; the page is told of one more prop."""
+    size = command.size if command.shape == "ball" else (command.size,) * 3
+    prop = Prop(command.shape, size, command.mass, command.place, bounce=command.bounce)
+    running(shop).throw(prop, np.array(command.target), command.speed)
+    shop.say(shop.live_event())
+
+
+@handles(ClearThrown)
+def clear_thrown(shop: Workshop, command: ClearThrown) -> None:
+    running(shop).clear_thrown()
+    shop.say(shop.live_event())
+
+
+@handles(ActLive)
+def act_live(shop: Workshop, command: ActLive) -> None:
+    """Performs at once what is planned; what is not is planned first, while the figure stands."""
+    run, shown = running(shop), shop.document.shown
+    acting = run.performing
+    if acting is None:
+        raise BadValue(f"{run.name!r} does nothing on demand: choose jump or perform, then press Live")
+    key = acting.key(shown.name, shown.number)
+    if key in acting.plans:
+        run.perform(acting.plans[key])
+    elif acting.kind == "jump":
+        plan_in_worker(shop, acting, "plan_jump", {"character": shop.character, "wish": acting.wish})
+    elif shown.is_clip:
+        plan_in_worker(shop, acting, "plan_clip", {"motion": shown.whole()})
+    else:
+        plan_in_worker(shop, acting, "plan_keys", scene_values(shop.document.scene, shown.name))
+    shop.say(shop.live_event())
+
+
+def plan_in_worker(shop: Workshop, acting: Performing, kind: JobKind, values: dict[str, Any]) -> None:
+    """Starts planning; `told` performs the plan when it is there."""
+    shown = shop.document.shown
+    shop.told = lambda job, said: told(shop, job, said)
+    job = shop.jobs.start(kind, shown.name, shown.number, values)
+    acting.wanted, acting.stage = acting.key(shown.name, shown.number), "is planned"
+    shop.say(JobChanged(job.number, job.kind, "running", "planning", 0.0, ""))
 
 
 @handles(WalkTo)
@@ -113,7 +173,13 @@ def bake_live(shop: Workshop, command: BakeLive) -> None:
         chosen = sorted({*range(0, len(times), step), len(times) - 1})
         name = add_keys(shop, "baked keys", times[chosen], poses[chosen], owner)
     else:
-        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner)
+        others = {
+            one.name: Motion(one.character, times, np.array(rows)[inside])
+            for one, rows in zip(run.figures[1:], run.other_poses, strict=True)
+        }
+        rows = [row for row, keep in zip(run.prop_rows, inside, strict=True) if keep]
+        props = paths_of_rows(times, rows, run.known_props)
+        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner, others, props)
     shop.time = 0.0
     shop.say_scene()
     shop.note(f"Baked {times[-1] - times[0]:.1f} s as {name!r}.")

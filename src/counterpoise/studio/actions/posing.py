@@ -22,7 +22,7 @@ MOST_FRAMES_AFTER = 120  # in which a drag comes to its target after the button 
 def drag_body(shop: Workshop, command: DragBody) -> None:
     """Moves the body towards the pointer; in a live run, pulls it."""
     if shop.live is not None:
-        shop.live.pull(command.body, command.point, np.array(command.target))
+        shop.live.pull(command.body, command.point, np.array(command.target), command.figure)
         return
     began = clock.perf_counter()
     if shop.drag is None or shop.drag.body != command.body or shop.drag_time != command.time:

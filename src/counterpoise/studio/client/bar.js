@@ -16,7 +16,7 @@ export class Bar {
       make("span", { className: "brand" }, make("img", { src: "/client/icon.svg", alt: "" }), "Counterpoise"), make("span", { className: "sep" }), this.name,
       make("span", { className: "sep" }), this.undo, this.redo, make("span", { className: "sep" }),
       make("span", { className: "group" }, this.tools.move, this.tools.turn), make("span", { className: "sep" }),
-      show("handles", "key", "Handles on the joints (H)"), show("mass", "mass", "Centre of mass and support area"), show("forces", "force", "Contact forces"), show("ghosts", "ghost", "Ghosts of the keys around the playhead"), show("trail", "trail", "Path of the chosen body"),
+      show("handles", "key", "Handles on the joints (H)"), show("mass", "mass", "Centre of mass and support area"), show("forces", "force", "Contact forces"), show("ghosts", "ghost", "Ghosts of the keys around the playhead"), show("trail", "trail", "Path of the chosen body"), show("limits", "cone", "Limits of the chosen joint: where its bone may point"),
       make("span", { className: "gap" }), this.page,
       button(icon("frame"), "Frame the chosen body, or the figure (F)", () => changed("frame"), { id: "frame", className: "icon" }),
       button(icon("sun"), "Dark or light", () => this.theme(), { id: "theme", className: "icon" }),

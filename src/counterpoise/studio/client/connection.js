@@ -1,13 +1,13 @@
 // One websocket: commands go out as JSON, events come in as JSON, poses as binary frames. It connects again by itself.
 import { byId } from "./dom.js";
 
-const HEAD = 36; // bytes before the numbers of a frame
+const HEAD = 40; // bytes before the numbers of a frame
 export const POSED = 1, LIVE = 2, GHOST = 3;
 export const STATUSES = ["solved", "unreachable", "infeasible", "out_of_time"];
 export const token = new URLSearchParams(location.search).get("token") ?? "";
 
 /**
- * @typedef {{kind: number, status: number, bodies: number, efforts: number, seq: number, revision: number, time: number, cost: number,
+ * @typedef {{kind: number, status: number, bodies: number, efforts: number, figure: number, props: number, seq: number, revision: number, time: number, cost: number,
  *   com: [number, number, number], numbers: Float32Array, arrows: number, corners: number}} Frame
  * @typedef {{event: (event: import("./messages.js").Event) => void, frame: (frame: Frame) => void, state: (open: boolean) => void}} Ears
  */
@@ -17,7 +17,7 @@ export function readFrame(data) {
   const view = new DataView(data), f = (/** @type {number} */ at) => view.getFloat32(at, true);
   return {
     kind: view.getUint8(0), status: view.getUint8(1), arrows: view.getUint8(2), corners: view.getUint8(3), bodies: view.getUint16(4, true), efforts: view.getUint16(6, true),
-    seq: view.getUint32(8, true), revision: view.getUint32(12, true), time: f(16), cost: f(20), com: [f(24), f(28), f(32)], numbers: new Float32Array(data, HEAD),
+    figure: view.getUint16(8, true), props: view.getUint16(10, true), seq: view.getUint32(12, true), revision: view.getUint32(16, true), time: f(20), cost: f(24), com: [f(28), f(32), f(36)], numbers: new Float32Array(data, HEAD),
   };
 }
 

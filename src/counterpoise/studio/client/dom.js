@@ -29,7 +29,7 @@ const PATHS = {
   key: "M8 3l5 5-5 5-5-5z", sun: "M8 5.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5M8 1.5v1.5M8 13v1.5M1.5 8H3M13 8h1.5M3.4 3.4l1 1M11.6 11.6l1 1M3.4 12.6l1-1M11.6 4.4l1-1",
   help: "M6 6a2 2 0 1 1 2.8 1.8c-.6.3-.8.7-.8 1.4M8 11.8v.2", frame: "M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3", move: "M8 2v12M2 8h12M8 2L6.5 3.5M8 2l1.5 1.5M8 14l-1.5-1.5M8 14l1.5-1.5M2 8l1.5-1.5M2 8l1.5 1.5M14 8l-1.5-1.5M14 8l-1.5 1.5",
   turn: "M13 8a5 5 0 1 1-2-4M11 1.5V4H8.5", ghost: "M4 13V7a4 4 0 0 1 8 0v6l-2-1.5L8 13l-2-1.5z", trail: "M2 12c3-8 5 2 7-3s3-5 5-5", mass: "M8 2v12M2 8h12M8 3.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9",
-  trash: "M4 5h8M6 5V3h4v2M5 5l.5 8h5l.5-8", plus: "M8 3v10M3 8h10", graph: "M2 13h12M2 11l3-4 3 2 3-6 3 3", force: "M8 14V3M8 3L5 6M8 3l3 3M3 14h10",
+  cone: "M8 14L2.5 5M8 14l5.5-9M2.5 5c0-1.4 2.5-2.2 5.5-2.2s5.5.8 5.5 2.2-2.5 2.2-5.5 2.2S2.5 6.4 2.5 5", trash: "M4 5h8M6 5V3h4v2M5 5l.5 8h5l.5-8", plus: "M8 3v10M3 8h10", graph: "M2 13h12M2 11l3-4 3 2 3-6 3 3", force: "M8 14V3M8 3L5 6M8 3l3 3M3 14h10",
 };
 
 /** Returns a small picture for a button. @param {keyof typeof PATHS} name */

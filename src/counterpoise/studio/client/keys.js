@@ -5,9 +5,9 @@ import { button, make } from "./dom.js";
 
 const TOUR = [
   ["Pose", "Drag a dot, or any place on the body. Feet are pinned: right click a body to pin or free it. Each drag writes a key at the playhead."],
-  ["Key", "Move the playhead, drag again: a second key. Space plays. Drag the diamonds to retime, right click them for more."],
+  ["Key", "Move the playhead, drag again: a second key. Space plays. Drag the diamonds to retime, right click them for more. G opens graphs: drag the dots of the keys up and down."],
   ["Make it physical", "Open the example jump in the tab Scene, or add contacts where feet touch, press Optimise in the Physics tab and watch the ghost. Check marks what is wrong, by name and time."],
-  ["Live", "Press L: the figure stands by itself. Pull it with the mouse, push it, tilt the ground, turn its tuning. Choose locomotion and hold W A S D or arrows (Shift runs), or click on the ground. Bake keeps what happened as a motion."],
+  ["Live", "Press L: the figure stands by itself. Pull it with the mouse, push it, tilt the ground, turn its tuning. Choose locomotion and hold W A S D or arrows (Shift runs), or click on the ground. T throws a ball at what the pointer is over; with jump or perform, J acts. Bake keeps what happened as a motion."],
   ["Take it away", "Save the scene, export BVH or GLB for Blender, or copy the script: the same edits in Python."],
 ];
 

@@ -1,8 +1,9 @@
 // The studio's page: connects the view, the panels and the timeline with the server.
 import * as THREE from "three";
 import { Bar } from "./bar.js";
-import { Connection, GHOST, LIVE, POSED, STATUSES, address } from "./connection.js";
+import { Connection, GHOST, LIVE, POSED, STATUSES } from "./connection.js";
 import { byId, make, openMenu, toast } from "./dom.js";
+import { takeDrops } from "./dropping.js";
 import { Keys } from "./keys.js";
 import { FigurePanel } from "./panels/figure_panel.js";
 import { LivePanel } from "./panels/live_panel.js";
@@ -10,17 +11,23 @@ import { PhysicsPanel } from "./panels/physics_panel.js";
 import { PosePanel } from "./panels/pose_panel.js";
 import { ScenePanel } from "./panels/scene_panel.js";
 import { Tree } from "./panels/tree.js";
+import { WorldPanel } from "./panels/world_panel.js";
 import { changed, on, select, setTime, state } from "./store.js";
 import { Graph } from "./timeline/graph.js";
 import { Timeline } from "./timeline/timeline.js";
 import { Track } from "./timeline/track.js";
 import { Transport } from "./timeline/transport.js";
+import { CastView } from "./view/cast.js";
 import { Dragging } from "./view/dragging.js";
+import { Extras } from "./view/extras.js";
 import { FigureView } from "./view/figure.js";
 import { Handles } from "./view/handles.js";
+import { Limits } from "./view/limits.js";
 import { Overlays } from "./view/overlays.js";
-import { Stage, toView } from "./view/stage.js";
-import { GOERS, Steering } from "./view/steering.js";
+import { PropsView } from "./view/props.js";
+import { Stage } from "./view/stage.js";
+import { Steering, TRAVELLERS } from "./view/steering.js";
+import { Throwing } from "./view/throwing.js";
 import { WorldView } from "./view/world.js";
 
 /** @typedef {import("./connection.js").Frame} Frame */
@@ -34,11 +41,14 @@ const MOTION_EDITS = new Set(["MoveKey", "CopyKey", "SetKey", "RemoveKey", "AddC
 const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "AddSegment", "RemoveSegment", "SetRoot", "MirrorLimb", "AddConstraint"]);
 
 // -- the parts
-const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage);
-const dragging = new Dragging(stage, figure, handles, send), steering = new Steering(send), track = new Track();
-const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph();
+const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure);
+const throwing = new Throwing(stage, figure, cast, props);
+const dragging = new Dragging(stage, figure, cast, props, handles, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), extras = new Extras(figure, track, overlays);
+const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
 const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(edit), Scene: new ScenePanel(send) };
 new Tree(byId("left"), (body, event) => bodyMenu(event, body));
+tabs.Scene.element.firstElementChild.after(new WorldPanel(send, edit, props).element);
+on("tab", name => openTab(name));
 byId("time").append(transport.element, timeline.canvas, graph.element);
 const faces = Object.keys(tabs).map(name => make("button", { type: "button", role: "tab", id: `tab_${name.toLowerCase()}`, title: `${name}: open this tab`, onclick: () => openTab(name) }, name));
 byId("right").append(make("div", { className: "tabs", role: "tablist" }, ...faces), ...Object.values(tabs).map(tab => tab.element));
@@ -56,7 +66,7 @@ const ears = {
   studio_ready: event => { state.ready = event; changed("ready"); document.body.dataset.ready = "yes"; },
   scene_changed: event => takeScene(event),
   rules_changed: event => { state.rules = event; changed("rules"); stage.touch(); },
-  live_changed: event => { const was = state.live?.running; state.live = event; changed("live"); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
+  live_changed: event => { const was = state.live?.running; state.live = event; if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
   joint_values: event => changed("joints", event),
   job_changed: event => { changed("job", event); if (event.state !== "running") figure.dropGhost("job"); },
   files_listed: event => changed("files", event),
@@ -69,14 +79,25 @@ async function takeScene(event) {
   state.scene = event;
   if (state.time > event.duration) state.time = event.duration;
   world.show(event.solids, state.live?.running ? state.live.tilt : event.tilt);
+  showProps();
   changed("scene");
   if (framed !== event.figure.name) { framed = event.figure.name; unframed = true; }
   await figure.load(event.figure);
   if (state.selected && !figure.names.includes(state.selected)) select(null);
   if (await track.load(event.track)) { changed("track"); showTime(); }
-  extras();
+  if (await propTrack.load(event.prop_track)) showProps();
+  await cast.load(event.cast);
+  if (!state.live?.running) cast.showTime(state.time);
+  extras.show();
   stage.touch();
   document.body.dataset.revision = String(event.revision);
+}
+
+/** Props of the live run, or where they begin. */
+function showProps() {
+  const scene = state.scene, live = state.live?.running;
+  props.show((live ? state.live?.props : scene?.prop_track ? scene.track_props : scene?.props) ?? []);
+  if (!live && scene?.prop_track) props.showTime(propTrack, state.time);
 }
 
 /** @type {Map<number, Frame>} */
@@ -84,7 +105,7 @@ const frames = new Map();
 let framed = "", unframed = false; // the figure that the camera was set for; whether it still has to be
 const connection = new Connection({
   event: event => ears[event.type]?.(event),
-  frame: frame => { frames.set(frame.kind, frame); stats.arrived(frame); stage.touch(); },
+  frame: frame => { frames.set(frame.kind + 8 * frame.figure, frame); stats.arrived(frame); stage.touch(); },
   state: open => { const bar = byId("connection"); if (bar) bar.textContent = open ? "" : "connecting …"; document.body.dataset.connected = open ? "yes" : "no"; },
 });
 
@@ -95,7 +116,7 @@ const stats = {
   arrived(frame) {
     this.frames += 1;
     if (frame.kind === POSED) this.last = frame;
-    if (frame.kind === LIVE) this.live = frame;
+    if (frame.kind === LIVE && !frame.figure) this.live = frame;
     const at = dragging.sent.get(frame.seq);
     if (frame.seq && at !== undefined) { this.answer.push(performance.now() - at); this.solve.push(frame.cost); }
   },
@@ -115,20 +136,23 @@ function takeFrames() {
   if (!frames.size) return false;
   const ghost = frames.get(GHOST), pose = state.live?.running ? frames.get(LIVE) : frames.get(POSED);
   if (pose && pose.bodies !== figure.names.length) return false; // the figure is still being loaded
+  if (state.live?.running) for (const frame of frames.values()) if (frame.figure) cast.take(frame);
   frames.clear();
   if (ghost && ghost.bodies === figure.names.length) figure.ghost("job", ghost.numbers, 0, 3 * ghost.bodies, 0x5aa2f7, 0.35);
   if (!pose || state.playing) return Boolean(ghost);
   figure.set(pose.numbers, 0, 3 * pose.bodies);
   if (unframed) { unframed = false; frameAll(); }
   const n = pose.numbers, at = 7 * pose.bodies;
-  if (pose.kind === LIVE && GOERS.includes(state.live?.controller ?? "")) follow(pose.com);
+  if (pose.kind === LIVE && TRAVELLERS.includes(state.live?.controller ?? "")) follow(pose.com);
   else followed = null;
   overlays.setMass(pose.com, n, at + 6 * pose.arrows, pose.corners);
   overlays.setForces(n, at, pose.arrows);
-  handles.efforts = pose.efforts ? n.subarray(at + 6 * pose.arrows + 2 * pose.corners) : null;
+  const after = at + 6 * pose.arrows + 2 * pose.corners;
+  handles.efforts = pose.efforts ? n.subarray(after, after + pose.efforts) : null;
+  if (pose.props) props.set(n, after + pose.efforts, pose.props);
   const held = dragging.held;
   overlays.setPull(null);
-  if (held && dragging.goal && (pose.status !== 0 || pose.kind === LIVE)) overlays.setPull(held.point.clone().applyMatrix4(figure.bones[held.index].matrixWorld), dragging.goal);
+  if (held && dragging.goal && (pose.status !== 0 || pose.kind === LIVE)) overlays.setPull(held.point.clone().applyMatrix4(held.view.bones[held.index].matrixWorld), dragging.goal);
   const facts = pose.kind === LIVE ? `live ${pose.time.toFixed(2)} s\nground force ${overlays.total.toFixed(0)} N of ${state.scene?.figure.weight.toFixed(0)} N` : held ? `${held.body.replaceAll("_", " ")}: ${STATUSES[pose.status].replace("_", " ")}` : "";
   byId("view_note").textContent = facts;
   document.body.dataset.status = STATUSES[pose.status];
@@ -140,44 +164,35 @@ function showTime() {
   if (state.live?.running || dragging.held || !track.frames || track.bodies !== figure.names.length) return;
   track.sample(state.time);
   figure.set(track.pose, 0, 3 * track.bodies);
+  cast.showTime(state.time);
+  if (state.scene?.prop_track) props.showTime(propTrack, state.time);
   if (state.playing) overlays.setMass(track.com, [], 0, 0);
 }
 
 let asked = 0;
 on("time", byHand => {
   showTime();
-  extras();
+  extras.show();
   if (!byHand || state.playing) return;
   clearTimeout(asked);
   asked = setTimeout(() => send({ type: "look_at", time: state.time }), 30); // the server adds support and angles
 });
 
-/** Ghosts of the keys around the playhead, and the path of the chosen body. */
-function extras() {
-  for (const name of ["before", "after"]) figure.dropGhost(name);
-  const keys = state.scene?.keys ?? [], ready = track.frames > 0 && track.bodies === figure.names.length, b = track.bodies;
-  if (state.shows.ghosts && ready) {
-    const before = keys.filter(key => key.time < state.time - 1e-3).at(-1), after = keys.find(key => key.time > state.time + 1e-3);
-    for (const [name, key, tint] of /** @type {const} */ ([["before", before, 0x5aa2f7], ["after", after, 0xf2b24c]])) if (key) { track.sample(key.time); figure.ghost(name, track.pose, 0, 3 * b, tint, 0.2); }
-  }
-  const index = figure.names.indexOf(state.selected ?? "");
-  const place = (/** @type {number} */ k) => toView(new THREE.Vector3(), track.places[3 * (b * k + index)], track.places[3 * (b * k + index) + 1], track.places[3 * (b * k + index) + 2]);
-  const on = state.shows.trail && ready && index >= 0;
-  overlays.setTrail(on ? Array.from({ length: track.frames }, (_, k) => place(k)) : [], on ? keys.map(key => place(track.index(key.time))) : []);
-}
-
 stage.before.push(() => transport.tick(), takeFrames, () => {
   handles.update(state.selected, state.rules.pins, state.shows.handles);
+  limits.update(state.selected, Limits.wanted());
   overlays.mass.visible = state.shows.mass;
   overlays.forces.visible = overlays.pressure.visible && state.shows.forces;
   return false;
 });
-for (const name of ["selection", "shows"]) on(name, () => { extras(); stage.touch(); });
+for (const name of ["selection", "shows"]) on(name, () => { extras.show(); stage.touch(); });
 on("theme", () => stage.theme());
 on("selection", body => { byId("status_text").textContent = body ? `${body.replaceAll("_", " ")} is chosen. Drag it; right click for pins; F frames it.` : ""; });
 on("frame", () => frameView());
 on("walk_to", place => { overlays.goal.position.copy(place).setY(0.005); overlays.goal.visible = true; stage.touch(); });
 on("live", () => { if (!state.live?.running) overlays.goal.visible = false; });
+on("throw", where => { const way = throwing.way(where, Number(tabs.Live.size.range.value)); if (way) tabs.Live.throwAlong(way); });
+on("live", () => { if (!state.live?.running) cast.showTime(state.time); });
 on("add_key", () => send({ type: "add_pose_key", time: state.time }));
 setInterval(() => {
   const middle = (/** @type {number[]} */ list) => (list.length ? [...list.slice(-60)].sort((a, b) => a - b)[Math.min(list.length, 60) >> 1].toFixed(1) : "–");
@@ -221,21 +236,10 @@ const keys = new Keys({
   Time: [key("Space", "play or pause", () => transport.toggle()), key("Left", "one frame back", () => transport.step(-1)), key("Right", "one frame ahead", () => transport.step(1)), key("Up", "next key", () => jump(1)), key("Down", "key before", () => jump(-1)), key("Home", "beginning", () => setTime(0)), key("End", "end", () => setTime(Infinity)), key("K", "set a key", () => changed("add_key")), key("Delete or Backspace", "remove the key here", () => transport.removeKey()), key("Ctrl D", "copy the chosen key here", () => { if (timeline.key >= 0) edit("CopyKey", { key: timeline.key, time: state.time }); }), key("G", "graphs", () => changed("graph"))],
   Pose: [key("W", "move", () => bar.tool("move")), key("E", "turn", () => bar.tool("turn")), key("P", "pin or free the chosen body", togglePin), key("M", "mirror the pose", () => tabs.Pose.mirror()), key("Ctrl Z", "undo", () => send({ type: "undo_edit" })), key("Ctrl Shift Z or Ctrl Y", "redo", () => send({ type: "redo_edit" }))],
   View: [key("F", "frame the chosen body", frameView), key("1", "front", () => stage.look("front")), key("3", "side", () => stage.look("side")), key("7", "top", () => stage.look("top")), key("H", "handles", () => bar.toggle("handles")), key("?", "this help", () => keys.help())],
-  Physics: [key("L", "live or stop", () => { openTab("Live"); tabs.Live.toggle(); }), key("B", "bake what was live", () => tabs.Live.bakeAll()), key("O", "optimise", () => { openTab("Physics"); tabs.Physics.optimize.click(); }), key("C", "check", () => { openTab("Physics"); tabs.Physics.check.click(); }), key("X", "fix", () => { openTab("Physics"); tabs.Physics.fix.click(); }), key("Ctrl S", "save", () => tabs.Scene.save())],
+  Physics: [key("L", "live or stop", () => { openTab("Live"); tabs.Live.toggle(); }), key("T", "throw at the pointer, while live", () => changed("throw", "pointer")), key("J", "jump or perform, while live", () => tabs.Live.doAct()), key("B", "bake what was live", () => tabs.Live.bakeAll()), key("O", "optimise", () => { openTab("Physics"); tabs.Physics.optimize.click(); }), key("C", "check", () => { openTab("Physics"); tabs.Physics.check.click(); }), key("X", "fix", () => { openTab("Physics"); tabs.Physics.fix.click(); }), key("Ctrl S", "save", () => tabs.Scene.save())],
 }, event => dragging.key(event) || steering.key(event));
 const bar = new Bar(send, () => keys.help());
-
-// -- files that are dropped on the page
-addEventListener("dragover", event => { event.preventDefault(); byId("drop_hint").hidden = false; });
-addEventListener("dragleave", event => { if (!event.relatedTarget) byId("drop_hint").hidden = true; });
-addEventListener("drop", async event => {
-  event.preventDefault();
-  byId("drop_hint").hidden = true;
-  for (const file of event.dataTransfer?.files ?? []) {
-    const answer = await fetch(address(`/files?name=${encodeURIComponent(file.name)}`), { method: "POST", body: file });
-    toast((await answer.text()).trim(), !answer.ok);
-  }
-});
+takeDrops();
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };
+/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };

@@ -48,6 +48,26 @@ export type PushBody = {
   body: string;
   force: [number, number, number];
   duration?: number;
+  figure?: number;
+};
+
+export type ThrowProp = {
+  type: "throw_prop";
+  place: [number, number, number];
+  target: [number, number, number];
+  shape?: "ball" | "box";
+  size?: number;
+  mass?: number;
+  speed?: number;
+  bounce?: number;
+};
+
+export type ClearThrown = {
+  type: "clear_thrown";
+};
+
+export type ActLive = {
+  type: "act_live";
 };
 
 export type WalkTo = {
@@ -140,6 +160,19 @@ export type SetJoint = {
   done?: boolean;
 };
 
+export type SetCurve = {
+  type: "set_curve";
+  key: number;
+  name: string;
+  value: number;
+  done?: boolean;
+};
+
+export type ShowCharacter = {
+  type: "show_character";
+  name: string;
+};
+
 export type ShowMotion = {
   type: "show_motion";
   name: string;
@@ -211,6 +244,15 @@ export type Slider = {
   choices: Array<string>;
 };
 
+export type PropFacts = {
+  shape: string;
+  size: [number, number, number];
+  mass: number;
+  place: [number, number, number];
+  turn: [number, number, number, number];
+  bounce: number;
+};
+
 export type LiveChanged = {
   type: "live_changed";
   running: boolean;
@@ -220,6 +262,10 @@ export type LiveChanged = {
   tilt: [number, number];
   recorded: number;
   sliders: Array<Slider>;
+  props: Array<PropFacts>;
+  thrown: number;
+  acts: string;
+  stage: string;
 };
 
 export type Trouble = {
@@ -246,6 +292,8 @@ export type JointFacts = {
   body: string;
   low: Array<number>;
   high: Array<number>;
+  outline: Array<[number, number, number]>;
+  middle: Array<number>;
 };
 
 export type FigureFacts = {
@@ -256,6 +304,12 @@ export type FigureFacts = {
   height: number;
   bodies: Array<BodyFacts>;
   joints: Array<JointFacts>;
+};
+
+export type CastFacts = {
+  name: string;
+  figure: FigureFacts;
+  track: string;
 };
 
 export type MotionFacts = {
@@ -313,6 +367,8 @@ export type SceneChanged = {
   unsaved: boolean;
   source: string;
   figure: FigureFacts;
+  cast: Array<CastFacts>;
+  characters: Array<string>;
   motion: string;
   owner: string;
   kind: string;
@@ -327,8 +383,11 @@ export type SceneChanged = {
   has_controllers: boolean;
   couplings: Array<CouplingFacts>;
   solids: Array<SolidFacts>;
+  props: Array<PropFacts>;
   tilt: [number, number];
   track: string;
+  prop_track: string;
+  track_props: Array<PropFacts>;
   undo: string;
   redo: string;
   script: string;
@@ -354,5 +413,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
+export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | SetCurve | ShowCharacter | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

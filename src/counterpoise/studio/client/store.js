@@ -16,7 +16,7 @@ export const state = {
   looping: true,
   speed: 1,
   /** @type {"move" | "turn"} */ tool: "move",
-  shows: { handles: true, mass: true, forces: true, ghosts: false, trail: false },
+  shows: { handles: true, mass: true, forces: true, ghosts: false, trail: false, limits: true },
 };
 
 /** Calls a function whenever a thing changes. @param {string} name @param {(value: any) => void} listener */

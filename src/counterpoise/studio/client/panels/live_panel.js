@@ -1,11 +1,11 @@
 // Live: a controller at real speed, pushes, tilt, slow motion, its tuning table, and baking.
-import { button, make, panel } from "../dom.js";
-import { on, state } from "../store.js";
+import { button, make, panel, toast } from "../dom.js";
+import { changed, on, state } from "../store.js";
 
 /** @typedef {import("../messages.js").Slider} Slider */
 
 /** Whether a slider is a wish: only those may be left open. @param {Slider} one */
-const isWish = one => state.live?.controller === "locomotion" && typeof one.value !== "boolean";
+const isWish = one => ["locomotion", "jump"].includes(state.live?.controller ?? "") && typeof one.value !== "boolean";
 
 export class LivePanel {
   /** @param {(command: import("../messages.js").Command) => void} send */
@@ -20,6 +20,14 @@ export class LivePanel {
     this.roll = this.slider("roll", "Tilt sideways", "°", -20, 20, 0.5, 0);
     this.pitch = this.slider("pitch", "Tilt ahead", "°", -20, 20, 0.5, 0);
     this.force = this.slider("force", "Push", "N, for 0.1 s", 10, 600, 10, 150, () => {});
+    this.act = button("Jump", "Jump as the wishes say (J)", () => this.doAct(), { id: "act", hidden: true });
+    this.actRow = make("div", { className: "row", hidden: true }, this.act);
+    this.size = this.slider("throw_size", "Size", "m", 0.04, 0.8, 0.02, 0.24, () => {});
+    this.weight = this.slider("throw_mass", "Mass", "kg", 0.1, 20, 0.1, 3, () => {});
+    this.pace = this.slider("throw_speed", "Speed", "m/s", 1, 25, 0.5, 8, () => {});
+    this.shape = make("select", { id: "throw_shape", title: "What is thrown", "aria-label": "What is thrown" }, ...["ball", "box"].map(value => make("option", { value }, value)));
+    this.throw = button("Throw", "Throw it at the chosen body, or the trunk; T throws at what the pointer is over (T)", () => changed("throw", "body"), { id: "throw" });
+    this.clear = button("Clear", "Take away what was thrown", () => send({ type: "clear_thrown" }), { id: "clear_thrown", className: "fix" });
     this.note = make("div", { className: "note", id: "live_note" });
     const push = (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) => button(text, `Push the chosen body, or the trunk, ${text}`, () => this.push(x, y), { id: `push_${text}` });
     this.bake = button("Bake", "Keep what happened as a new motion on the timeline; nothing is overwritten (B)", () => this.bakeAll(), { id: "bake" });
@@ -29,9 +37,10 @@ export class LivePanel {
     this.wishes = make("div", { id: "wishes", className: "body" });
     this.wishesPanel = make("section", { className: "panel", hidden: true }, make("h2", {}, "Wishes"), this.wishes);
     this.element = make("div", {},
-      panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.note, this.speed.row), this.wishesPanel,
+      panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.actRow, this.note, this.speed.row), this.wishesPanel,
       panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
         make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
+      panel("Throw", make("div", { className: "row" }, this.shape, this.throw, this.clear), this.size.row, this.weight.row, this.pace.row, make("div", { className: "note" }, "T throws at what the pointer is over.")),
       panel("Take", make("div", { className: "row" }, make("label", { title: "Keys a second; 0 keeps every frame as a take" }, "keys per s"), make("span", { className: "fix narrow" }, this.keys), this.bake)),
       make("section", { className: "panel" }, make("h2", {}, "Tuning"), make("div", { className: "body" }, this.search), this.table),
     );
@@ -57,6 +66,11 @@ export class LivePanel {
     if (body) this.send({ type: "push_body", body, force: [x * size, y * size, 0] });
   }
 
+  doAct() { if (state.live?.running) this.send({ type: "act_live" }); else toast("Choose jump or perform, and press Live first.", true); }
+
+  /** Throws from a place to a target. @param {{place: [number, number, number], target: [number, number, number]}} way */
+  throwAlong(way) { this.send({ type: "throw_prop", ...way, shape: this.shape.value, size: Number(this.size.range.value), mass: Number(this.weight.range.value), speed: Number(this.pace.range.value) }); }
+
   bakeAll() { this.send({ type: "bake_live", keys: Number(this.keys.value) }); }
 
   show() {
@@ -70,8 +84,14 @@ export class LivePanel {
     this.pause.setAttribute("aria-pressed", String(live.paused));
     this.bake.disabled = !live.running && live.recorded <= 0;
     for (const one of [this.speed, this.roll, this.pitch]) one.range.disabled = one.number.disabled = !live.running;
+    this.throw.disabled = !live.running;
+    this.clear.disabled = !live.running || live.thrown === 0;
+    this.actRow.hidden = this.act.hidden = !live.acts;
+    this.act.textContent = live.acts === "perform" ? "Perform" : "Jump";
+    this.act.title = live.acts === "perform" ? "Perform the motion on the timeline (J)" : "Jump as the wishes say (J)";
+    this.act.disabled = live.stage === "is planned" || live.stage === "performs";
     for (const name of ["forward", "back", "left", "right"]) this.element.querySelector(`#push_${name}`).disabled = !live.running;
-    this.note.textContent = live.running ? (live.controller === "locomotion" ? "Hold W S to walk, A D to turn, Shift to run, or click on the ground." : "Runs as long as a page is open.") : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";
+    this.note.textContent = live.running ? live.acts ? `It ${live.stage}${live.stage === "is planned" ? "; pushes are still taken. A plan is made once, and then kept." : "."}` : (live.controller === "locomotion" ? "Hold W S to walk, A D to turn, Shift to run, or click on the ground." : "Runs as long as a page is open.") : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";
     const names = live.sliders.map(one => `${one.table}.${one.name}`).join();
     if (names !== this.names) { this.names = names; this.build(live.sliders); }
     else this.refresh(live.sliders);

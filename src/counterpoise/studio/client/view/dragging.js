@@ -10,15 +10,17 @@ const SNAP = 0.05; // [m] while Shift is held
 const ray = new THREE.Raycaster(), plane = new THREE.Plane(), hit = new THREE.Vector3();
 
 /**
- * @typedef {{index: number, body: string, point: THREE.Vector3, from: THREE.Vector3, target: THREE.Vector3, lastHit: THREE.Vector3, turn: THREE.Quaternion | null,
+ * @typedef {{index: number, view: import("./figure.js").FigureView, figure: number, body: string, point: THREE.Vector3, from: THREE.Vector3, target: THREE.Vector3, lastHit: THREE.Vector3, turn: THREE.Quaternion | null,
  *   x: number, y: number, axis: "" | "x" | "y" | "z", moved: boolean, pointer: number}} Held
  */
 
 export class Dragging {
-  /** @param {import("./stage.js").Stage} stage @param {import("./figure.js").FigureView} figure @param {import("./handles.js").Handles} handles @param {(command: import("../messages.js").Command) => void} send */
-  constructor(stage, figure, handles, send) {
+  /** @param {import("./stage.js").Stage} stage @param {import("./figure.js").FigureView} figure @param {import("./cast.js").CastView} cast @param {import("./props.js").PropsView} props @param {import("./handles.js").Handles} handles @param {(command: import("../messages.js").Command) => void} send */
+  constructor(stage, figure, cast, props, handles, send) {
     this.stage = stage;
     this.figure = figure;
+    this.cast = cast;
+    this.props = props;
     this.handles = handles;
     this.send = send;
     /** @type {Held | null} */ this.held = null;
@@ -52,21 +54,26 @@ export class Dragging {
   down(event) {
     if (event.button !== 0 || event.altKey || !facts()) return; // Alt leaves all buttons to the camera
     const dot = this.handles.under(event);
-    const found = dot >= 0 ? { index: dot, place: this.figure.place(dot, new THREE.Vector3()), point: new THREE.Vector3() } : this.figure.hit(this.stage.aim(event, ray));
+    const mine = dot >= 0 ? { index: dot, place: this.figure.place(dot, new THREE.Vector3()), point: new THREE.Vector3() } : this.figure.hit(this.stage.aim(event, ray));
+    const eye = this.stage.camera.position, away = dot >= 0 ? 0 : mine ? mine.place.distanceTo(eye) : Infinity;
+    const other = dot >= 0 ? null : this.cast.hit(this.stage.aim(event, ray)), theirs = other && other.distance < away ? other : null;
+    if (this.props.down(event, Math.min(away, theirs?.distance ?? Infinity))) { event.stopImmediatePropagation(); this.stage.canvas.focus(); return; }
+    if (theirs && !state.live?.running) { event.stopImmediatePropagation(); this.send({ type: "show_character", name: theirs.name }); return; }
+    const found = theirs ?? mine, view = theirs ? theirs.view : this.figure;
     if (!found) { select(null); return; }
     event.stopImmediatePropagation();
     this.stage.canvas.focus();
     this.stage.canvas.setPointerCapture(event.pointerId);
-    const body = this.figure.names[found.index];
-    select(body);
+    const body = view.names[found.index];
+    if (!theirs) select(body);
     if (state.playing) changed("pause");
     plane.setFromNormalAndCoplanarPoint(this.stage.camera.getWorldDirection(new THREE.Vector3()), found.place);
     this.stage.aim(event, ray).ray.intersectPlane(plane, hit);
     const turning = state.tool === "turn" && !state.live?.running;
     this.held = {
-      index: found.index, body, point: turning ? new THREE.Vector3() : found.point, from: turning ? this.figure.place(found.index, new THREE.Vector3()) : found.place.clone(),
-      target: turning ? this.figure.place(found.index, new THREE.Vector3()) : found.place.clone(), lastHit: hit.clone(),
-      turn: turning ? this.figure.turn(found.index, new THREE.Quaternion()) : null, x: event.clientX, y: event.clientY, axis: "", moved: false, pointer: event.pointerId,
+      index: found.index, view, figure: theirs ? theirs.figure : 0, body, point: turning ? new THREE.Vector3() : found.point, from: turning ? view.place(found.index, new THREE.Vector3()) : found.place.clone(),
+      target: turning ? view.place(found.index, new THREE.Vector3()) : found.place.clone(), lastHit: hit.clone(),
+      turn: turning ? view.turn(found.index, new THREE.Quaternion()) : null, x: event.clientX, y: event.clientY, axis: "", moved: false, pointer: event.pointerId,
     };
   }
 
@@ -105,7 +112,7 @@ export class Dragging {
     this.sent.set(this.seq, when);
     if (this.sent.size > 4000) this.sent.clear();
     this.goal = goal;
-    this.send({ type: "drag_body", seq: this.seq, body: held.body, target: fromView(goal), time: state.time, point: fromView(held.point), turn: held.turn ? turnFromView(held.turn) : null });
+    this.send({ type: "drag_body", seq: this.seq, body: held.body, target: fromView(goal), time: state.time, point: fromView(held.point), turn: held.turn ? turnFromView(held.turn) : null, figure: held.figure });
   }
 
   /** @param {PointerEvent} event */

@@ -64,6 +64,14 @@ export class FigureView {
     this.stage.touch();
   }
 
+  /** Takes the figure out of the view. */
+  remove() {
+    for (const name of [...this.ghosts.keys()]) this.dropGhost(name);
+    if (this.root) this.stage.scene.remove(this.root);
+    [this.root, this.mesh, this.names, this.bones] = [null, "", [], []];
+    this.stage.touch();
+  }
+
   /** Shows a pose. @param {Float32Array} n @param {number} places @param {number} turns */
   set(n, places, turns) {
     this.pose = { n, places, turns };

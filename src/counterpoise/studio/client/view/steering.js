@@ -1,8 +1,10 @@
 // Steering: W A S D or arrows, held, walk and turn a live locomotion; Shift runs.
 import { state } from "../store.js";
 
-/** Controllers that go somewhere: the camera follows them, and a click on the ground sends them there. */
+/** Controllers that go where the ground is clicked. */
 export const GOERS = ["walk", "locomotion"];
+/** Controllers whose figures the camera follows. */
+export const TRAVELLERS = [...GOERS, "jump", "perform"];
 /** @type {Record<string, [number, number]>} key -> ahead, to the left */
 const WAYS = { w: [1, 0], arrowup: [1, 0], s: [-1, 0], arrowdown: [-1, 0], a: [0, 1], arrowleft: [0, 1], d: [0, -1], arrowright: [0, -1] };
 
