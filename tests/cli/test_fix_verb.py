@@ -98,3 +98,17 @@ def test_mistakes_are_one_line_and_come_before_the_work(say, tmp_path):
         code, _, err = say(*words)
         assert code == 2 and part in err and err.count("\n") == 1
     assert not (tmp_path / "fixed.npz").exists()
+
+
+def test_a_clip_in_slow_motion_is_retimed(say, tmp_path):
+    human = character("human")
+    t = np.arange(0.0, 0.4, 0.5 / 120.0)
+    height = np.concatenate([np.zeros(30), 0.5 * human.gravity * t * (0.4 - t), np.zeros(30)])
+    poses = np.repeat(human.neutral[None], len(height), axis=0)
+    poses[:, 2] += height
+    slow = Motion(human, np.arange(len(height)) / 120.0, poses)
+    slow.write(tmp_path / "slow.npz")
+    _, out, err = say("fix", "slow.npz", "-o", "true.npz", "--retime", "--json")
+    found = json.loads(out)
+    assert found["playing_speed"] == 0.5 and found["retimed"], err
+    assert read_motion(tmp_path / "true.npz").duration == pytest.approx(0.5 * slow.duration, rel=0.02)
