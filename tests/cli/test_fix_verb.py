@@ -112,3 +112,16 @@ def test_a_clip_in_slow_motion_is_retimed(say, tmp_path):
     found = json.loads(out)
     assert found["playing_speed"] == 0.5 and found["retimed"], err
     assert read_motion(tmp_path / "true.npz").duration == pytest.approx(0.5 * slow.duration, rel=0.02)
+
+
+def test_a_glb_keeps_what_is_in_it(say, tmp_path):
+    reference_motion("squat", character("human")).slice(0.0, 0.5).write(tmp_path / "a.glb", body="smooth")
+    code, _, err = say("fix", "a.glb", "-o", "b.glb")
+    assert code == 0, err
+    before, after = ((tmp_path / name).read_bytes() for name in ("a.glb", "b.glb"))
+    old, new = (json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")]) for data in (before, after))
+    assert (
+        new["meshes"] == old["meshes"] and new["skins"] == old["skins"] and new["animations"][1:] == old["animations"]
+    )
+    fixed, first = read_motion(tmp_path / "b.glb"), read_motion(tmp_path / "a.glb")
+    assert fixed.duration == pytest.approx(first.duration, abs=1e-3) and check_motion(fixed).possible

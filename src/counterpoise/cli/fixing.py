@@ -84,6 +84,7 @@ def fix(
     tuning = FixTuning(**{k: v for k, v in given.items() if v is not None})
     options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
+    kept = figure_name is None and _keeps_file(source, out, motion)
     with bar(as_json) as show:
         speed = playing_speed(check_motion(motion, holds=holds, progress=show)) if retime else None
         motion = motion if speed is None else at_true_speed(motion, speed)
@@ -91,7 +92,7 @@ def fix(
         if result.stopped and not result.windows:
             raise Stopped("stopped before anything was fixed; no file was written")
     whole = _with_rest_frame(result.motion, source, figure_name, options)
-    whole.write(out)
+    whole.write(out, **({"into": source} if kept else {}))
     speed = playing_speed(result.before) if speed is None else speed
     played = {"playing_speed": speed.speed, "retimed": retime and speed.wrong}
     results = {"input": source, "output": str(out), **played, **result.to_json()}
@@ -132,6 +133,22 @@ def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, option
     if len(whole) != len(fixed) + 1:
         return fixed
     return replace(whole, poses=np.concatenate([whole.poses[:1], fixed.poses]), name=fixed.name)
+
+
+def _keeps_file(source: str, out: Path, motion: Motion) -> bool:
+    """Returns whether the result can be put into the GLB that it came from, with its meshes and other animations."""
+    if not Path(source).suffix.lower() == ".glb" == out.suffix.lower():
+        return False
+    from counterpoise.errors import BadFile
+    from counterpoise.motion.clips import clip_of_motion
+    from counterpoise.motion.files.gltf_into import glb_with_animation
+
+    try:
+        glb_with_animation(source, clip_of_motion(motion, frames=(0, 0)), motion.source)
+    except BadFile as error:
+        typer.echo(f"the meshes of the file are not kept: {error}", err=True)
+        return False
+    return True
 
 
 def _say_speed(speed: PlayingSpeed, retime: bool) -> None:
