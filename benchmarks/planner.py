@@ -119,7 +119,9 @@ def main() -> None:
     spent: dict[str, list[float]] = {"all seeds": [], "from the last plan": [], "scipy, one seed": []}
     for problem, plan in zip(problems, plans, strict=True):
         spent["all seeds"].append(quickest(lambda q=problem: cp.plan.solve_plan(q)))
-        nudged = cp.plan.FootstepPlan(problem, plan.x + rng.normal(0.0, 0.01, len(plan.x)), plan.ways, plan.cost, 0, plan.landed)
+        nudged = cp.plan.FootstepPlan(
+            problem, plan.x + rng.normal(0.0, 0.01, len(plan.x)), plan.ways, plan.cost, 0, plan.landed
+        )
         spent["from the last plan"].append(quickest(lambda q=problem, p=nudged: cp.plan.solve_plan(q, p, anew=False)))
         x, ways = np.empty(3 * problem.count), np.zeros(problem.count, np.int64)
         seed_steps(1.0, ways, problem.start, problem.steps, problem.body, x)
