@@ -95,11 +95,12 @@ def walk_tick(
     cause = cause_of_fall(seen, snapshot, body, t, memory.left_ground[2] if memory.phase == "single" else math.inf)
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
-    if wishes.terrain is not None and memory.time is not None:
+    terrain = wishes.terrain
+    if terrain is not None and memory.time is not None:
         usual = usual_width(cycle.style, body, t)
-        wishes, memory = on_narrow_way(wishes, memory, seen, usual, wishes.terrain, body)
+        wishes, memory = on_narrow_way(wishes, memory, seen, usual, terrain, body)
         foot = seen.flat[memory.stance].tolist()
-        wishes = with_care(wishes, memory, on_line(memory, seen) if wishes.narrow else foot, wishes.terrain, body)
+        wishes = with_care(wishes, memory, on_line(memory, seen) if wishes.narrow else foot, terrain, body)
     elif is_set(memory.felt):
         wishes = with_felt_care(wishes, memory, body)
     wishes, m, dt = follow_wishes(snapshot, memory, seen, wishes, body, t)
