@@ -10,7 +10,8 @@ import pygltflib
 import pytest
 
 import counterpoise as cp
-from counterpoise.character.skin import Skin, skin_of
+from counterpoise.character.skin import Skin, skin_of, toned
+from counterpoise.character.skin.dressing import TONES, head_of, shod_bodies
 from counterpoise.character.skin.field import body_field
 from counterpoise.errors import BadValue
 from counterpoise.render import take_of
@@ -101,3 +102,21 @@ def test_pictures_and_files_have_it_only_where_asked(tmp_path: Path):
     assert len(cp.read_motion(tmp_path / "a.glb")) == len(cp.read_motion(tmp_path / "b.glb"))
     with pytest.raises(BadValue, match="'shapes' or 'smooth'"):
         squat.write(tmp_path / "c.glb", body="soft")
+
+
+def test_a_person_has_a_flat_face_and_shoes_with_flat_soles(skin: Skin):
+    human = cp.character("human")
+    middle = skin.points[skin.faces].mean(axis=1)
+    face, shoe, sole = (middle[skin.tone == TONES.index(name)] for name in ("face", "shoe", "sole"))
+    head = skin.rest_places[human.body_id("head")]
+    assert len(face) > 20 and (face[:, 0] > head[0]).all() and (face[:, 2] > head[2]).all()
+    assert len(shoe) > 100 and (shoe[:, 2] < 0.12).all() and (np.abs(sole[:, 2]) < 0.02).all()
+    under = np.abs(skin.normals[skin.faces[skin.tone == TONES.index("sole")]].mean(axis=1)[:, 2]) > 0.99
+    assert under.sum() > 50 and np.ptp(sole[under][:, 2]) < 0.006  # [m]
+    assert toned((0.2, 0.4, 0.6, 1.0), 0) == (0.2, 0.4, 0.6, 1.0) != toned((0.2, 0.4, 0.6, 1.0), 2)
+
+
+def test_a_bird_wears_nothing():
+    chicken = cp.character("chicken")
+    assert head_of(chicken) is None and shod_bodies(chicken) == set()
+    assert not skin_of(chicken).tone.any()

@@ -98,3 +98,30 @@ def test_mistakes_are_one_line_and_come_before_the_work(say, tmp_path):
         code, _, err = say(*words)
         assert code == 2 and part in err and err.count("\n") == 1
     assert not (tmp_path / "fixed.npz").exists()
+
+
+def test_a_clip_in_slow_motion_is_retimed(say, tmp_path):
+    human = character("human")
+    t = np.arange(0.0, 0.4, 0.5 / 120.0)
+    height = np.concatenate([np.zeros(30), 0.5 * human.gravity * t * (0.4 - t), np.zeros(30)])
+    poses = np.repeat(human.neutral[None], len(height), axis=0)
+    poses[:, 2] += height
+    slow = Motion(human, np.arange(len(height)) / 120.0, poses)
+    slow.write(tmp_path / "slow.npz")
+    _, out, err = say("fix", "slow.npz", "-o", "true.npz", "--retime", "--json")
+    found = json.loads(out)
+    assert found["playing_speed"] == 0.5 and found["retimed"], err
+    assert read_motion(tmp_path / "true.npz").duration == pytest.approx(0.5 * slow.duration, rel=0.02)
+
+
+def test_a_glb_keeps_what_is_in_it(say, tmp_path):
+    reference_motion("squat", character("human")).slice(0.0, 0.5).write(tmp_path / "a.glb", body="smooth")
+    code, _, err = say("fix", "a.glb", "-o", "b.glb")
+    assert code == 0, err
+    before, after = ((tmp_path / name).read_bytes() for name in ("a.glb", "b.glb"))
+    old, new = (json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")]) for data in (before, after))
+    assert (
+        new["meshes"] == old["meshes"] and new["skins"] == old["skins"] and new["animations"][1:] == old["animations"]
+    )
+    fixed, first = read_motion(tmp_path / "b.glb"), read_motion(tmp_path / "a.glb")
+    assert fixed.duration == pytest.approx(first.duration, abs=1e-3) and check_motion(fixed).possible

@@ -75,6 +75,9 @@ def test_what_was_thrown_is_baked_beside_the_take(bench: Bench) -> None:
     assert np.allclose(paths.poses[15, 0, :3], place)
     data = np.frombuffer(bench.shop.files[scene["prop_track"]][12:], "<f4")
     assert len(data) == 21 * (1 + 3 + 7)
+    (bench.folder.root / "elsewhere").mkdir()
+    bench.do({"type": "save_scene", "name": "elsewhere/thrown.toml"})
+    assert (bench.folder.root / "elsewhere" / "takes" / "baked_1_props.npz").is_file()
     bench.do({"type": "undo_edit"})
     assert bench.last("scene_changed")["prop_track"] == ""
 

@@ -19,6 +19,7 @@ from counterpoise.phrases import check_targets
 if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
     from counterpoise.spacetime.fix import FixResult
+    from counterpoise.spacetime.fix.playing_speed import PlayingSpeed
 
 FILMS = (".mp4", ".gif", ".webp", ".png")
 
@@ -53,6 +54,9 @@ def fix(
     calm: Annotated[
         float | None, typer.Option(help="Width of the smoothing of captured jitter [s]; 0 keeps it.")
     ] = None,
+    retime: Annotated[
+        bool, typer.Option("--retime", help="First play it at the speed that gravity in its flights shows.")
+    ] = False,
     window: Annotated[float | None, typer.Option(help="Length of the windows that are solved one by one [s].")] = None,
     figure: clips.WhichFigure = 0,
     units: clips.Units = None,
@@ -67,7 +71,9 @@ def fix(
     Ctrl-C stops it: what is done so far is written, and the rest of the motion is unchanged.
     """
     from counterpoise.motion.files.hub import format_of
+    from counterpoise.spacetime.check import check_motion
     from counterpoise.spacetime.fix import FixTuning, fix_motion
+    from counterpoise.spacetime.fix.playing_speed import at_true_speed, playing_speed
 
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
@@ -78,13 +84,18 @@ def fix(
     tuning = FixTuning(**{k: v for k, v in given.items() if v is not None})
     options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
+    kept = figure_name is None and _keeps_file(source, out, motion)
     with bar(as_json) as show:
+        speed = playing_speed(check_motion(motion, holds=holds, progress=show)) if retime else None
+        motion = motion if speed is None else at_true_speed(motion, speed)
         result = fix_motion(motion, holds=holds, tuning=tuning, progress=show)
         if result.stopped and not result.windows:
             raise Stopped("stopped before anything was fixed; no file was written")
     whole = _with_rest_frame(result.motion, source, figure_name, options)
-    whole.write(out)
-    results = {"input": source, "output": str(out), **result.to_json()}
+    whole.write(out, **({"into": source} if kept else {}))
+    speed = playing_speed(result.before) if speed is None else speed
+    played = {"playing_speed": speed.speed, "retimed": retime and speed.wrong}
+    results = {"input": source, "output": str(out), **played, **result.to_json()}
     if report is not None:
         from counterpoise.files import whole_file
 
@@ -103,6 +114,7 @@ def fix(
         say_json(results)
     else:
         _print(result)
+        _say_speed(speed, retime)
         for path in (out, report, plot, video):
             if path is not None:
                 say(f"wrote {path}")
@@ -121,6 +133,31 @@ def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, option
     if len(whole) != len(fixed) + 1:
         return fixed
     return replace(whole, poses=np.concatenate([whole.poses[:1], fixed.poses]), name=fixed.name)
+
+
+def _keeps_file(source: str, out: Path, motion: Motion) -> bool:
+    """Returns whether the result can be put into the GLB that it came from, with its meshes and other animations."""
+    if not Path(source).suffix.lower() == ".glb" == out.suffix.lower():
+        return False
+    from counterpoise.errors import BadFile
+    from counterpoise.motion.clips import clip_of_motion
+    from counterpoise.motion.files.gltf_into import glb_with_animation
+
+    try:
+        glb_with_animation(source, clip_of_motion(motion, frames=(0, 0)), motion.source)
+    except BadFile as error:
+        typer.echo(f"the meshes of the file are not kept: {error}", err=True)
+        return False
+    return True
+
+
+def _say_speed(speed: PlayingSpeed, retime: bool) -> None:
+    """Prints at which speed the motion was played, where that is wrong or was asked for."""
+    if speed.wrong:
+        cure = "It is at its true speed now." if retime else "Add --retime to play it at its true speed."
+        say(f"{speed.words} {cure}")
+    elif retime:
+        say(speed.words or "No flight shows a wrong playing speed: it was not retimed.")
 
 
 def _print(result: FixResult) -> None:

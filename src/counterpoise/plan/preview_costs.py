@@ -29,9 +29,9 @@ class PlanCosts:
     across: float = 2.0  # its width
     capture: float = 30.0  # the capture point after the last step, from where a steady walk has it
     on_the_way: float = 3.0  # the same after the steps before
-    late: float = 20000.0  # a foot cannot be there so soon
-    reach: float = 4000.0  # a foot is out of reach of its leg when it lands
-    limit: float = 10000.0  # a step is narrower, wider or longer than allowed, or crosses where the other foot stands
+    late: float = 1000.0  # a foot cannot be there so soon
+    reach: float = 1000.0  # a foot is out of reach of its leg when it lands
+    limit: float = 1000.0  # a step is narrower, wider or longer than allowed, or crosses where the other foot stands
     cross: float = 8.0  # a step to the other side of the stance foot
     speed: float = 1.0  # the mean speed of the steps [sqrt(leg x g)]
     same_place: float = 0.3  # a foothold differs from that of the last plan

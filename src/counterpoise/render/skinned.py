@@ -6,7 +6,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.character.skin import skin_of
+from counterpoise.character.skin import skin_of, toned
 from counterpoise.render.meshes import joined_meshes, mesh_tree
 from counterpoise.render.model_solids import geom_colour
 from counterpoise.render.palette import RGBA
@@ -20,7 +20,8 @@ class SkinnedFigure:
     def __init__(self, character: Character, first_body: int = 1, tint: RGBA | None = None) -> None:
         self.character, self.skin = character, skin_of(character)
         self.bodies = np.arange(first_body, first_body + character.model.nbody - 1)
-        colours = [tint or _colour_of(character, int(body)) for body in self.skin.body]
+        pairs = zip(self.skin.body.tolist(), self.skin.tone.tolist(), strict=True)
+        colours = [tint or toned(_colour_of(character, body), tone) for body, tone in pairs]
         self.groups = {c: self.skin.faces[[k for k, other in enumerate(colours) if other == c]] for c in set(colours)}
 
     def scene(self, places: Array, rotations: Array, look: Look) -> DrawnScene:

@@ -17,6 +17,7 @@ from counterpoise.files import whole_file
 from counterpoise.pose.constraints import PoseConstraint
 from counterpoise.scene.contents import (
     MAIN,
+    PROPS_ENDING,
     SceneCamera,
     SceneCharacter,
     SceneConstraint,
@@ -144,6 +145,8 @@ class Scene:
     def files(self) -> tuple[str, ...]:
         """The names of the files beside it that the scene reads, each once."""
         found = [m.clip.file for m in self.motions.values() if m.clip is not None]
+        beside = [Path(file).with_suffix("").as_posix() + PROPS_ENDING for file in found]
+        found += [file for file in beside if (self.folder / file).is_file()]
         found += [c.source for c in self.characters.values() if (self.folder / c.source).is_file()]
         found += [c.follow for c in self.controllers.values() if c.follow and (self.folder / c.follow).is_file()]
         for m in self.document.data.get("height_field", ()):

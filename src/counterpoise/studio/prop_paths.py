@@ -12,12 +12,12 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.errors import CounterpoiseError
 from counterpoise.files import open_archive, write_archive
+from counterpoise.scene.contents import PROPS_ENDING
 from counterpoise.simulate import Platform, Prop, Recording, World
 from counterpoise.simulate.props import HEAVIEST, SHAPES, moved
 from counterpoise.studio.frames import pack_rows
 
 PLATFORM_THICKNESS = 0.1  # [m] as it is drawn, and as it is simulated
-ENDING = "_props.npz"  # of the file beside the take
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def platform_box(platform: Platform, time: float) -> Prop:
 
 def read_prop_paths(path: Path) -> PropPaths | None:
     """Returns the paths beside a take; None where there are none, or where their file cannot be read."""
-    beside = path.with_name(path.stem + ENDING)
+    beside = path.with_name(path.stem + PROPS_ENDING)
     if not beside.is_file():
         return None
     try:

@@ -11,8 +11,9 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.motion.motion import Motion
 from counterpoise.scene import AddClip, AddKey, AddMotion, SceneEdit, Together, coordinates_of
+from counterpoise.scene.contents import PROPS_ENDING
 from counterpoise.studio.cast import owner_of_motion
-from counterpoise.studio.prop_paths import ENDING, PropPaths
+from counterpoise.studio.prop_paths import PropPaths
 
 if TYPE_CHECKING:
     from counterpoise.studio.workshop import Workshop
@@ -54,7 +55,7 @@ def add_take(
         replace(one, times=one.times - one.times[0], name=take).save(scene.folder / file)
         edits.append(AddClip(take, file, character=character))
     if props is not None:
-        props.save(scene.folder / TAKES / f"{name.replace(' ', '_')}{ENDING}")
+        props.save(scene.folder / TAKES / f"{name.replace(' ', '_')}{PROPS_ENDING}")
     shop.edit(edits[0] if len(edits) == 1 else Together(edits, label=f"add {name}"))
     shop.document.show(name)
     return name

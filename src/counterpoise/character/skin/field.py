@@ -6,16 +6,18 @@ apart.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
+from counterpoise.character.skin.dressing import FACE_FRONT, SHOE_THICKNESS, head_of, shod_bodies
 
 MELT = 0.024  # [body heights] over which neighbouring parts melt into each other
 MELT_WITHIN = 0.020  # [body heights] over which the shapes of one part do
+CUT_ROUNDING = 0.15  # [half axes] by which the edge of a cut is rounded
 FINGERS = (-0.66, -0.22, 0.22, 0.66)  # places of fingers across the palm, in its half width
 FINGER_LENGTHS = (0.80, 0.95, 1.0, 0.90)
 
@@ -29,10 +31,18 @@ class RoundShape:
     rotation: Array  # (3, 3) world from shape
     half: Array  # (3,) half axes of an ellipsoid, or (radius, radius, half length of the line)
     line: bool
+    front: float = np.inf  # [m] along its own x, where it is cut flat
 
     def distance(self, points: Array) -> Array:
         """Returns the distance (n,) of points (n, 3) from the surface [m], negative inside; of ellipsoids about."""
         local = (points - self.centre) @ self.rotation
+        whole = self._whole(local.copy())
+        if np.isfinite(self.front):
+            whole = -smooth_min(-whole, self.front - local[:, 0], CUT_ROUNDING * self.half[0])
+        return whole
+
+    def _whole(self, local: Array) -> Array:
+        """Returns the distance (n,) of points in its own frame, without cuts."""
         if self.line:
             local[:, 2] -= np.clip(local[:, 2], -self.half[2], self.half[2])
             return np.linalg.norm(local, axis=1) - self.half[0]
@@ -50,6 +60,7 @@ class BodyField:
     parents: Ints  # of every body
     melt: float  # [m]
     melt_within: float  # [m]
+    floor: float = -np.inf  # [m] height at which soles are cut flat
 
     def parts(self, points: Array) -> tuple[list[int], Array]:
         """Returns the bodies that have shapes, and the distance (n, bodies) of points from each."""
@@ -70,7 +81,7 @@ class BodyField:
             parent = self._above(body, bodies)
             if parent is not None:
                 out = np.minimum(out, smooth_min(apart[:, column], apart[:, bodies.index(parent)], self.melt))
-        return out
+        return np.maximum(out, self.floor - points[:, 2])
 
     def _above(self, body: int, bodies: list[int]) -> int | None:
         """The nearest body above that has shapes."""
@@ -103,6 +114,8 @@ def body_field(character: Character) -> BodyField:
     mujoco.mj_kinematics(model, data)
     shapes: list[RoundShape] = []
     hands = {character.body_id(name) for name in character.hands}
+    head, shod = head_of(character), shod_bodies(character)
+    floor = float(character.snapshot().contact_position[:, 2].min()) if shod else -np.inf
     for geom in range(model.ngeom):
         body, kind = int(model.geom_bodyid[geom]), int(model.geom_type[geom])
         if body == 0 or model.geom_group[geom] >= 3 or model.geom_rgba[geom, 3] == 0.0:
@@ -118,7 +131,22 @@ def body_field(character: Character) -> BodyField:
         elif kind == int(mujoco.mjtGeom.mjGEOM_SPHERE):
             shapes.append(RoundShape(body, place, turn, np.full(3, size[0]), False))
     height = character.height
-    return BodyField(tuple(shapes), np.array(model.body_parentid), MELT * height, MELT_WITHIN * height)
+    face = head_shape(tuple(shapes), head)
+    shapes = [replace(s, front=FACE_FRONT * float(s.half[0])) if s is face else s for s in shapes]
+    shapes = [_shoe(s, SHOE_THICKNESS * height) if s.body in shod else s for s in shapes]
+    return BodyField(tuple(shapes), np.array(model.body_parentid), MELT * height, MELT_WITHIN * height, floor)
+
+
+def head_shape(shapes: tuple[RoundShape, ...], head: int | None) -> RoundShape | None:
+    """Returns the largest ellipsoid of a person's head."""
+    found = [shape for shape in shapes if shape.body == head and not shape.line]
+    return max(found, key=lambda shape: float(np.prod(shape.half)), default=None)
+
+
+def _shoe(shape: RoundShape, thick: float) -> RoundShape:
+    """Returns the shape thicker by a shoe's leather."""
+    more = np.array([thick, thick, 0.0]) if shape.line else np.full(3, thick)
+    return replace(shape, half=shape.half + more)
 
 
 def _hand(body: int, place: Array, turn: Array, size: Array) -> list[RoundShape]:

@@ -12,7 +12,8 @@ from scipy.sparse import coo_matrix
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
-from counterpoise.character.skin.field import BodyField, RoundShape, body_field
+from counterpoise.character.skin.dressing import head_of, tones_of
+from counterpoise.character.skin.field import BodyField, RoundShape, body_field, head_shape
 from counterpoise.character.skin.surface import surface_of
 
 STEP = 0.011  # [body heights] between points
@@ -37,6 +38,7 @@ class Skin:
     weights: Array  # (k, 4) ... and how much; they sum to 1
     rest_places: Array  # (nbody, 3) of the bodies in the neutral pose
     rest_rotations: Array  # (nbody, 3, 3)
+    tone: Ints  # (m,) of a face, as its place in `TONES`: body, face, shoe, sole
 
     def posed(self, places: Array, rotations: Array) -> tuple[Array, Array]:
         """Returns points and normals for bodies at places (nbody, 3) and rotations (nbody, 3, 3)."""
@@ -61,9 +63,8 @@ def skin_of(character: Character) -> Skin:
     for shapes, step in parts:
         if not shapes:
             continue
-        part = BodyField(
-            shapes, field.parents, field.melt, 0.3 * field.melt_within if step < STEP else field.melt_within
-        )
+        within = 0.3 * field.melt_within if step < STEP else field.melt_within
+        part = BodyField(shapes, field.parents, field.melt, within, field.floor)
         low, high = _box(shapes, MARGIN * height)
         p, f = surface_of(part.distance, low, high, step * height)
         p, n = _evened(p, f)
@@ -77,7 +78,10 @@ def skin_of(character: Character) -> Skin:
     mujoco.mj_kinematics(character.model, data)
     points, normals, faces, follows, weights, nearest = (np.concatenate(column) for column in columns)
     rotations = data.xmat.reshape(-1, 3, 3).copy()
-    return Skin(points, normals, faces, nearest, follows, weights, data.xpos.copy(), rotations)
+    head = head_shape(field.shapes, head_of(character))
+    place = None if head is None else (head.centre, head.rotation, head.half)
+    tone = tones_of(character, points, faces, nearest, place)
+    return Skin(points, normals, faces, nearest, follows, weights, data.xpos.copy(), rotations, tone)
 
 
 def _finger(shape: RoundShape, hands: set[int]) -> bool:

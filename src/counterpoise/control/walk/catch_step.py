@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from counterpoise.character.character import Character
@@ -14,7 +12,7 @@ from counterpoise.control.walk.step_plan import plan_step
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody
-from counterpoise.control.walk.wishes import StepShape, Wishes
+from counterpoise.control.walk.wishes import StepShape
 from counterpoise.quick import altered
 
 NEAR_GROUND = 0.03  # [leg lengths] a foot whose lowest point is higher than this does not carry, nor will it soon
@@ -32,19 +30,6 @@ def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, margin: fl
     x, y = float(seen.capture[0]), float(seen.capture[1])
     edges = support_of(points, bearing).edges
     return bool((edges[:, 0] * x + edges[:, 1] * y > edges[:, 2] + margin * body.hips_height).any())
-
-
-def holds_stance(
-    m: WalkMemory, snapshot: Snapshot, seen: SeenBody, wishes: Wishes, body: WalkingBody, t: WalkTuning
-) -> bool:
-    """Returns whether a body that has caught itself and is to stay can stand with its feet as far apart as they are.
-
-    A rear foot that is drawn in pushes the body on: while the capture point is between the feet, it stays.
-    """
-    if m.phase != "double" or not m.catches or not wishes.stays or m.time is None or m.time - m.began < m.double:
-        return False
-    away = abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi))
-    return away < t.least_turn and not is_tipping(snapshot, seen, body, -t.hold_margin)
 
 
 def catch_step(

@@ -51,7 +51,6 @@ class WalkTuning:
     tipping: float = 0.02  # outside the edge of the support: a capture point beyond this makes a standing body step
     lean_out: float = 0.02  # inside that edge: `Locomotion` steps sooner, before `Stand` bends its trunk far
     foresight: float = 0.16  # by which the capture point is foreseen when a standing body chooses the foot to step with
-    hold_margin: float = 0.0  # inside the edge of the support: a body that has caught itself there stays as it stands
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
     trim: float = 0.3  # share of the speed's error that the next step corrects
@@ -86,7 +85,9 @@ class WalkTuning:
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
     catch_cost: float = 0.3  # a plan of a usual step that costs more than this is one to catch a fall
-    preview_cost: float = 1.0  # a plan of a step that catches a fall and costs more than this looks several steps ahead
+    preview_cost: float = (
+        1e6  # a walk whose plan of one step costs more than this looks three steps ahead: never; 1: often
+    )
     least_swing: float = 0.7  # time of a swing
     least_left: float = 0.02
     longest_left: float = 0.8  # later than usual

@@ -16,7 +16,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
-from counterpoise.control.walk.catch_step import catch_step, holds_stance, is_tipping
+from counterpoise.control.walk.catch_step import catch_step, is_tipping
 from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
@@ -112,8 +112,6 @@ def walk_tick(
         m = altered(m, catches=True, speed=0.0, aside=0.0)
         shape = _shape(m, seen, wishes, cycle, body, t)
         m = catch_step(m, seen, shape, snapshot, body, t)
-    elif holds_stance(m, snapshot, seen, wishes, body, t):
-        m = altered(m, phase="stand", began=m.time, speed=0.0, aside=0.0, turn=0.0, trim=0.0, preview=None)
     else:
         m = next_phase(m, seen, wishes, shape, body, t)
     m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
@@ -126,7 +124,7 @@ def walk_tick(
         landing = _landing_heading(m, wishes, shape)
         m, plan = plan_on_ground(m, seen, shape, landing, wishes.terrain, character, dt, t)
         uneven = wishes.terrain is not None
-        if not uneven and looks_ahead(m, plan, t):
+        if not uneven and looks_ahead(m, plan, wishes, t):
             m, plan = preview_step(m, seen, shape, landing, plan, character, dt, t)
         elif m.preview is not None:
             m = altered(m, preview=None)

@@ -171,6 +171,13 @@ class Document:
         rows = np.lib.stride_tricks.as_strided(flat, (count, size), (stride, 1), writeable=False)
         return np.ascontiguousarray(rows).view(dtype)
 
+    def chunk(self) -> bytes:
+        """Returns the bytes of the first buffer, which must be the binary chunk of the file."""
+        buffers = self.items("buffers")
+        if self._chunk is None or not buffers or "uri" in buffers[0]:
+            raise Refused("its first buffer is not in the file itself")
+        return bytes(self._buffer(0, "/buffers/0"))
+
     def _buffer(self, index: int, where: str) -> memoryview:
         if index in self._buffers:
             return self._buffers[index]

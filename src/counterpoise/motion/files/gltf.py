@@ -24,7 +24,7 @@ from counterpoise.motion.files.gltf_read import ENDS, GENERATOR, read_clip
 from counterpoise.motion.files.meshes import RGBA, MeshSurface, surfaces
 from counterpoise.motion.files.names import clean_name, linear_light, unique_names
 from counterpoise.motion.motion import Motion
-from counterpoise.motion.skeleton import Clip, Skeleton
+from counterpoise.motion.skeleton import Clip, Skeleton, Source
 
 NO_MOVEMENT = 1e-9  # [m, rad] smaller changes count as none
 _FLOAT, _USHORT, _UBYTE, _UINT = 5126, 5123, 5121, 5125
@@ -39,8 +39,13 @@ def write_clip(
     motion: Motion | None = None,
     buffer: Literal["embedded", "beside"] = "embedded",
     body: Literal["shapes", "smooth"] = "shapes",
+    into: str | os.PathLike[str] | None = None,
+    source: Source | None = None,
 ) -> None:
     """Writes a clip as `.glb`, or as `.gltf` with its numbers embedded or in a `.bin` in the same folder.
+
+    `into` is a .glb that the motion was read from: the new file is this one, with everything in it, and the clip as its
+    first animation. `source` is that of the motion.
 
     `motion` is the motion that the clip was made from: the shapes of its character become the body. Without it bones
     are drawn. `body` "smooth" writes a smooth body that bends at the joints. Rotations have a key a frame, translations
@@ -54,6 +59,13 @@ def write_clip(
         raise BadValue(f"a buffer is 'embedded' or 'beside', not {buffer!r}", buffer=buffer)
     if body not in ("shapes", "smooth"):
         raise BadValue(f"a body is 'shapes' or 'smooth', not {body!r}", body=body)
+    if into is not None:
+        if suffix != ".glb" or body != "shapes":
+            raise BadValue("a motion is put into a .glb, which keeps its own body; leave out `body`")
+        from counterpoise.motion.files.gltf_into import glb_with_animation
+
+        write_bytes(target, glb_with_animation(into, clip, source))
+        return
     root, binary = build_gltf(clip, motion, body == "smooth")
     try:
         if suffix == ".glb":

@@ -116,6 +116,24 @@ def _read(
     return replace(clip, notes=notes)
 
 
+def read_joints(doc: Document, tree: NodeTree) -> tuple[list[int], tuple[str, ...]]:
+    """Returns the nodes that `read_clip` takes as joints where nothing is chosen, and their names in the clip."""
+    if doc.items("skins"):
+        joints = tree.closed(_skin_joints(doc, tree, None))
+    else:
+        joints = tree.closed([c.node for c in tracks.channels_of(doc, 0) if c.path != "scale"])
+    return joints, unique_names([_named(tree.nodes[node], f"node_{node}") for node in joints])
+
+
+class RestedNodes:
+    """Nodes at rest: where those above the joints are in the world, and by how much each scales what is below."""
+
+    def __init__(self, doc: Document, tree: NodeTree, joints: list[int]) -> None:
+        made = _Movement(doc, tree, joints, [], {}, np.zeros(1))
+        made.clip_parts()
+        self.tree, self.joints, self.rests, self.sizes = tree, joints, made.rests, made.sizes
+
+
 class _Movement:
     """Values of the needed nodes at every frame, gathered into a skeleton and its clip."""
 
@@ -252,4 +270,4 @@ def _named(entry: dict[str, Any], otherwise: str) -> str:
     return clean or otherwise
 
 
-__all__ = ["ENDS", "GENERATOR", "read_clip"]
+__all__ = ["ENDS", "GENERATOR", "RestedNodes", "read_clip", "read_joints"]

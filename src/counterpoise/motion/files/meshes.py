@@ -15,7 +15,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.figure import LEFT_TINT, MIDDLE_TINT, RIGHT_TINT
 from counterpoise.character.roles import side_of
-from counterpoise.character.skin import skin_of
+from counterpoise.character.skin import skin_of, toned
 from counterpoise.motion.clips import body_names
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton
@@ -91,7 +91,8 @@ def _smooth_surfaces(clip: Clip, motion: Motion) -> list[MeshSurface]:
     places, turns = clip.skeleton.world()
     numbers = np.array([0, *(joint for joint in joints if joint is not None)])  # of every body; the world's is not used
     points, normals = skin.posed(places[numbers], spatial.to_matrix(turns[numbers]))
-    colours = [_colour(model, int(np.flatnonzero(model.geom_bodyid == body)[0])) for body in skin.body]
+    own = {body: _colour(model, int(np.flatnonzero(model.geom_bodyid == body)[0])) for body in set(skin.body.tolist())}
+    colours = [toned(own[body], tone) for body, tone in zip(skin.body.tolist(), skin.tone.tolist(), strict=True)]
     out = []
     for colour in sorted(set(colours)):
         faces = skin.faces[[k for k, other in enumerate(colours) if other == colour]]
