@@ -38,8 +38,8 @@ def test_down_stairs_every_step_goes_to_the_next_tread():
 
 def test_a_high_step_is_dared_where_there_is_no_other_way():
     wall = cp.Terrain([cp.Box.between((0.4, -3.0), (4.0, 3.0), 0.5)])
-    assert chosen(wall, 0.3, (0.15, 0.0))[0] < 0.4
-    assert chosen(wall, 0.3, (0.15, 0.0), rise_share=0.0)[0] > 0.4
+    assert chosen(wall, 0.4, (0.15, 0.0))[0] < 0.4
+    assert chosen(wall, 0.4, (0.15, 0.0), rise_share=0.0)[0] > 0.4
 
 
 @pytest.mark.parametrize("offset", [-0.04, 0.0, 0.05])
