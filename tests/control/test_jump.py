@@ -14,6 +14,12 @@ HEIGHT = 0.1  # [m]
 
 
 @pytest.fixture(scope="module")
+def human() -> cp.Character:
+    """A body of its own: plans that other tests made are not kept with it."""
+    return cp.Character.from_mjcf(cp.character("human").to_mjcf())
+
+
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> str:
     return str(tmp_path_factory.mktemp("plans"))
 
