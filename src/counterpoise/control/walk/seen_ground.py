@@ -200,6 +200,10 @@ def plan_on_ground(
     swing = 1 - m.stance
     if m.phase == "single" and _chooses(m, plan, body):
         m = _choose(m, seen, shape, plan, landing, terrain, body, soles, t)
+    if m.phase == "single" and math.isnan(m.chosen[0]) and not math.isnan(m.free[0]):
+        rough = sole_plane(plan.foothold[0], plan.foothold[1], landing, soles[swing], terrain.obstacles, plane)
+        if rough > ROUGHNESS:  # the wish has drifted over an edge: where it was when it was last looked at, it fits
+            m = altered(m, chosen=np.array([*m.free, 0.0, 0.0, shape.length]))
     if m.phase == "single" and not math.isnan(m.chosen[0]):
         free = plan.cost  # of balance; a place that is given costs more, and is no fall
         usual = shape
