@@ -45,7 +45,7 @@ def test_bodies_walk_20_m(name):
 
 PASSED = (
     "up-15", "down-15", "rough", "step-up-0.1", "step-down-0.1", "step-down-0.2", "step-down-0.3", "step-up-0.3",
-    "stairs-down", "gap", "stones", "unseen-up-5", "unseen-down-5",
+    "stairs-up", "stairs-down", "gap", "stones", "unseen-up-5", "unseen-down-5",
 )  # fmt: skip
 
 
