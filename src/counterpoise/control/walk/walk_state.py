@@ -70,8 +70,8 @@ class WalkMemory:
     steps: int = 0
     cost: float = 0.0  # of the last plan
     catches: bool = False  # this step catches a fall
-    preview: FootstepPlan | None = None  # the next steps, where one step does not suffice for that
     longest: float = math.inf  # [s] of this step: after a catch steps become longer again one by one
+    preview: FootstepPlan | None = None  # the next steps, where one step does not suffice for that
     alarmed: float = 0.0  # [s] when the first of them was planned
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     torque: Array | None = None
