@@ -157,7 +157,7 @@ def open_page(browser: Any) -> Iterator[Opener]:
     def open_one(studio: Studio, size: dict[str, int] = SIZE) -> Page:
         context = browser.new_context(viewport=size, accept_downloads=True)
         raw = context.new_page()
-        raw.set_default_timeout(60_000)
+        raw.set_default_timeout(PATIENCE)
         page = Page(raw)
         raw.goto(studio.address)
         raw.wait_for_selector("body[data-revision]", timeout=PATIENCE)
