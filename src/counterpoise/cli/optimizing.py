@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.output import bar, draw, ended, say, say_json
+from counterpoise.cli.output import bar, draw, ended, progress_lines, say, say_json
 from counterpoise.phrases import check_targets
 from counterpoise.progress import Progress, watching
 
@@ -104,10 +104,11 @@ def _write(motion: Motion, out: Path, fps: float | None) -> None:
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[OptimizeProgress], None]]:
+def _progress(quiet: bool) -> Iterator[Callable[[OptimizeProgress], object]]:
     """One line that is rewritten at every iteration; without a terminal, a line every few seconds."""
-    if quiet:
-        yield lambda progress: None
+    lines = progress_lines()
+    if lines is not None or quiet:
+        yield lines if lines is not None else lambda progress: None
         return
     from rich.console import Console
     from rich.live import Live
