@@ -15,12 +15,12 @@ from pathlib import Path
 import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import counterpoise.work
 from counterpoise.contacts import PROPERTY
 from counterpoise.exchange import Rig, apply_bvh, curves_of, selected_frames, write_bvh
 from counterpoise.program import Run
 
 import counterpoise as extension
-import counterpoise.work
 
 TOLERANCE = 1e-5  # [m]
 FRAMES = 40

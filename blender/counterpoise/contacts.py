@@ -74,16 +74,22 @@ def contacts_of(pose_bones: Any, names: list[str], first: float, last: float) ->
 
 
 def stunt_text(
-    file: str, start: float, rate: float, frames: list[float], contacts: list[BoneContact], part: dict[str, str], settings: Any
-) -> str:  # fmt: skip
+    file: str,
+    start: float,
+    rate: float,
+    frames: list[float],
+    contacts: list[BoneContact],
+    part: dict[str, str],
+    settings: Any,
+) -> str:
     """Returns the stunt: keys at `frames` of the action in `file`, which begins at frame `start`, and contacts.
 
     `part` is the program's name of a bone.
     """
     first, last = frames[0], frames[-1]
     lines = [
-        'name = "between keys"', f"duration = {(last - first) / rate:.9g}", f"rate = {settings.rate:.9g}", "[character]",
-        f"file = {json.dumps(file)}", 'units = "m"', 'up = "z"',
+        'name = "between keys"', f"duration = {(last - first) / rate:.9g}", f"rate = {settings.rate:.9g}",
+        "[character]", f"file = {json.dumps(file)}", 'units = "m"', 'up = "z"',
     ]  # fmt: skip
     for frame in frames:
         lines += ["[[key]]", f"time = {(frame - first) / rate:.9g}"]

@@ -10,7 +10,16 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.clip_folders import Engine, Jobs, TableFile, clips_in, is_many, only_for_many, only_for_one, run_task
+from counterpoise.cli.clip_folders import (
+    Engine,
+    Jobs,
+    TableFile,
+    clips_in,
+    is_many,
+    only_for_many,
+    only_for_one,
+    run_task,
+)
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 from counterpoise.progress import Progress
@@ -64,7 +73,7 @@ def check(
     """Check whether a motion is physically possible, and how clean it is; or all motions of a folder.
 
     Exit code 0: possible; 1: not possible, or with --clean not clean; 2: the file cannot be read. Of a folder or a
-    pattern: 0 where all are; 130: stopped by Ctrl-C (with --table finished rows are kept, and the same command goes on).
+    pattern: 0 where all are; 130: stopped by Ctrl-C (with --table rows are kept, and the same command goes on).
     """
     from counterpoise.spacetime.check import CheckTuning, check_motion
 
@@ -82,7 +91,11 @@ def check(
         check_targets({table: (".csv",)})
         files, _ = clips_in(source)
         reading = {k: v for k, v in options.items() if v is not None}
-        fixed = {"character": figure_name, "reading": reading, "tuning": {k: v for k, v in given.items() if v is not None}}
+        fixed = {
+            "character": figure_name,
+            "reading": reading,
+            "tuning": {k: v for k, v in given.items() if v is not None},
+        }
         run_task("check", files, fixed, "clean" if clean else "possible", table, engine, jobs, as_json)
         return
     only_for_many(table=table, jobs=jobs)

@@ -11,7 +11,16 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.clip_folders import Engine, Jobs, TableFile, clips_in, is_many, only_for_many, only_for_one, run_task
+from counterpoise.cli.clip_folders import (
+    Engine,
+    Jobs,
+    TableFile,
+    clips_in,
+    is_many,
+    only_for_many,
+    only_for_one,
+    run_task,
+)
 from counterpoise.cli.comparing import draw_pair
 from counterpoise.cli.output import bar, ended, say, say_json
 from counterpoise.errors import BadValue, Stopped
@@ -29,7 +38,8 @@ FILMS = (".mp4", ".gif", ".webp", ".png")
 def fix(
     source: clips.Clip,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Write the fixed motion: .bvh, .glb, .npz, ...; a folder.")
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="Write the fixed motion: .bvh, .glb, .npz, ...; a folder."),
     ],
     figure_name: clips.FigureName = None,
     set_: Set = None,

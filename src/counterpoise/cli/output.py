@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from counterpoise.render.scene import DrawnScene
     from counterpoise.simulate.recording import Recording
 
+FRAME_RATE = 60.0  # [1/s] in files for other programs
 _LINE_INTERVAL = 0.2  # [s] between lines of progress for another program
 
 
@@ -42,6 +43,21 @@ def draw(
         filmstrip(take, path=png)
     if video is not None:
         film(take, video, progress=report)
+
+
+def written_suffixes() -> tuple[str, ...]:
+    """Returns the suffixes of motion files that can be written."""
+    from counterpoise.motion.files.hub import FORMATS
+
+    return tuple(suffix for suffix, entry in FORMATS.items() if entry.writer)
+
+
+def save_run(recording: Recording, out: Path, timings: bool = False) -> None:
+    """Saves a recording (.npz), or writes the motion of its first figure in the format of the suffix."""
+    if out.suffix.lower() == ".npz":
+        recording.save(out, timings=timings)
+    else:
+        recording.motion.write(out, rate=FRAME_RATE)
 
 
 @contextmanager
