@@ -18,6 +18,8 @@ from counterpoise.phrases import check_targets, figure_from, push_from
 if TYPE_CHECKING:
     from counterpoise.simulate.recording import Recording
 
+MOST_SPEED = 20.0  # [m/s] more is a mistake: no figure here runs half as fast
+
 
 @app.command()
 def go(
@@ -62,6 +64,8 @@ def go(
     check_targets(
         {out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")}
     )
+    if max(abs(speed or 0.0), abs(aside)) > MOST_SPEED:
+        raise BadValue(f"--speed and --aside are at most {MOST_SPEED:g} m/s; got {speed or 0.0:g} and {aside:g}")
     character = figure_from(figure, set_)
     places = [_place(text) for text in to or ()]
     controller = Locomotion(
