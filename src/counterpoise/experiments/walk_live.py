@@ -30,8 +30,8 @@ FIRST = 5.0  # [s] at the first speed, from standing
 WITHIN = 0.10  # of what was asked
 MOST_STEPS = 3  # to the first speed, and to a stop
 OCTAVE = 2.0  # [s] in which the slider of a part moves by a factor of 2
-STILL = 1.5  # [s] between two moves
-FRAME = 0.1  # [s] between two bodies while a slider moves
+STILL = 1.0  # [s] between two moves
+FRAME = 0.2  # [s] between two bodies while a slider moves
 STOP = 4.0  # [s]
 PARTS = {"arms": ("arms",), "legs": ("legs",), "trunk": ("abdomen", "thorax"), "head": ("head",)}
 MARKS = (2.0, 0.5, 1.0)  # to which each slider is moved, from 1
@@ -50,7 +50,7 @@ CHANGES: dict[str, tuple[Change, Callable[[Gait], float] | None, float]] = {
 class WalkLiveSettings:
     """One session a start: from standing to 1.2 m/s, every slider in turn, and a stop."""
 
-    seconds: float = setting(7.0, "s", "of each change of speed, step, time, height and lean")
+    seconds: float = setting(6.0, "s", "of each change of speed, step, time, height and lean")
     starts: int = setting(20, "", "random starts")
     first: int = setting(0, "", "seed of the first start")
 

@@ -27,6 +27,7 @@ SAMPLE_RATE = 120.0  # [Hz]
 LEAST_LEAD = 0.16  # [leg lengths] a foot that lands is at least this far ahead of the hips
 SMOOTH = 9  # samples of the window that smooths the way of a foot
 LEAST_STRIDES = 1.0
+LOOPS = 3  # strides of a loop that are looked at
 LOWEST_HAND = 0.4  # [leg lengths] arms that hang lower than this above the ground are bent ...
 LOWEST_SWUNG = 0.2  # [leg lengths] ... and those that come lower than this as they swing
 ELBOW_STEP, ELBOW_STEPS = math.radians(10.0), 11  # by which they are bent, and how often
@@ -70,11 +71,14 @@ def fill_cycle(waves: Array, phase: float, rate: float, share: float, value: Arr
 def gait_from(motion: Motion, style: WalkStyle | None = None) -> GaitCycle:
     """Returns the gait of a captured or planned walk, for `Walk(style=...)`: its posture by phase.
 
-    The motion holds at least one whole stride, two steps, of a walk straight ahead. Balance and feet stay the
-    controller's; what is not in the posture, such as the height of the swinging foot, comes from `style`.
+    The motion holds at least one whole stride, two steps, of a walk straight ahead, or is a loop that travels, such as
+    one stride optimised with `Cycle`: `motion.as_loop(travel=True)`. Balance and feet stay the controller's; what is
+    not in the posture, such as the height of the swinging foot, comes from `style`.
     """
     if not isinstance(motion, Motion):
         raise BadValue(f"gait_from takes a Motion; got {type(motion).__name__}")
+    if motion.loop:
+        motion = motion.looped(LOOPS)
     character = motion.character
     body = walking_body(character)
     times = np.arange(0.0, motion.duration, 1.0 / SAMPLE_RATE)
