@@ -69,7 +69,7 @@ def scene_event(
         violations=marks,
         verdict=verdict,
         poses=pose_names(document),
-        has_controllers=bool(scene.controllers),
+        has_controllers=bool(scene.controllers) or scene.experiment is not None,
         constraints=tuple(_constraint(c) for c in scene.constraints if c.character == owner),
         constraint_sets=set_names(document),
         solids=_solids(scene),
