@@ -80,7 +80,7 @@ export class Timeline {
     this.canvas.setPointerCapture(event.pointerId);
     const mark = this.marks.find(one => Math.abs(one.x - event.offsetX) < GRAB && Math.abs(one.y - event.offsetY) < GRAB + 3);
     const found = this.at(event);
-    if (event.shiftKey && event.offsetX > LEFT) { this.range.begin(this.snap(this.time(event.offsetX))); this.grip = { kind: "range" }; return; }
+    if (event.shiftKey && event.offsetX > LEFT - GRAB) { this.range.begin(this.snap(this.time(event.offsetX))); this.grip = { kind: "range" }; return; }
     this.key = found?.kind === "key" ? found.index : -1;
     if (found?.kind === "key") setTime(found.time);
     else if (mark) { setTime(mark.time); byId("status_text").textContent = mark.words; return; }
