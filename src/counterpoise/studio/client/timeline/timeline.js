@@ -216,11 +216,12 @@ export class Timeline {
     const scene = this.scene;
     this.marks = [];
     if (!scene) return;
-    if (scene.wishes.length || scene.violations.length) label("marks", y);
-    for (const wish of scene.wishes) {
+    const points = [...scene.wishes.map(one => ({ ...one, tint: "--accent" })), ...scene.pushes.map(one => ({ words: `push ${one.words}`, time: one.start, tint: "--warm" })), ...scene.notes.map(one => ({ words: one.text, time: one.time, tint: "--text" }))];
+    if (points.length || scene.violations.length) label("marks", y);
+    for (const wish of points) {
       if (wish.time === null) continue;
       this.marks.push({ x: this.x(wish.time), y, words: wish.words, time: wish.time });
-      c.fillStyle = colour("--accent");
+      c.fillStyle = colour(wish.tint);
       c.beginPath(); c.arc(this.x(wish.time), y, 4.5, 0, 7); c.fill();
     }
     for (const bad of scene.violations) {
