@@ -10,19 +10,23 @@ import numpy as np
 
 from counterpoise import spatial
 from counterpoise.arrays import Array
-from counterpoise.scene import MAIN, Scene, SceneConstraint, SceneWish, constraint_sets
+from counterpoise.render.camera import Camera
+from counterpoise.scene import MAIN, Scene, SceneConstraint, ScenePush, SceneWish, constraint_sets
 from counterpoise.simulate import Prop
 from counterpoise.spacetime.stunt.poses import named_poses
 from counterpoise.spacetime.stunt.terrain import MAKERS
 from counterpoise.studio.cast import Cast
 from counterpoise.studio.events import (
+    CameraFacts,
     CastFacts,
     ConstraintFacts,
     ContactFacts,
     FieldFacts,
     KeyFacts,
     MotionFacts,
+    NoteFacts,
     PropFacts,
+    PushFacts,
     SceneChanged,
     SolidFacts,
     TerrainFacts,
@@ -69,7 +73,11 @@ def scene_event(
         violations=marks,
         verdict=verdict,
         poses=pose_names(document),
-        has_controllers=bool(scene.controllers),
+        has_controllers=bool(scene.controllers) or scene.experiment is not None,
+        controller=next((one.kind for one in scene.controllers.values() if one.character == owner), ""),
+        pushes=tuple(_push(one) for one in scene.pushes if one.character == owner and one.kind == "push"),
+        cameras=tuple(_camera(one.name, one.camera) for one in scene.cameras if one.camera is not None),
+        notes=tuple(NoteFacts(i, n.text, n.time) for i, n in enumerate(scene.notes) if n.motion == shown.name),
         constraints=tuple(_constraint(c) for c in scene.constraints if c.character == owner),
         constraint_sets=set_names(document),
         solids=_solids(scene),
@@ -132,6 +140,18 @@ def _wish(wish: SceneWish) -> WishFacts:
     words = ", ".join(f"{k} {v}" for k, v in wish.entries.items())
     time = next((wish.entries[k] for k in ("time", "at", "from") if isinstance(wish.entries.get(k), int | float)), None)
     return WishFacts(wish.index, f"{wish.kind}: {words}" if words else wish.kind, None if time is None else float(time))
+
+
+def _push(one: ScenePush) -> PushFacts:
+    push = one.push
+    x, y, z = (f"{v:g}" for v in push.force)
+    words = f"{push.body}: {x}, {y}, {z} N at {push.start:g} s for {push.duration:g} s"
+    return PushFacts(one.index, words, float(push.start), float(push.start + push.duration))
+
+
+def _camera(name: str, camera: Camera) -> CameraFacts:
+    eye, target = (tuple(float(v) for v in place) for place in (camera.eye, camera.target))
+    return CameraFacts(name, (eye[0], eye[1], eye[2]), (target[0], target[1], target[2]))
 
 
 def _constraint(one: SceneConstraint) -> ConstraintFacts:
