@@ -32,12 +32,14 @@ from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Source
 from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize import (
+    Apart,
     Key,
     MotionProblem,
     MotionTuning,
     Requirement,
     Result,
     Taste,
+    TorqueLimit,
     Touch,
     build_motion_problem,
     solve_motion,
@@ -128,7 +130,7 @@ def stunt_from(
     tables = {kind: times.fitting(top.tables(kind), kind == "key") for kind in ("key", "contact", "wish", "fine")}
     keys = without_doubles([read_key(table, poses, times) for table in tables["key"]], times)
     touches = with_unique_names([t for table in tables["contact"] for t in read_contact(table, character, times)])
-    wishes = [read_wish(table, character, times) for table in tables["wish"]]
+    wishes = _with_usual_wishes(top, [read_wish(table, character, times) for table in tables["wish"]])
     check_order(touches, times, top)
     taste = read_taste(top, character)
     rate = read_rate(top)
@@ -171,6 +173,19 @@ def read_key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, T
         raise table.fault("time", f"the moment of a key begins or ends a contact; {time.name!r} does not: give seconds")
     with table.at("soft" if "soft" in table else "moving" if "moving" in table else None):
         return Key(time, pose, only, root, soft, rest, name, velocity), table
+
+
+def _with_usual_wishes(top: Table, wishes: list[Requirement]) -> list[Requirement]:
+    """Returns the wishes with two that are usual: joints within their strength, parts of the body out of each other.
+
+    `strength = false` and `apart = false` leave them out. A wish of the file about the whole body replaces one.
+    """
+    usual: list[Requirement] = []
+    if top.flag("strength", True) and not any(isinstance(w, TorqueLimit) and w.joints is None for w in wishes):
+        usual.append(TorqueLimit(optional=True))
+    if top.flag("apart", True) and not any(isinstance(w, Apart) and w.bodies is w.others is None for w in wishes):
+        usual.append(Apart())
+    return [*wishes, *usual]
 
 
 def _terrain(top: Table) -> Terrain | None:
