@@ -68,15 +68,7 @@ def read_contact(table: Table, character: Character, times: TimeReader) -> list[
     out = []
     for i, part in enumerate(parts):
         label = f"{part} {name}" if name and len(parts) > 1 else name
-        with table.at(
-            "place"
-            if how == "bar" and "place" in table
-            else "roll"
-            if "roll" in table
-            else "land"
-            if "land" in table
-            else None
-        ):
+        with table.at("place" if how == "bar" and "place" in table else "roll" if "roll" in table else "land" if "land" in table else None):
             out.append((Touch(part, begin, finish, how, place=places[i], name=label, **options), table))  # type: ignore[arg-type]
     return out
 
