@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, say, say_json, written
+from counterpoise.cli.output import bar, draw, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, push_from
@@ -37,7 +37,9 @@ def go(
         int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)
     ] = None,
     seconds: Annotated[float, typer.Option("--seconds", "-t", help="How long [s].")] = 8.0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the recording here (.npz).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save the recording (.npz), or its motion: .bvh, .glb, ...")
+    ] = None,
     video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     plan: Annotated[
@@ -57,7 +59,9 @@ def go(
     from counterpoise.simulate.loop import simulate
     from counterpoise.simulate.start import disturbed_start
 
-    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")})
+    check_targets(
+        {out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")}
+    )
     character = figure_from(figure, set_)
     places = [_place(text) for text in to or ()]
     controller = Locomotion(
@@ -78,7 +82,7 @@ def go(
             character, controller, seconds, disturbances=pushes, start=start, seed=seed or 0, progress=report
         )
         if out is not None:
-            recording.save(out)
+            save_run(recording, out)
         draw(recording, video, png, report)
     if plan is not None:
         _draw_plan(recording, plan_at, speed or 0.0, aside, math.radians(heading), plan)

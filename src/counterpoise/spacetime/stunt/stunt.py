@@ -29,6 +29,7 @@ from typing import Any
 
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
+from counterpoise.motion.skeleton import Source
 from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize import (
     Apart,
@@ -45,7 +46,7 @@ from counterpoise.spacetime.optimize import (
 )
 from counterpoise.spacetime.optimize.moments import RATE, Moment, Time, seconds
 from counterpoise.spacetime.stunt.changes import change_entries
-from counterpoise.spacetime.stunt.characters import read_character
+from counterpoise.spacetime.stunt.characters import file_source, read_character
 from counterpoise.spacetime.stunt.checks import check_order, check_start, with_unique_names, without_doubles
 from counterpoise.spacetime.stunt.contacts import read_contact
 from counterpoise.spacetime.stunt.pose_reading import PoseReader
@@ -78,6 +79,7 @@ class Stunt:
     clear: tuple[str, ...] | None = None  # bodies that must stay above the ground; None: all
     terrain: Terrain | None = None  # its boxes, ramps, stairs and stones are kept off
     conflicts: tuple[str, ...] = ()  # what was left out because the motion is too short
+    source: Source | None = None  # of the motion file that the character is of: results are written as it is
 
     def problem(self) -> MotionProblem:
         """Returns the optimisation problem, to inspect or solve it."""
@@ -98,6 +100,8 @@ class Stunt:
         asked = self.problem() if problem is None else problem
         with watching(callback) as reporter:
             found = solve_motion(asked, callback=reporter, warm=warm, tuning=tuning)
+        if self.source is not None and self.source.fits(self.character.segments):
+            found = replace(found, motion=replace(found.motion, source=self.source))
         return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
@@ -108,7 +112,7 @@ def read_stunt(source: str | os.PathLike[str], changes: Mapping[str, Any] | None
     """
     top = open_toml(source, "stunt")
     change_entries(top.data, changes or {})
-    stunt = stunt_from(top, read_character(top))
+    stunt = replace(stunt_from(top, read_character(top)), source=file_source(top))
     top.known += SCENE_ENTRIES
     top.done()
     return stunt

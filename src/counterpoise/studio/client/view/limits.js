@@ -26,6 +26,7 @@ export class Limits {
     this.group.add(this.fan, this.edge);
     for (const part of [this.fan, this.edge]) part.frustumCulled = false;
     this.key = "";
+    /** @type {THREE.Vector3[]} */ this.arc = []; // of a hinge, from its lower to its upper limit; else empty
     stage.scene.add(this.group);
   }
 
@@ -41,9 +42,19 @@ export class Limits {
     this.group.matrixWorldNeedsUpdate = true;
   }
 
+  /** Draws the limits of a hinge as they would be with other ends. @param {import("../messages.js").JointFacts} joint @param {THREE.Vector3} axis @param {number} low by how much the lower one is changed [deg] @param {number} high */
+  preview(joint, axis, low, high) {
+    const size = Math.hypot(...this.arc[0].toArray()), first = toView(new THREE.Vector3(), ...joint.outline[0]).multiplyScalar(size), span = joint.high[0] - joint.low[0], rad = Math.PI / 180, count = this.arc.length - 1;
+    this.draw(joint, Array.from({ length: count + 1 }, (_, k) => first.clone().applyAxisAngle(axis, low * rad + (k / count) * (span + (high - low) * rad))));
+  }
+
   /** @param {import("../messages.js").JointFacts} joint @param {number} size [m] */
-  build(joint, size) {
-    const edge = joint.outline.map(way => toView(new THREE.Vector3(), ...way).multiplyScalar(size)), closed = joint.kind !== "hinge";
+  build(joint, size) { this.draw(joint, joint.outline.map(way => toView(new THREE.Vector3(), ...way).multiplyScalar(size))); }
+
+  /** @param {import("../messages.js").JointFacts} joint @param {THREE.Vector3[]} edge */
+  draw(joint, edge) {
+    const closed = joint.kind !== "hinge", size = edge[0].length();
+    this.arc = closed ? [] : edge;
     const apex = new THREE.Vector3(), [x, y, z] = joint.middle, places = closed ? [toView(new THREE.Vector3(), x, y, z).multiplyScalar(size)] : [apex, ...edge], faces = [];
     if (!closed) for (let i = 1; i < edge.length; i++) faces.push(0, i, i + 1);
     for (let ring = 1; closed && ring <= RINGS; ring++) {
