@@ -31,9 +31,7 @@ contacts = [
     cp.Touch("foot_right", 0.0, 0.11, how="toe"),
     cp.Touch("foot_right", 0.55, STRIDE),
 ]
-stride = cp.optimize_motion(
-    human, keys, contacts, STRIDE, wishes=[cp.Cycle((WAY, 0.0)), cp.TorqueLimit()], rate=20.0
-)
+stride = cp.optimize_motion(human, keys, contacts, STRIDE, wishes=[cp.Cycle((WAY, 0.0)), cp.TorqueLimit()], rate=20.0)
 print(stride.report())
 
 loop = stride.motion(120.0).as_loop(travel=True)
