@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from counterpoise.simulate.props import Prop
     from counterpoise.simulate.recording import Recording
 
+MOST_SPEED = 20.0  # [m/s] more is a mistake: no figure here runs half as fast
 BALL, BALL_MASS = 0.2, 1.0  # [m, kg]
 POST, POST_HEIGHT, POST_MASS = 0.3, 1.6, 500.0  # [m, m, kg]
 
@@ -80,6 +81,8 @@ def go(
     check_targets(
         {out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")}
     )
+    if max(abs(speed or 0.0), abs(aside)) > MOST_SPEED:
+        raise BadValue(f"--speed and --aside are at most {MOST_SPEED:g} m/s; got {speed or 0.0:g} and {aside:g}")
     character = figure_from(figure, set_)
     places = [_place(text) for text in to or ()]
     props = [*(_ball(text, character) for text in throw or ()), *(_post(text) for text in post or ())]
