@@ -30,7 +30,10 @@ def with_reserve(
         touch
         if touch.how == "bar"
         else replace(
-            touch, friction=min(touch.friction, friction), sole=min(touch.sole, sole), roll=touch.roll or 0.0,
+            touch,
+            friction=min(touch.friction, friction),
+            sole=min(touch.sole, sole),
+            roll=touch.roll or 0.0,
             land=touch.land or 0.0,
         )
         for touch in stunt.contacts

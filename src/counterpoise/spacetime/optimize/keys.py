@@ -105,8 +105,8 @@ def notes_on_rest(
         if outside > NOTED_LEAN:
             on = ", ".join(h.touch.part for h in carrying)
             notes.append(
-                f"{key.label} is at rest with its centre of mass {100.0 * outside:.0f} cm beside what carries it ({on}): "
-                "add a contact there, or make the key soft"
+                f"{key.label} is at rest with its centre of mass {100.0 * outside:.0f} cm beside what carries it "
+                f"({on}): add a contact there, or make the key soft"
             )
     return tuple(notes)
 

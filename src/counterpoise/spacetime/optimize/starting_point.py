@@ -96,8 +96,7 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
     notes = (*notes, *notes_on_rest(character, keys, timeline, holds))
     guess = request.reference
     if guess is None:
-        natural = request.taste.posture > 0.0  # without a sense of posture the keys are only interpolated
-        guess = first_guess(character, keys, timeline, _flights(timeline, holds) if natural else ())
+        guess = first_guess(character, keys, timeline, _flights(timeline, holds) if rolling.by_itself else ())
     times = [t for r in request.requirements for t in r.instants()]
     instants = tuple(dict.fromkeys(timeline.locate(t) for t in times))
     half_knots, extra = _half_knots(timeline, holds, keys, len(instants))
