@@ -69,7 +69,9 @@ class MotionTable:
     @cached_property
     def force(self) -> Array:
         """What the ground must give (n, 3) [N]."""
-        return np.asarray(self.masses.sum() * (self.rate(self.rate(self.com)) + np.array([0.0, 0.0, self.character.gravity])))
+        return np.asarray(
+            self.masses.sum() * (self.rate(self.rate(self.com)) + np.array([0.0, 0.0, self.character.gravity]))
+        )
 
     @cached_property
     def pressure(self) -> Array:
