@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, say, say_json, written
+from counterpoise.cli.output import bar, draw, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, number_from, push_from
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from counterpoise.simulate.props import Prop
     from counterpoise.simulate.recording import Recording
 
+MOST_SPEED = 20.0  # [m/s] more is a mistake: no figure here runs half as fast
 BALL, BALL_MASS = 0.2, 1.0  # [m, kg]
 POST, POST_HEIGHT, POST_MASS = 0.3, 1.6, 500.0  # [m, m, kg]
 
@@ -54,7 +55,9 @@ def go(
         int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)
     ] = None,
     seconds: Annotated[float, typer.Option("--seconds", "-t", help="How long [s].")] = 8.0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the recording here (.npz).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save the recording (.npz), or its motion: .bvh, .glb, ...")
+    ] = None,
     video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     plan: Annotated[
@@ -75,7 +78,11 @@ def go(
     from counterpoise.simulate.start import disturbed_start
     from counterpoise.simulate.world import World
 
-    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")})
+    check_targets(
+        {out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")}
+    )
+    if max(abs(speed or 0.0), abs(aside)) > MOST_SPEED:
+        raise BadValue(f"--speed and --aside are at most {MOST_SPEED:g} m/s; got {speed or 0.0:g} and {aside:g}")
     character = figure_from(figure, set_)
     places = [_place(text) for text in to or ()]
     props = [*(_ball(text, character) for text in throw or ()), *(_post(text) for text in post or ())]
@@ -99,7 +106,7 @@ def go(
             seed=seed or 0, progress=report,
         )  # fmt: skip
         if out is not None:
-            recording.save(out)
+            save_run(recording, out)
         draw(recording, video, png, report)
     if plan is not None:
         _draw_plan(recording, plan_at, speed or 0.0, aside, math.radians(heading), plan)
