@@ -153,7 +153,7 @@ def test_layers_are_baked_seen_and_laid_over_each_other(start_studio: Any, open_
     page.until("studio.state.scene.motion === 'main'")
     page.page.click("#layers button[title^='Show baked 1']")
     page.until("studio.figure.ghosts.has('layer baked 1')")
-    page.page.keyboard.press("End")
+    page.ask("studio.setTime(0.38)")
     page.picture("studio_layers")
     page.page.select_option("#layer_over", "baked 1")
     page.page.select_option("#layer_joints", "legs")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from test_fbx import spoilt
 
 import counterpoise as cp
 from counterpoise import spatial
@@ -17,7 +18,6 @@ from counterpoise.motion.clips import clip_of_motion
 from counterpoise.motion.files import fbx, fbx_write
 from counterpoise.motion.files.fbx_write import CENTIMETRES, FbxRecord, build_fbx
 from counterpoise.motion.files.gltf import to_y_up, turn_y_up
-from test_fbx import spoilt
 
 RATE = 30.0
 BONES = ("shank_left", "foot_left", "thigh_left")

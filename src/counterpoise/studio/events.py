@@ -211,6 +211,34 @@ class FieldFacts:
 
 
 @dataclass(frozen=True)
+class PushFacts:
+    """A push of the scene on the figure in the hand, when it is played."""
+
+    index: int  # which [[push]]
+    words: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class CameraFacts:
+    """A camera of the scene that stands still."""
+
+    name: str
+    eye: Three
+    target: Three
+
+
+@dataclass(frozen=True)
+class NoteFacts:
+    """A remark; without a time it is about the whole scene."""
+
+    index: int  # which [[note]]
+    text: str
+    time: float | None
+
+
+@dataclass(frozen=True)
 class SolidFacts:
     """A box of the terrain."""
 
@@ -252,6 +280,10 @@ class SceneChanged(Event):
     verdict: str
     poses: tuple[str, ...]  # by name: the scene's own, then those of the library
     has_controllers: bool  # whether playing it simulates something
+    controller: str  # kind of the one that drives the figure in the hand when the scene is played; empty: none
+    pushes: tuple[PushFacts, ...]
+    cameras: tuple[CameraFacts, ...]
+    notes: tuple[NoteFacts, ...]  # of the motion on the timeline
     constraints: tuple[ConstraintFacts, ...]
     constraint_sets: tuple[str, ...]  # of the library, that fit the figure
     solids: tuple[SolidFacts, ...]

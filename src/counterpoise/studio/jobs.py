@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from counterpoise.arrays import Array
+from counterpoise.character.character import Character
 from counterpoise.errors import BadValue, CounterpoiseError, Stopped
 from counterpoise.motion.motion import Motion
 from counterpoise.pose.animate import animate_with_report
 from counterpoise.progress import Progress, Watch
-from counterpoise.scene import MAIN, Scene
+from counterpoise.scene import MAIN, Scene, SceneRun
 from counterpoise.scene.scene import scene_from_text
 from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
@@ -151,6 +152,8 @@ def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> 
     """Does what the scene says: makes its motions and simulates its controllers with their pushes."""
     scene = scene_from_text(text, folder, source)
     run = scene.run(progress=tell)
+    if run.experiment is not None:
+        return of_experiment(run, scene.character())
     if run.recording is None:
         return JobDone(run.report(), stopped=run.stopped)
     which = run.figures.index(MAIN) if MAIN in run.figures else 0
@@ -158,6 +161,20 @@ def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> 
     seen = motions.pop(run.figures[which])
     props = paths_of_recording(run.recording, scene.world, FRAMES_PER_SECOND)
     return JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions, props=props)
+
+
+def of_experiment(run: SceneRun, character: Character) -> JobDone:
+    """Returns the claims of an experiment, and its first recording of the figure in the scene as a take."""
+    assert run.experiment is not None
+    words = "; ".join(
+        f"{'holds' if one.holds else 'does not hold'}: {one.text}" for one in run.experiment.outcome.claims
+    )
+    for recording in run.experiment.recordings.values():
+        motion = recording.motion_of(0)
+        if motion.character.joint_names == character.joint_names:
+            seen = Motion(character, motion.times, motion.poses).resampled(FRAMES_PER_SECOND)
+            return JobDone(words, seen, MAIN, stopped=run.stopped)
+    return JobDone(words, stopped=run.stopped)
 
 
 def run_animate(tell: Watch, **values: Any) -> JobDone:

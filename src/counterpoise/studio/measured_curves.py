@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -24,7 +23,6 @@ Measured = tuple[Array, str]  # values (n,) and their unit
 AXES = ("x", "y", "z")
 GRAVITY = 9.81  # [m/s^2]
 LEAST_LOAD = 0.1  # of the weight: with less force its centre has no meaning
-Whole = Literal["com", "speed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,17 +175,21 @@ def _feet(character: Character) -> Mapping[str, Reader]:
     first = 0
     for foot in character.feet:
         points = slice(first, first + len(foot.points))
-        out[f"{foot.name} height"] = lambda t, points=points: (t.points[:, points, 2].min(axis=1), "m")
-        out[f"{foot.name} skate"] = lambda t, points=points: (_skate(t, points), "m/s")
+        out[f"{foot.name} height"] = partial(_lowest, points)
+        out[f"{foot.name} skate"] = partial(_skate, points)
         first += len(foot.points)
     return out
 
 
-def _skate(table: MotionTable, points: slice) -> Array:
+def _lowest(points: slice, table: MotionTable) -> Measured:
+    return table.points[:, points, 2].min(axis=1), "m"
+
+
+def _skate(points: slice, table: MotionTable) -> Measured:
     """Returns the largest speed over the ground of points that touch it (n,) [m/s]; nan in the air."""
     speed = np.linalg.norm(table.rate(table.points[:, points])[:, :, :2], axis=2)
     low = table.points[:, points, 2] < SUPPORT_HEIGHT
-    return np.where(low.any(axis=1), np.where(low, speed, 0.0).max(axis=1, initial=0.0), np.nan)
+    return np.where(low.any(axis=1), np.where(low, speed, 0.0).max(axis=1, initial=0.0), np.nan), "m/s"
 
 
 def _bodies(character: Character) -> Mapping[str, Reader]:
@@ -195,15 +197,23 @@ def _bodies(character: Character) -> Mapping[str, Reader]:
     out: dict[str, Reader] = {}
     for b, body in enumerate(character.segments):
         for k, axis in enumerate(AXES):
-            out[f"place of {body} {axis}"] = lambda t, b=b, k=k: (t.places[:, b, k], "m")
-        out[f"speed of {body}"] = lambda t, b=b: (np.linalg.norm(t.rate(t.places[:, b]), axis=1), "m/s")
+            out[f"place of {body} {axis}"] = partial(_place, b, k)
+        out[f"speed of {body}"] = partial(_speed, b)
     return out
+
+
+def _place(body: int, axis: int, table: MotionTable) -> Measured:
+    return table.places[:, body, axis], "m"
+
+
+def _speed(body: int, table: MotionTable) -> Measured:
+    return np.linalg.norm(table.rate(table.places[:, body]), axis=1), "m/s"
 
 
 def _joints(character: Character) -> Mapping[str, Callable[[MotionTable, Array], Measured]]:
     """Speed of the fastest joint, and of every joint."""
 
-    def speeds(table: MotionTable, poses: Array, dofs: slice) -> Measured:
+    def speeds(dofs: slice, table: MotionTable, poses: Array) -> Measured:
         if len(poses) < 2:
             return np.zeros(len(poses)), "rad/s"
         step = np.asarray(character.difference(poses[:-1], poses[1:]))[:, dofs] / np.diff(table.times)[:, None]
@@ -211,11 +221,11 @@ def _joints(character: Character) -> Mapping[str, Callable[[MotionTable, Array],
         return np.append(size, size[-1]), "rad/s"
 
     out: dict[str, Callable[[MotionTable, Array], Measured]] = {
-        "turning speed": lambda t, q: speeds(t, q, slice(character.root_dofs.stop, None))
+        "turning speed": partial(speeds, slice(character.root_dofs.stop, None))
     }
     for joint in character.joints:
         if joint.kind not in ("free", "slide") and joint.nv:
-            out[f"speed of joint {joint.name}"] = lambda t, q, dofs=joint.dofs: speeds(t, q, dofs)
+            out[f"speed of joint {joint.name}"] = partial(speeds, joint.dofs)
     return out
 
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from counterpoise import spatial
 from counterpoise.arrays import Array
-from counterpoise.scene import MAIN, Scene, SceneConstraint, SceneWish, constraint_sets
+from counterpoise.render.camera import Camera
+from counterpoise.scene import MAIN, Scene, SceneConstraint, ScenePush, SceneWish, constraint_sets
 from counterpoise.simulate import Prop
 from counterpoise.spacetime.stunt.poses import named_poses
 from counterpoise.spacetime.stunt.terrain import MAKERS
 from counterpoise.studio.cast import Cast
 from counterpoise.studio.events import (
+    CameraFacts,
     CastFacts,
     ConstraintFacts,
     ContactFacts,
     FieldFacts,
     KeyFacts,
     MotionFacts,
+    NoteFacts,
     PropFacts,
+    PushFacts,
     SceneChanged,
     SolidFacts,
     TerrainFacts,
@@ -69,7 +74,11 @@ def scene_event(
         violations=marks,
         verdict=verdict,
         poses=pose_names(document),
-        has_controllers=bool(scene.controllers),
+        has_controllers=bool(scene.controllers) or scene.experiment is not None,
+        controller=next((one.kind for one in scene.controllers.values() if one.character == owner), ""),
+        pushes=tuple(_push(one) for one in scene.pushes if one.character == owner and one.kind == "push"),
+        cameras=tuple(_camera(one.name, one.camera) for one in scene.cameras if one.camera is not None),
+        notes=tuple(NoteFacts(i, n.text, n.time) for i, n in enumerate(scene.notes) if n.motion == shown.name),
         constraints=tuple(_constraint(c) for c in scene.constraints if c.character == owner),
         constraint_sets=set_names(document),
         solids=_solids(scene),
@@ -134,12 +143,35 @@ def _wish(wish: SceneWish) -> WishFacts:
     return WishFacts(wish.index, f"{wish.kind}: {words}" if words else wish.kind, None if time is None else float(time))
 
 
+def _push(one: ScenePush) -> PushFacts:
+    push = one.push
+    x, y, z = (f"{v:g}" for v in push.force)
+    words = f"{push.body}: {x}, {y}, {z} N at {push.start:g} s for {push.duration:g} s"
+    return PushFacts(one.index, words, float(push.start), float(push.start + push.duration))
+
+
+def _camera(name: str, camera: Camera) -> CameraFacts:
+    eye, target = (tuple(float(v) for v in place) for place in (camera.eye, camera.target))
+    return CameraFacts(name, (eye[0], eye[1], eye[2]), (target[0], target[1], target[2]))
+
+
 def _constraint(one: SceneConstraint) -> ConstraintFacts:
     """Returns a constraint in a few words, such as "on plane hand left"."""
     body, joint = str(one.entries.get("body", "")), str(one.entries.get("joint", ""))
-    what = " + ".join(f"{value:g} {name}" for name, value in one.entries.get("coefficients", {}).items())
-    words = f"{what} = {one.entries.get('equals', 0):g}" if what else f"{one.kind.replace('_', ' ')} {body or joint}"
-    return ConstraintFacts(one.index, one.kind, words.strip(), body, joint)
+    words = f"{one.kind.replace('_', ' ')} {body or joint}".strip()
+    if one.kind == "couple":
+        words = _coupling(one.entries)
+    return ConstraintFacts(one.index, one.kind, words, body, joint)
+
+
+def _coupling(entries: Mapping[str, Any]) -> str:
+    """Returns a relation of joints, such as "knee_left = knee_right" or "ankle_left.0 = -0.45 knee_left"."""
+    parts = {name: float(value) for name, value in entries.get("coefficients", {}).items()}
+    if len(parts) == 2 and next(iter(parts.values())) == 1.0 and entries.get("equals") == 0:
+        (one, _), (other, factor) = parts.items()
+        return f"{one} = {other}" if factor == -1.0 else f"{one} = {-factor:g} {other}"
+    limits = [f"{word} {entries[word]:g}" for word in ("equals", "low", "high") if word in entries]
+    return f"{' + '.join(f'{value:g} {name}' for name, value in parts.items())}: {', '.join(limits)}"
 
 
 def set_names(document: OpenScene) -> tuple[str, ...]:

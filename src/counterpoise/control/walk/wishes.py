@@ -89,6 +89,8 @@ def step_shape(
         duration = style.time * usual_time(max(abs(speed), real_speed), body, t)
     duration = min(duration, wishes.longest)
     clock = body.leg_time
+    if body.is_quick:
+        duration = min(duration, t.quick_step * clock)
     duration = min(max(duration, t.least_step * clock), t.most_step * clock)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power

@@ -103,9 +103,9 @@ def _mesh(
     weights = weights / weights.sum(axis=1, keepdims=True)
     materials = tuple(_material(one, images) for one in entry["materials"]) or (PLAIN,)
     return BoundMesh(
-        clean_name(str(entry["name"]) or "mesh"), points, _unit(normals), np.stack([uvs[:, 0], 1.0 - uvs[:, 1]], axis=1),
-        faces, np.clip(material_of, 0, len(materials) - 1), materials, tuple(joints), bound,
-        np.maximum(follows, 0), weights,
+        clean_name(str(entry["name"]) or "mesh"), points, _unit(normals),
+        np.stack([uvs[:, 0], 1.0 - uvs[:, 1]], axis=1), faces, np.clip(material_of, 0, len(materials) - 1), materials,
+        tuple(joints), bound, np.maximum(follows, 0), weights,
     )  # fmt: skip
 
 

@@ -158,8 +158,8 @@ def _mesh(mesh: Any, pictures: _Pictures) -> tuple[dict[str, Any] | None, list[b
         (np.array(matrices), "<f8"), (follows[own], "<i4"), (place.reshape(-1, 3), "<i4"), (used, "<i4"),
     ]  # fmt: skip
     head = {
-        "name": mesh.name[:200] or owner.name[:200], "points": len(own), "faces": len(faces), "node": int(owner.typed_id),
-        "joints": [int(node.typed_id) for _, node in held], "materials": materials,
+        "name": mesh.name[:200] or owner.name[:200], "points": len(own), "faces": len(faces),
+        "node": int(owner.typed_id), "joints": [int(node.typed_id) for _, node in held], "materials": materials,
     }  # fmt: skip
     return head, [np.ascontiguousarray(values, kind).tobytes() for values, kind in arrays]
 

@@ -19,8 +19,8 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import one_line
-from counterpoise.motion.files.glb import dump_json, pack, write_bytes
 from counterpoise.motion.bound_mesh import BoundMesh
+from counterpoise.motion.files.glb import dump_json, pack, write_bytes
 from counterpoise.motion.files.gltf_read import ENDS, GENERATOR, read_clip
 from counterpoise.motion.files.gltf_skins import add_meshes, kept_joints
 from counterpoise.motion.files.meshes import RGBA, MeshSurface, surfaces
@@ -93,14 +93,16 @@ def kept_body(clip: Clip, source: Source | None, body: str | None) -> KeptMeshes
     if body in (None, "kept") and source is not None and source.meshes and joints is not None:
         return source.meshes, joints
     if body == "kept":
-        raise BadValue("this motion keeps no meshes of a file: they are kept of .fbx files, as long as it is not retargeted")
+        raise BadValue(
+            "this motion keeps no meshes of a file: they are kept of .fbx files, as long as it is not retargeted"
+        )
     return None
 
 
 def build_gltf(
     clip: Clip, motion: Motion | None = None, smooth: bool = False, kept: KeptMeshes | None = None
 ) -> tuple[dict[str, Any], bytes]:
-    """Returns the JSON object and the one buffer of a clip's file, with the meshes of another file or a body of ours."""
+    """Returns the JSON object and the one buffer of a clip's file, with the meshes of its file or a body of ours."""
     store = _Store()
     names = unique_names([clean_name(name) for name in clip.skeleton.names])
     figure = clean_name(motion.character.name if motion is not None else clip.name or "figure")

@@ -62,9 +62,7 @@ def write_clip(
         raise BadFile(f"cannot write {str(path)!r}: {one_line(error)}", path=str(path)) from error
 
 
-def build_stage(
-    clip: Clip, motion: Motion | None = None, smooth: bool = False, kept: KeptMeshes | None = None
-) -> Any:
+def build_stage(clip: Clip, motion: Motion | None = None, smooth: bool = False, kept: KeptMeshes | None = None) -> Any:
     """Returns the stage in memory (pxr.Usd.Stage), with the meshes of another file or a body of ours."""
     pxr = _pxr()
     Usd, UsdGeom, UsdSkel = pxr.Usd, pxr.UsdGeom, pxr.UsdSkel

@@ -89,7 +89,9 @@ def _roll_on(request: MotionRequest, touch: Touch) -> float:
         return 0.0
     if touch.land is not None:
         return touch.land
-    held = any(seconds(o.start) < begin - TIME_TOLERANCE and seconds(o.end) > begin - SAME_EVENT for o in request.contacts)
+    held = any(
+        seconds(o.start) < begin - TIME_TOLERANCE and seconds(o.end) > begin - SAME_EVENT for o in request.contacts
+    )
     return 0.0 if held or not _may_roll(request, touch) else min(LAND_SECONDS, LARGEST_SHARE * _stance(touch))
 
 
@@ -129,7 +131,9 @@ class _Cuts:
     def at(self, touch: Touch, event: Time, after: float) -> Time:
         """Returns the cut so many seconds after an event that begins or ends a contact."""
         t = seconds(event) + after
-        inside = [e for e in self.events if all(abs(seconds(e) - seconds(b)) > SAME_EVENT for b in (touch.start, touch.end))]
+        inside = [
+            e for e in self.events if all(abs(seconds(e) - seconds(b)) > SAME_EVENT for b in (touch.start, touch.end))
+        ]
         near = [e for e in inside if abs(seconds(e) - t) <= SAME_EVENT]
         if near:
             return min(near, key=lambda e: abs(seconds(e) - t))

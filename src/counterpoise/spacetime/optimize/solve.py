@@ -25,6 +25,7 @@ from counterpoise.spacetime.optimize.program import MotionProgram
 from counterpoise.spacetime.optimize.refine import refined
 from counterpoise.spacetime.optimize.request import Key, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement
+from counterpoise.spacetime.optimize.requirements.torque import TorqueLimit
 from counterpoise.spacetime.optimize.result import Candidate, Result, Violation, make_result
 from counterpoise.spacetime.optimize.rolling import without_rolls
 from counterpoise.spacetime.optimize.run import Monitor
@@ -110,6 +111,8 @@ def _solved(
         free = found.problem.without_apart()
         if free is not found.problem:
             found = _solve(free, how, None)
+    if not how.done(found) and any(_is_optional(r) for r in problem.request.requirements):
+        return _solved(_with_any_strength(problem), monitor, t, strides, symmetric, None, options)
     if not how.done(found) and not problem.elastic:
         return _least_violating(problem, how)
     found, judged = _judged(found, how)
@@ -170,6 +173,19 @@ def _with_flat_feet(problem: MotionProblem) -> MotionProblem:
     flat = build_problem(without_rolls(problem.request))
     note = "feet are flat as they leave and land: no motion was found in which they roll over their toes"
     return replace(flat, basis=replace(flat.basis, notes=(*flat.notes, note)))
+
+
+def _with_any_strength(problem: MotionProblem) -> MotionProblem:
+    """The problem without optional limits of torques, with a note."""
+    request = problem.request
+    kept = tuple(r for r in request.requirements if not _is_optional(r))
+    strong = build_problem(replace(request, requirements=kept))
+    note = "no motion within the strength of the joints was found: this one needs more"
+    return replace(strong, basis=replace(strong.basis, notes=(*strong.notes, note)))
+
+
+def _is_optional(requirement: Requirement) -> bool:
+    return isinstance(requirement, TorqueLimit) and requirement.optional
 
 
 def _judged(found: Candidate, how: _How) -> tuple[Candidate, Judged]:

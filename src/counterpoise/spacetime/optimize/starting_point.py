@@ -14,7 +14,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.optimize.frames import Frames, frame_of, make_frames, times_of
 from counterpoise.spacetime.optimize.guess import first_guess
 from counterpoise.spacetime.optimize.holds import Hold, joined_ends, make_hold, without_double
-from counterpoise.spacetime.optimize.keys import settle_keys
+from counterpoise.spacetime.optimize.keys import notes_on_rest, settle_keys
 from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, check_request
 from counterpoise.spacetime.optimize.rolling import with_rolling_feet
@@ -93,7 +93,10 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
     timeline = make_timeline(duration, events, request.rate, inner, request.fine)
     holds, doubled = without_double([make_hold(character, c, timeline) for c in contacts], timeline)
     keys, notes, impossible = settle_keys(character, (*request.keys, *rolling.keys), timeline, holds)
-    guess = request.reference if request.reference is not None else first_guess(character, keys, timeline)
+    notes = (*notes, *notes_on_rest(character, keys, timeline, holds))
+    guess = request.reference
+    if guess is None:
+        guess = first_guess(character, keys, timeline, _flights(timeline, holds) if rolling.by_itself else ())
     times = [t for r in request.requirements for t in r.instants()]
     instants = tuple(dict.fromkeys(timeline.locate(t) for t in times))
     half_knots, extra = _half_knots(timeline, holds, keys, len(instants))
@@ -101,6 +104,14 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
         request, timeline, holds, keys, guess, make_frames(timeline, [*instants, *extra]), instants, half_knots, notes,
         (*conflicts, *doubled, *impossible), rolls_by_itself=rolling.by_itself,
     )  # fmt: skip
+
+
+def _flights(timeline: Timeline, holds: Sequence[Hold]) -> list[tuple[float, float]]:
+    """The stretches of time in which nothing is held, where something is held at other times."""
+    held = {p for h in holds for p in range(h.first, h.last)}
+    times = timeline.times
+    free = [p.index for p in timeline.phases if held and p.index not in held]
+    return [(float(times[p]), float(times[p + 1])) for p in free]
 
 
 def with_finer_knots(start: StartingPoint, places: Sequence[Instant]) -> StartingPoint:

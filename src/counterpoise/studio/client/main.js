@@ -14,6 +14,7 @@ import { LivePanel } from "./panels/live_panel.js";
 import { PhysicsPanel } from "./panels/physics_panel.js";
 import { PosePanel } from "./panels/pose_panel.js";
 import { ScenePanel } from "./panels/scene_panel.js";
+import { StagingPanel } from "./panels/staging_panel.js";
 import { Tree } from "./panels/tree.js";
 import { WorldPanel } from "./panels/world_panel.js";
 import { shortcuts } from "./shortcuts.js";
@@ -48,7 +49,7 @@ const send = (/** @type {import("./messages.js").Command} */ command) => connect
 const edit = editor(send);
 
 // -- the parts
-const stage = new Stage(byId("canvas")), navigation = new Navigation(stage), figure = new FigureView(stage), handles = new Handles(stage, figure), gizmo = new Gizmo(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure), grips = new LimitGrips(stage, limits, edit);
+const stage = new Stage(byId("canvas")), navigation = new Navigation(stage), figure = new FigureView(stage), handles = new Handles(stage, figure), gizmo = new Gizmo(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure), grips = new LimitGrips(stage, limits, handles, edit);
 const throwing = new Throwing(stage, figure, cast, props);
 const dragging = new Dragging(stage, figure, cast, props, handles, gizmo, send), recording = new Recording(stage, dragging, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), extras = new Extras(figure, track, overlays);
 const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
@@ -58,7 +59,7 @@ const menu = new BodyMenu(send, edit, { frame: () => frameView(), look: side => 
 new Tree(byId("left"), (body, event) => menu.open(event, body));
 byId("left").append(new LayersPanel(send, edit, figure).element);
 tabs.Pose.element.append(new HoldPanel(send, edit).element);
-tabs.Scene.element.firstElementChild.after(new WorldPanel(send, edit, props).element);
+tabs.Scene.element.firstElementChild.after(new StagingPanel(edit, stage).element, new WorldPanel(send, edit, props).element);
 on("tab", name => openTab(name));
 byId("time").append(transport.element, timeline.canvas, graph.element);
 const faces = Object.keys(tabs).map(name => make("button", { type: "button", role: "tab", id: `tab_${name.toLowerCase()}`, title: `${name}: open this tab`, onclick: () => openTab(name) }, name));

@@ -409,6 +409,25 @@ export type Mark = {
   grave: boolean;
 };
 
+export type PushFacts = {
+  index: number;
+  words: string;
+  start: number;
+  end: number;
+};
+
+export type CameraFacts = {
+  name: string;
+  eye: [number, number, number];
+  target: [number, number, number];
+};
+
+export type NoteFacts = {
+  index: number;
+  text: string;
+  time: number | null;
+};
+
 export type ConstraintFacts = {
   index: number;
   kind: string;
@@ -459,6 +478,10 @@ export type SceneChanged = {
   verdict: string;
   poses: Array<string>;
   has_controllers: boolean;
+  controller: string;
+  pushes: Array<PushFacts>;
+  cameras: Array<CameraFacts>;
+  notes: Array<NoteFacts>;
   constraints: Array<ConstraintFacts>;
   constraint_sets: Array<string>;
   solids: Array<SolidFacts>;

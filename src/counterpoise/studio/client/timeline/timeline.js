@@ -80,7 +80,7 @@ export class Timeline {
     this.canvas.setPointerCapture(event.pointerId);
     const mark = this.marks.find(one => Math.abs(one.x - event.offsetX) < GRAB && Math.abs(one.y - event.offsetY) < GRAB + 3);
     const found = this.at(event);
-    if (event.shiftKey && event.offsetX > LEFT) { this.range.begin(this.snap(this.time(event.offsetX))); this.grip = { kind: "range" }; return; }
+    if (event.shiftKey && event.offsetX > LEFT - GRAB) { this.range.begin(this.snap(this.time(event.offsetX))); this.grip = { kind: "range" }; return; }
     this.key = found?.kind === "key" ? found.index : -1;
     if (found?.kind === "key") setTime(found.time);
     else if (mark) { setTime(mark.time); byId("status_text").textContent = mark.words; return; }
@@ -216,11 +216,12 @@ export class Timeline {
     const scene = this.scene;
     this.marks = [];
     if (!scene) return;
-    if (scene.wishes.length || scene.violations.length) label("marks", y);
-    for (const wish of scene.wishes) {
+    const points = [...scene.wishes.map(one => ({ ...one, tint: "--accent" })), ...scene.pushes.map(one => ({ words: `push ${one.words}`, time: one.start, tint: "--warm" })), ...scene.notes.map(one => ({ words: one.text, time: one.time, tint: "--text" }))];
+    if (points.length || scene.violations.length) label("marks", y);
+    for (const wish of points) {
       if (wish.time === null) continue;
       this.marks.push({ x: this.x(wish.time), y, words: wish.words, time: wish.time });
-      c.fillStyle = colour("--accent");
+      c.fillStyle = colour(wish.tint);
       c.beginPath(); c.arc(this.x(wish.time), y, 4.5, 0, 7); c.fill();
     }
     for (const bad of scene.violations) {
