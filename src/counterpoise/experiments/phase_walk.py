@@ -86,7 +86,9 @@ def run(settings: PhaseWalkSettings, lab: Lab) -> Outcome:
             found[name].append(outing(recording))
             lab.report(name, (seed + 1) / settings.starts)
     film = Film(_file_name(WHOLE), azimuth=-90.0, count=16, columns=8, panel=(170, 220))
-    first = Film(_file_name("table 4.3"), azimuth=-90.0, times=np.linspace(0.5, 2.0, 8).tolist(), columns=8, panel=(170, 220))
+    first = Film(
+        _file_name("table 4.3"), azimuth=-90.0, times=np.linspace(0.5, 2.0, 8).tolist(), columns=8, panel=(170, 220)
+    )
     facts = {name: [vars(one) for one in rows] for name, rows in found.items()}
     return Outcome(_claims(found, settings), {"phase_walk": _plot(found)}, film, facts, {"table": first})
 

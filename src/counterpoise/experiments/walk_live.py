@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SETTLE = 3.0  # [s] after a change, before it is measured
+MEASURED = 2.5  # [s] a gait is measured for this long or longer: three landings
 FIRST = 5.0  # [s] at the first speed, from standing
 WITHIN = 0.10  # of what was asked
 MOST_STEPS = 3  # to the first speed, and to a stop
@@ -67,9 +68,9 @@ class LiveWalk:
 
 def run(settings: WalkLiveSettings, lab: Lab) -> Outcome:
     """Moves every slider in turn while it walks."""
-    if settings.starts < 1 or settings.seconds <= SETTLE + 1.0:
+    if settings.starts < 1 or settings.seconds < SETTLE + MEASURED:
         raise BadValue(
-            f"walk-live takes 1 start or more, and changes of more than {SETTLE + 1.0:g} s; got {settings.starts}, "
+            f"walk-live takes 1 start or more, and changes of {SETTLE + MEASURED:g} s or more; got {settings.starts}, "
             f"{settings.seconds:g} s"
         )
     found = []
