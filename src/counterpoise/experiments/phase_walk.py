@@ -63,7 +63,7 @@ class Outing:
 class PhaseWalkSettings:
     """Every machine from every start, the first one undisturbed. The thesis gives ranges of its parameters."""
 
-    seconds: float = setting(15.0, "s", "of each run")
+    seconds: float = setting(10.0, "s", "of each run")
     starts: int = setting(
         20, "", "random starts of each machine: joints off by 0.03 rad, 0.1 rad/s, root 0.04 m/s (sd)"
     )
