@@ -6,7 +6,7 @@ A straight leg cannot push, and a leg that is bent the wrong way is as long as o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,20 @@ class BentKnees(Objective):
         return Rows(A, np.array(self.wanted))
 
 
+@dataclass(frozen=True, eq=False)
+class KneesAtLeastBent(BentKnees):
+    """The same, but a knee may bend sooner: hips that sink from straight legs bend them fast."""
+
+    at_most: ClassVar[bool] = True
+
+    def rows(self, snapshot: Snapshot, stance: Stance | None = None) -> Rows:
+        A, b = np.zeros((len(self.legs), snapshot.character.nv)), np.empty(len(self.legs))
+        for i, leg in enumerate(self.legs):
+            A[i, leg.knee] = -leg.knee_sign
+            b[i] = -leg.knee_sign * self.wanted[i]
+        return Rows(A, b, at_most=True)
+
+
 def bent_knees(snapshot: Snapshot, body: WalkingBody, weight: float) -> BentKnees | None:
     """Returns the objective of the knees that are nearly straight and do not bend; None where there are none."""
     legs, wanted = [], []
@@ -52,4 +66,7 @@ def bent_knees(snapshot: Snapshot, body: WalkingBody, weight: float) -> BentKnee
         if pull > 0.0:
             legs.append(leg)
             wanted.append(leg.knee_sign * min(pull, LARGEST / clock**2))
-    return BentKnees(tuple(legs), tuple(wanted), weight) if legs else None
+    if not legs:
+        return None
+    made = KneesAtLeastBent if body.stands_straight else BentKnees
+    return made(tuple(legs), tuple(wanted), weight)

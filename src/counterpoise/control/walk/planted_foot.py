@@ -21,7 +21,7 @@ from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.turns import foot_turn
-from counterpoise.control.walk.walk_objectives import WalkObjectives
+from counterpoise.control.walk.walk_objectives import WalkObjectives, foot_goal
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, WalkingLeg, walking_body
 from counterpoise.kernels import kernel
@@ -33,6 +33,7 @@ BALL_BEARS = 0.015  # [body weights] on one side of a ball that bears
 LONGEST_FLAT = 1.0  # [leg times] in which a foot on its heel becomes flat in any case
 RELEASE_TIME = 0.1  # [leg times] in which a heel is let go
 FRONT_TIME = 0.13  # [leg times] in which the front of a foot takes over after it has become flat
+LEANS_IN = 0.0005  # [m] by which the inner edge of a sole that leans over it is lower
 STEP_DOWN = 0.05  # [leg lengths] to lower ground: the stance leg folds, and its heel rises before the ankle's stop
 LARGEST_BEND = 0.45  # [rad] of an ankle whose heel stays down
 LARGEST_PITCH = 1.05  # [rad] of a rolling foot
@@ -65,16 +66,28 @@ def planted_foot(
         snapshot.body_position, snapshot.body_velocity, seen.over, seen.hip, seen.ankle, seen.flat, seen.base, seen.yaw,
         seen.pitch, seen.ground, _planted_tables(snapshot.character, t)[i], held, share,
     )  # fmt: skip
+    if not leg.can_roll:
+        hold_one_edge(leg, seen.over, held)
     yaw = float(seen.yaw[i])
     foot = foot._replace(on_heel=does == COMES_DOWN, flat=flat, released=released, goal_pitch=goal)
     if does == LIES:
         return foot, []
-    turn = foot_turn(leg.turn, yaw, lies + goal, rate, side)
+    turn = foot_goal(leg, yaw, lies + goal, rate, side)
     if does == COMES_DOWN:
         return foot, [own.roll[i].aimed(**turn)]
     rolls = own.roll[i].aimed(**turn, weight=t.roll_weight * released)
     toes = own.toes[i]
     return foot, [rolls] if toes is None else [toes.aimed(**foot_turn(leg.toe_turn, yaw, lies, 0.0, side)), rolls]
+
+
+def hold_one_edge(leg: WalkingLeg, over: Array, held: Flags) -> None:
+    """Lets go one edge of a sole whose ankle cannot roll: the foot leans over the other one as the leg leans sideways.
+
+    It is the outer edge that stays, unless the inner one is lower. `over` (p,) are heights over the ground [m].
+    """
+    if len(leg.outer) and len(leg.inner):
+        leans_in = over[leg.inner].min() < over[leg.outer].min() - LEANS_IN
+        held[leg.outer if leans_in else leg.inner] = False
 
 
 def _ball_bears(snapshot: Snapshot, leg: WalkingLeg) -> bool:
@@ -113,6 +126,7 @@ class _PlantedTables(NamedTuple):
     usual_speed: float  # [m/s]
     roll_damping: float  # [1/s]
     foot: int  # body
+    can_roll: bool
 
 
 @kept_with_character
@@ -128,7 +142,7 @@ def _planted_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...
             leg.longest, t.force_rise * clock, t.force_fall * clock, t.flat_time * clock, t.stance_length,
             t.catch_length, t.rear_length, t.leave_length, t.release, t.stop_speed * body.leg_speed, t.roll_ahead,
             t.push_from, t.push_pitch, t.usual_speed * body.leg_speed, 2.0 * math.sqrt(t.roll_stiffness) / clock,
-            character.body_id(leg.body),
+            character.body_id(leg.body), leg.can_roll,
         )  # fmt: skip
 
     return tuple(of(body.legs[0])), tuple(of(body.legs[1]))
@@ -160,9 +174,9 @@ def _plant(
         held[j], share[j] = True, part
     rear = not single and other
     if on_heel:
-        highest = -np.inf
+        highest = -np.inf if t.can_roll else np.inf
         for j in t.ball:
-            highest = max(highest, over[j])
+            highest = max(highest, over[j]) if t.can_roll else min(highest, over[j])
         if highest < FLAT * t.unit or now - landed > LONGEST_FLAT * clock:
             flat = now
         else:

@@ -43,7 +43,10 @@ def next_phase(
         if stays:
             return altered(m, phase="stand", began=now)
         across = _across(seen.flat[m.stance] - seen.capture, m.heading) * SIGN[m.stance]
-        if across < t.shift_near * shape.width or now - m.began > t.longest_shift * body.leg_time:
+        near = t.shift_near * shape.width
+        if body.feet_alone:  # as in a steady walk: nothing corrects it before the next foot lands
+            near = min(near, shape.width / (1.0 + math.exp(body.omega * shape.time)))
+        if across < near or now - m.began > t.longest_shift * body.leg_time:
             return _first_lift(m, seen, shape)
         return m
     if m.phase == "double":

@@ -10,10 +10,12 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.walk.hips_height import leg_stop
 from counterpoise.control.walk.planes import foot_angles
+from counterpoise.control.walk.planted_foot import hold_one_edge
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import first_capture
 from counterpoise.control.walk.turns import foot_turn
+from counterpoise.control.walk.walk_objectives import foot_goal
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.wishes import StepShape
 from counterpoise.objectives import Objective
@@ -56,6 +58,8 @@ def stand_still(
     held = np.ones(p, bool)
     for i, leg in enumerate(body.legs):
         heights, raised = seen.over, NOT_FLAT * body.hips_height
+        if not leg.can_roll:
+            hold_one_edge(leg, heights, held)
         pivot = leg.ball if seen.pitch[i] > 0.0 else leg.heel
         if heights[leg.points].max() < raised or heights[pivot].max() > raised:
             continue  # flat, or in the air: the whole foot is held, or drawn to the ground
@@ -63,7 +67,7 @@ def stand_still(
         held[pivot] = True
         yaw = float(seen.yaw[i])
         lies, roll = foot_angles(seen.ground[i], yaw)
-        level.append(own.roll[i].aimed(**foot_turn(leg.turn, yaw, lies, 0.0, roll)))
+        level.append(own.roll[i].aimed(**foot_goal(leg, yaw, lies, 0.0, roll)))
         toes = own.toes[i]
         if toes is not None:
             level.append(toes.aimed(**foot_turn(leg.toe_turn, yaw, lies, 0.0, roll)))

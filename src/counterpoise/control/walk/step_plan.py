@@ -15,7 +15,7 @@ from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.stepping import StepCosts, StepWish, choose_step
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
-from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg, walking_body
 from counterpoise.control.walk.wishes import StepShape
 from counterpoise.kernels import kernel
 from counterpoise.plan.pendulum import capture_after, capture_before, periodic_capture
@@ -50,7 +50,7 @@ class _PlanTables(NamedTuple):
     omega: float
     unit: float  # [m] leg length
     clock: float  # [s]
-    sole: Array  # (2, 4) of each foot: heel, ball and front, ahead of the ankle; half width [m]
+    sole: Array  # (2, 4) of each foot, as far as its ankle carries the body: heel, ball, front; half width [m]
     first: float  # [soles] centre of pressure at the beginning of single support
     last: float  # [soles] and at its end
     roll_step: float  # [m] length of a step from which the centre of pressure goes all the way
@@ -83,8 +83,9 @@ def _plan_tables(character: Character, t: WalkTuning) -> _PlanTables:
     unit, clock = body.hips_height, body.leg_time
     sole = np.array([[leg.heel_at, leg.ball_at, leg.front_at, leg.half_width] for leg in body.legs])
     clear = t.cross_clear * float((sole[:, 2] - sole[:, 0]).max())
+    carried = np.array([carried_sole(leg) for leg in body.legs])
     return _PlanTables(
-        body.omega, unit, clock, sole, t.first_pressure, t.last_pressure,
+        body.omega, unit, clock, carried, t.first_pressure, t.last_pressure,
         t.roll_step * unit, t.pressure_gain, t.pressure_along,
         t.pressure_across, t.alarm * unit, t.beyond * unit,
         t.least_left * clock, t.least_swing * clock, t.longest_left * clock, t.narrowest,
@@ -106,6 +107,12 @@ def _plain_tables(character: Character, t: WalkTuning) -> tuple[tuple[Any, ...],
         t.hurry_weight / clock**2, t.cross_cost,
     )  # fmt: skip
     return tuple(_plan_tables(character, t)), tuple(costs)
+
+
+def carried_sole(leg: WalkingLeg) -> tuple[float, float, float, float]:
+    """Returns heel, ball and front of a sole ahead of the ankle, and its half width, where the weight may rest [m]."""
+    heel, ball, front = (min(max(x, -leg.reach), leg.reach) for x in (leg.heel_at, leg.ball_at, leg.front_at))
+    return heel, ball, front, leg.half_width if leg.can_roll else 0.0
 
 
 def _leg_reach(body: WalkingBody, t: WalkTuning, dip: float) -> float:

@@ -19,6 +19,7 @@ class WalkTuning:
 
     # the gait
     usual_speed: float = 0.4  # [sqrt(leg x g)] 1.2 m/s for a person
+    brisk: float = 0.53  # [sqrt(leg x g)] 1.6 m/s: no captured walk is faster unless a speed is asked for
     fastest: float = 0.6  # [sqrt(leg x g)] 1.8 m/s for a person
     step_time: float = 0.914  # of a step at a speed of 1: it is step_time x speed^step_power
     step_power: float = -0.7
@@ -26,6 +27,7 @@ class WalkTuning:
     longest_step: float = 2.33
     least_step: float = 1.0  # of any step's time, whatever is asked
     most_step: float = 4.0
+    quick_step: float = 1.4  # at most, of bodies whose ankles correct little within a step, or whose legs are short
     catch_step: float = 1.1  # of a step's time that catches a fall
     calmer_step: float = 1.5  # [times of the last step] at most, of steps after one that has caught a fall
     double_time: float = 0.357  # of double support in a usual step
@@ -38,6 +40,7 @@ class WalkTuning:
     backward_reach: float = 0.85
     ramp: float = 0.046  # [g] by which the speed rises
     brake: float = 0.05  # [g] and falls
+    calm_brake: float = 0.02  # [g] by which it falls in a `Walk` over level ground: over several steps
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
     fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster

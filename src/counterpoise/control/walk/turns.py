@@ -35,6 +35,12 @@ def foot_turn(rest: Array, yaw: float, pitch: float, rate: float, roll: float = 
     return {"value": turned(rest, roll, pitch, yaw), "velocity": velocity}
 
 
+def foot_direction(yaw: float, pitch: float, rate: float) -> dict[str, tuple[float, ...]]:
+    """Returns the reference of the direction of a foot, whatever its roll: pitched at a rate [rad/s]."""
+    c, s, level, up = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
+    return {"value": (c * level, s * level, -up), "velocity": (-c * up * rate, -s * up * rate, -level * rate)}
+
+
 @kernel
 def trunk_turn(
     rest: Array, heading: float, spin: float, turn: Array, rate: Array, lean: float, out: Array

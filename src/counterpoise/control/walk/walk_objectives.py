@@ -9,8 +9,9 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.control.walk.tuning import WalkTuning
-from counterpoise.control.walk.walking_body import SIDES, walking_body
-from counterpoise.features import BodyOrientation, ComPosition, PointPosition
+from counterpoise.control.walk.turns import foot_direction, foot_turn
+from counterpoise.control.walk.walking_body import SIDES, WalkingLeg, walking_body
+from counterpoise.features import AxisDirection, BodyOrientation, ComPosition, PointPosition
 from counterpoise.objectives import Contact, JointStops, Momentum, Setpoint, TrackPose
 
 LEVEL = (1.0, 0.0, 0.0, 0.0)
@@ -66,9 +67,10 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
             stiffness, weight = (
                 (t.swing_turn_stiffness, t.swing_turn_weight) if make == "turn" else (t.roll_stiffness, t.roll_weight)
             )
-            made = turn(leg.body, stiffness, weight, f"{make} {side}")
-            assert made is not None
-            out.append(made)
+            feature = BodyOrientation(leg.body) if leg.can_roll else AxisDirection(leg.body, leg.ahead)
+            rest = LEVEL if leg.can_roll else (1.0, 0.0, 0.0)
+            name = f"{make} {side}"
+            out.append(Setpoint(feature, rest, stiffness=stiffness * pace2, weight=weight, name=name))
         return out[0], out[1]
 
     hips_turn = turn(body.hips_body, t.hips_turn_stiffness, t.hips_turn_weight, "hips turn")
@@ -100,6 +102,13 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
         _track(character, t),
         JointStops(top_speed=t.top_speed / body.leg_time, weight=t.stop_weight),
     )
+
+
+def foot_goal(
+    leg: WalkingLeg, yaw: float, pitch: float, rate: float, roll: float = 0.0
+) -> dict[str, tuple[float, ...]]:
+    """Returns the reference of a foot's orientation, or of its direction alone where its ankle cannot roll it."""
+    return foot_turn(leg.turn, yaw, pitch, rate, roll) if leg.can_roll else foot_direction(yaw, pitch, rate)
 
 
 def _track(character: Character, t: WalkTuning) -> TrackPose:

@@ -41,8 +41,8 @@ from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
-from counterpoise.control.walk.turns import foot_turn, mean_yaw, next_turn
-from counterpoise.control.walk.walk_objectives import walk_objectives
+from counterpoise.control.walk.turns import mean_yaw, next_turn
+from counterpoise.control.walk.walk_objectives import foot_goal, walk_objectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
 from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_time, usual_width
@@ -194,7 +194,8 @@ def follow_wishes(
         most = t.fastest_first * body.leg_speed
         speed, beside = (min(max(t.first_speed * v, -most), most) for v in (asked, aside))
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
-    quick = t.stop_brake / t.brake if wishes.stays else 1.0
+    slows = wishes.calm and abs(asked) < abs(m.speed)
+    quick = (t.stop_brake if wishes.stays else t.calm_brake if slows else t.brake) / t.brake
     speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
     turn = next_turn(away, m.turn, t.turn_rate / clock, t.turn_ramp / clock**2, dt)
     return (
@@ -297,7 +298,7 @@ def _step(
             m = altered(m, began=m.began + dt)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
         goals.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
-        turn = foot_turn(body.legs[i].turn, landing, goal.pitch, goal.pitch_rate, goal.roll)
+        turn = foot_goal(body.legs[i], landing, goal.pitch, goal.pitch_rate, goal.roll)
         goals.append(own.swing_turn[i].aimed(**turn))
     m = altered(m, stride=stride, feet=(feet[0], feet[1]))
     if uneven:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,14 +18,20 @@ from counterpoise.character.legs import LegRoles, legs_of
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.limbs import Limbs, limbs_of
 from counterpoise.control.standing_body import standing_body
+from counterpoise.control.walk.ankles import can_roll, pressure_reach
 from counterpoise.errors import BadValue
 
 Point = tuple[float, float, float]
 SIDES = ("left", "right")
 SIGN = (1.0, -1.0)  # of the left and the right side, along the body's left
 LONGEST = 0.998  # of the leg's straight length: a leg that is straighter than this cannot push
+SHORT_LEG = 0.9  # of the hips' height, from hip to ankle: high ankles leave little leg for steps as long as a person's
 BENT = 0.97  # of the leg's straight length: a leg that is shorter in the neutral pose stands bent
+EDGE = 0.1  # of the sole's width: points farther than this from its middle belong to an edge
 KNEE_SAMPLES = 61  # of its range, to find where the leg is straight
+TOO_STRAIGHT = 0.9975  # of the leg's straight length: hips that stand higher than this above the ankles ...
+UPRIGHT = 0.985  # ... walk as if they stood this high: a leg that is straight can neither push nor be lifted
+LONGEST_THEN = 0.99  # of the straight length of such legs
 EXTENDED = 1.05  # of the leg's length in the neutral pose: legs that stand bent do not stretch farther than this
 
 
@@ -47,7 +53,12 @@ class WalkingLeg:
     ball_at: float
     front_at: float  # of the foremost points
     half_width: float  # of the sole
+    reach: float  # from the ankle, ahead and behind, at which the ankle carries the whole weight; infinite: any place
+    can_roll: bool  # the foot can turn about its length while the shin stays as it is
+    outer: Ints  # contact points of the outer edge of a sole that has two, and ...
+    inner: Ints  # ... of the inner one
     ankle_height: float  # above the sole
+    straight: float  # hip to ankle, by the lengths of its bones
     longest: float  # hip to ankle, as far as the leg stretches in a walk
     is_bent: bool  # the leg stands bent in the neutral pose, as a bird's does
     knee: int  # row of v of the knee's hinge
@@ -56,6 +67,7 @@ class WalkingLeg:
     knee_straight: float  # angle in q of the straight leg [rad]
     turn: Array  # (4,) orientation of the body in the neutral pose
     unturn: Array  # (3, 3) its inverse
+    ahead: Point  # the direction of the foot in the body's frame
     toe_turn: Array  # (4,) of the toes
 
 
@@ -66,7 +78,7 @@ class WalkingBody:
     legs: tuple[WalkingLeg, WalkingLeg]
     hips_body: str
     hips: Point  # the middle of the hip joints, in that body's frame
-    hips_height: float  # above the soles, in the neutral pose
+    hips_height: float  # above the soles, in the neutral pose; a little lower where legs are straight in it
     hips_ahead: float  # of the CoM, in the neutral pose
     half_width: float  # half the distance of the hips
     stance_width: float  # distance of the ankles in the neutral pose
@@ -80,6 +92,25 @@ class WalkingBody:
     chest_turn: Array
     head_turn: Array
     limbs: Limbs
+
+    @property
+    def stands_straight(self) -> bool:
+        """Whether its legs are straight in the neutral pose."""
+        return any(leg.longest <= LONGEST_THEN * leg.straight and not leg.is_bent for leg in self.legs)
+
+    @property
+    def feet_alone(self) -> bool:
+        """Whether only the places of its feet balance it sideways: no ankle can roll."""
+        return not (self.legs[0].can_roll or self.legs[1].can_roll)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether its steps are to be quick: its ankles correct little within a step, or its legs are short.
+
+        An error of balance grows by exp(omega T) within the time T of a step, and a quick step is a short one.
+        """
+        weak = any(math.isfinite(leg.reach) for leg in self.legs)
+        return self.feet_alone or weak or any(leg.straight < SHORT_LEG * self.hips_height for leg in self.legs)
 
 
 @kept_with_character
@@ -103,6 +134,8 @@ def walking_body(character: Character) -> WalkingBody:
     sole = float(rest.contact_position[:, 2].min())
     pendulum = standing_body(character)
     hips_height = float(hips[2]) - sole
+    if all(hips[2] - ankle[2] > TOO_STRAIGHT * leg.straight for ankle, leg in zip(ankles, legs, strict=True)):
+        hips_height = min(leg.ankle_height + UPRIGHT * leg.straight for leg in legs)
     chest, head = _chest(character), at.limbs.get("head", ()) if at.how != "shape" else ()
     head_body = at.names[head[-1]] if head else None
     turns = [spatial.from_matrix(rest.rotation(body)) if body else _LEVEL for body in (hips_body, chest, head_body)]
@@ -111,7 +144,7 @@ def walking_body(character: Character) -> WalkingBody:
         legs, hips_body, _place_in(rest, hips_body, hips), hips_height, float(hips[0] - rest.com[0]),
         0.5 * abs(float(across[1])), abs(float((ankles[0] - ankles[1])[1])), pendulum.height, pendulum.omega,
         math.sqrt(hips_height / pendulum.gravity), math.sqrt(hips_height * pendulum.gravity), chest, head_body,
-        turns[0], turns[1], turns[2], limbs_of(character),
+        turns[0], turns[1], turns[2], _limbs(character),
     )  # fmt: skip
 
 
@@ -123,23 +156,41 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
     bends = [hip, knee, *([rest.position(roles.hock.body, roles.hock.point)] if roles.hock else []), ankle]
     straight = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(bends))
     standing = float(np.linalg.norm(hip - ankle))
-    points = np.array([*roles.heel, *roles.ball, *roles.toes])
+    most = LONGEST_THEN if hip[2] - ankle[2] > TOO_STRAIGHT * straight else LONGEST
+    heel, ball, toes = _sole_parts(roles)
+    points = np.array([*heel, *ball, *toes])
     places = rest.contact_position
     from_ankle = places - ankle
-    toe_body = character.contact_points[roles.toes[0]].body if roles.toes else None
+    toe_body = character.contact_points[toes[0]].body if toes else None
+    front = float(from_ankle[list(toes or ball), 0].mean())
     hinge = character.joint(roles.knee.joints[-1])
     return WalkingLeg(
         roles.foot, foot.body, _place_in(rest, foot.body, ankle), roles.hip.body, roles.hip.point, points,
-        np.array(roles.heel), np.array(roles.ball), np.array(roles.toes, np.int64), toe_body,
-        float(from_ankle[list(roles.heel), 0].mean()), float(from_ankle[list(roles.ball), 0].mean()),
-        float(from_ankle[list(roles.front), 0].mean()),
-        0.5 * max(float(np.ptp(places[list(part), 1])) for part in (roles.heel, roles.ball)),
-        float(ankle[2] - places[points, 2].min()), min(LONGEST * straight, EXTENDED * standing),
+        np.array(heel), np.array(ball), np.array(toes, np.int64), toe_body,
+        float(from_ankle[list(heel), 0].mean()), float(from_ankle[list(ball), 0].mean()), front,
+        0.5 * max(float(np.ptp(places[list(part), 1])) for part in (heel, ball)),
+        pressure_reach(character, rest, foot.body, roles.ankle.joints, front),
+        can_roll(character, rest, foot.body, roles.ankle.joints),
+        *_edges(points, SIGN[SIDES.index(str(roles.side))] * (places[points, 1] - ankle[1])),
+        float(ankle[2] - places[points, 2].min()), straight, min(most * straight, EXTENDED * standing),
         standing < BENT * straight, hinge.dofs.start,
         hinge.qpos.start, *_knee(character, rest, roles, hinge.dofs.start, hinge.qpos.start),
         spatial.from_matrix(rest.rotation(foot.body)), rest.rotation(foot.body).T.copy(),
+        _direction(rest.rotation(foot.body)),
         spatial.from_matrix(rest.rotation(toe_body or foot.body)),
     )  # fmt: skip
+
+
+def _sole_parts(roles: LegRoles) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Returns the points of heel, ball and toes. Where the ankle's part has no front of its own, toes are the ball."""
+    return (roles.heel, roles.ball, roles.toes) if roles.ball else (roles.heel, roles.toes, ())
+
+
+def _edges(points: Ints, outward: Array) -> tuple[Ints, Ints]:
+    """Returns the points of the outer and of the inner edge of a sole, by how far outward each is [m]."""
+    middle = 0.5 * float(outward.max() + outward.min())
+    aside, least = outward - middle, EDGE * float(np.ptp(outward))
+    return points[aside > least], points[aside < -least]
 
 
 def _knee(character: Character, rest: Snapshot, roles: LegRoles, row: int, at: int) -> tuple[float, float]:
@@ -174,12 +225,22 @@ def _range(character: Character, row: int) -> tuple[float, float]:
     return low, high
 
 
+def _limbs(character: Character) -> Limbs:
+    """Returns the limbs; joints between the trunk and the hips that hang from it are none of the legs'."""
+    at, limbs = anatomy_of(character), limbs_of(character)
+    above = {at.names[body] for body in at.path(at.hips)}
+    waist = tuple(name for name in limbs.legs if character.joint(name).body in above)
+    return replace(limbs, legs=tuple(name for name in limbs.legs if name not in waist)) if waist else limbs
+
+
 def _chest(character: Character) -> str | None:
     """Returns the body where the trunk ends: beyond it, no single branch has half of the upper body's mass.
 
     None: that are the hips themselves.
     """
     at, model = anatomy_of(character), character.model
+    if character.body_id(character.root) != at.hips and character.body_id(character.root) in at.ancestors(at.hips):
+        return character.root  # the hips hang from the trunk
     legs = {character.body_id(leg.hip.body) for leg in legs_of(character)}
     children = [b for b in range(1, model.nbody) if model.body_parentid[b] == at.hips and not _carries(model, b, legs)]
     upper = sum(float(model.body_subtreemass[b]) for b in children)
@@ -206,6 +267,12 @@ def _carries(model: Any, body: int, others: set[int]) -> bool:
 def _place_in(rest: Snapshot, body: str, place: Array) -> Point:
     """Returns a place of the world in the frame of a body."""
     x, y, z = (rest.rotation(body).T @ (place - rest.position(body))).tolist()
+    return x, y, z
+
+
+def _direction(R: Array) -> Point:
+    """Returns the direction that is forward in the neutral pose, in the frame of a body that is turned by R."""
+    x, y, z = R[0].tolist()
     return x, y, z
 
 

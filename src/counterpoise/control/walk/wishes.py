@@ -32,6 +32,7 @@ class Wishes(NamedTuple):
     longest: float = math.inf  # [s] of a step
     narrow: bool = False  # it keeps closely to its line
     terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
+    calm: bool = False  # it slows down over several steps
 
     @property
     def stays(self) -> bool:
@@ -88,6 +89,8 @@ def step_shape(
         duration = style.time * usual_time(max(abs(speed), real_speed), body, t)
     duration = min(duration, wishes.longest)
     clock = body.leg_time
+    if body.is_quick:
+        duration = min(duration, t.quick_step * clock)
     duration = min(max(duration, t.least_step * clock), t.most_step * clock)
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
     double = t.double_time * body.leg_time * (duration / usual) ** t.double_power
