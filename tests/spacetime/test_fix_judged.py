@@ -104,7 +104,7 @@ def test_an_outsider_finds_less_from_nowhere_in_the_file(tmp_path: Path):
 
 
 @needs_clips
-@pytest.mark.parametrize(("name", "start", "end", "cut"), [("02_01", 0.9, 1.9, 0.1), ("16_01", 0.6, 2.0, 0.45)])
+@pytest.mark.parametrize(("name", "start", "end", "cut"), [("02_01", 0.9, 1.9, 0.2), ("16_01", 0.6, 2.0, 0.45)])
 def test_the_gains_survive_the_file(name: str, start: float, end: float, cut: float, tmp_path: Path):
     motion = read_motion(MOCAP / f"{name}.bvh", skip_rest_frame=True, start=start, end=end)
     motion = replace(motion, times=motion.times - motion.start)  # as a file counts
@@ -147,8 +147,8 @@ def test_a_foot_that_creeps_is_planted():
     outsider = importlib.util.module_from_spec(spec)
     sys.modules["fix_outsider"] = outsider
     spec.loader.exec_module(outsider)
-    motion = read_motion(MOCAP / "16_57.bvh", skip_rest_frame=True, start=0.2, end=1.0)
+    motion = read_motion(MOCAP / "16_57.bvh", skip_rest_frame=True)
     planted, left = fix_motion(motion), fix_motion(motion, tuning=FixTuning(plant_reach=0.0))
-    assert outsider.judged(left.motion).skate > 0.03
+    assert outsider.judged(left.motion).skate > 0.02
     seen = outsider.judged(planted.motion)
     assert seen.skate < 0.01 and rms(seen.nowhere) < 0.02 and planted.change < 0.03
