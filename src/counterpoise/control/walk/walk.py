@@ -85,7 +85,8 @@ class Walk:
     def usual_speed(self, character: Character) -> float:
         """Returns the speed at which a body walks in this style where none is asked for [m/s]."""
         style = self.style.style if isinstance(self.style, GaitCycle) else style_of(self.style)
-        return style.speed * self.tuning.usual_speed * walking_body(character).leg_speed
+        body = walking_body(character)
+        return body.pace * (style.speed * self.tuning.usual_speed * body.leg_speed)
 
     def carry(self, memory: WalkMemory, character: Character) -> WalkMemory:
         """Returns the memory for a body of other proportions that walks on."""
