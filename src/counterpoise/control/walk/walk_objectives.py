@@ -104,7 +104,9 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
     )
 
 
-def foot_goal(leg: WalkingLeg, yaw: float, pitch: float, rate: float, roll: float = 0.0) -> dict[str, tuple[float, ...]]:
+def foot_goal(
+    leg: WalkingLeg, yaw: float, pitch: float, rate: float, roll: float = 0.0
+) -> dict[str, tuple[float, ...]]:
     """Returns the reference of a foot's orientation, or of its direction alone where its ankle cannot roll it."""
     return foot_turn(leg.turn, yaw, pitch, rate, roll) if leg.can_roll else foot_direction(yaw, pitch, rate)
 

@@ -166,7 +166,7 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
     straight = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(bends))
     standing = float(np.linalg.norm(hip - ankle))
     most = LONGEST_THEN if hip[2] - ankle[2] > TOO_STRAIGHT * straight else LONGEST
-    heel, ball, toes = _sole_parts(roles)
+    heel, ball, toes = sole_parts(roles)
     points = np.array([*heel, *ball, *toes])
     places = rest.contact_position
     from_ankle = places - ankle
@@ -195,7 +195,11 @@ def _is_straight(leg: WalkingLeg) -> bool:
 
 
 def _pace(
-    character: Character, rest: Snapshot, legs: tuple[WalkingLeg, WalkingLeg], roles: Mapping[str, LegRoles], unit: float
+    character: Character,
+    rest: Snapshot,
+    legs: tuple[WalkingLeg, WalkingLeg],
+    roles: Mapping[str, LegRoles],
+    unit: float,
 ) -> float:
     """Returns the share of the usual speed at which weak hips can swing the legs and hold the trunk.
 
@@ -207,9 +211,15 @@ def _pace(
     return min(weakest / (STRONG_HIPS * character.weight * unit), 1.0)
 
 
-def _sole_parts(roles: LegRoles) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def sole_parts(roles: LegRoles) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Returns the points of heel, ball and toes. Where the ankle's part has no front of its own, toes are the ball."""
-    return (roles.heel, roles.ball, roles.toes) if roles.ball else (roles.heel, roles.toes, ())
+    heel, ball, toes = (roles.heel, roles.ball, roles.toes) if roles.ball else (roles.heel, roles.toes, ())
+    if not heel or not ball:
+        raise BadValue(
+            f"Walk needs feet with a heel and a front; all contact points of {roles.foot!r} are at one end of it: "
+            "shapes before and behind the ankle make a sole"
+        )
+    return heel, ball, toes
 
 
 def _edges(points: Ints, outward: Array) -> tuple[Ints, Ints]:
