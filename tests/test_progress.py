@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,20 @@ def test_long_calls_report_alike(stage: str):
     mine = [p for p in seen if p.stage == stage]
     assert mine and all(type(p) is Progress and 0.0 <= p.share <= 1.0 for p in mine)
     assert [p.share for p in mine] == sorted(p.share for p in mine)
+
+
+@pytest.mark.parametrize("stage", CALLS)
+def test_a_falsy_answer_is_asked_for_once(stage: str):
+    """A call that goes on asking after it was told to stop goes on working."""
+    seen: list[str] = []
+
+    def watch(progress: Progress) -> bool:
+        seen.append(progress.stage)
+        return len(seen) < 3
+
+    with suppress(Stopped):
+        CALLS[stage](watch)
+    assert len(seen) <= 4, seen
 
 
 def test_the_optimiser_shows_its_candidate_and_keeps_it():

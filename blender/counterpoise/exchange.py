@@ -6,6 +6,7 @@ and the place, scale and parents of the armature drop out, and come back in: R =
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import degrees, radians
 from pathlib import Path
@@ -51,6 +52,13 @@ class Rig:
         pose = self.armature.pose.bones
         return [(world @ pose[n].head, turn @ pose[n].matrix.to_quaternion()) for n in self.names]
 
+    def token(self, joint: int) -> str:
+        """The name of a joint in the file: as the program takes it, unique."""
+        plain = [re.sub(r"[^\w.:\-]+", "_", name).strip("_") or "joint" for name in self.names]
+        plain = ["world_" if name == "world" else name for name in plain]
+        same = [k for k, other in enumerate(plain) if other == plain[joint]]
+        return plain[joint] if len(same) == 1 else f"{plain[joint]}.{same.index(joint) + 1}"
+
     def _bones(self) -> list[Any]:
         return [self.armature.data.bones[name] for name in self.names]
 
@@ -83,7 +91,7 @@ def _tree(rig: Rig, rest: list[tuple[Vector, Quaternion]], joint: int, depth: in
     offset = rest[joint][0] - rest[parent][0] if parent >= 0 else Vector()
     head = "ROOT" if parent < 0 else "JOINT"
     channels = f"6 Xposition Yposition Zposition {CHANNELS}" if parent < 0 else f"3 {CHANNELS}"
-    lines = [f"{tab}{head} {_token(rig, joint)}", f"{tab}{{", f"{tab}\tOFFSET {_numbers(offset)}"]
+    lines = [f"{tab}{head} {rig.token(joint)}", f"{tab}{{", f"{tab}\tOFFSET {_numbers(offset)}"]
     lines.append(f"{tab}\tCHANNELS {channels}")
     children = [k for k, up in enumerate(rig.parents) if up == joint]
     for child in children:
@@ -95,13 +103,6 @@ def _tree(rig: Rig, rest: list[tuple[Vector, Quaternion]], joint: int, depth: in
             tip = Vector((0.0, 0.0, END))
         lines += [f"{tab}\tEnd Site", f"{tab}\t{{", f"{tab}\t\tOFFSET {_numbers(tip)}", f"{tab}\t}}"]
     return [*lines, f"{tab}}}"]
-
-
-def _token(rig: Rig, joint: int) -> str:
-    """A name without spaces, unique in the file."""
-    name = "_".join(rig.names[joint].split())
-    same = [k for k, other in enumerate(rig.names) if "_".join(other.split()) == name]
-    return name if len(same) == 1 else f"{name}_{same.index(joint)}"
 
 
 def _numbers(vector: Vector) -> str:
@@ -121,24 +122,33 @@ def read_bvh(path: Path) -> tuple[list[list[str]], list[list[float]]]:
     return channels, rows
 
 
-def apply_bvh(path: Path, rig: Rig, first: int, name: str) -> Any:
-    """Makes a new action of a file that `write_bvh` wrote and the program changed. Returns it; the old one stays."""
+def apply_bvh(path: Path, rig: Rig, first: float, name: str, within: tuple[float, float] | None = None) -> Any:
+    """Makes a new action of a file that `write_bvh` wrote and the program changed. Returns it; the old one stays.
+
+    With `within` it is a copy of the old action, with other keys from one frame to the other.
+    """
     import bpy
 
     channels, rows = read_bvh(path)
     order = _file_order(rig, 0)
     if len(channels) != len(order):
         raise ValueError(f"the answer has {len(channels)} joints; {len(order)} were sent")
-    rest, armature = rig.rest(), rig.armature
+    armature = rig.armature
+    bpy.context.scene.frame_set(round(first))  # an armature that moves is taken where it is at the first frame
+    rest = rig.rest()
     world = armature.matrix_world
     if armature.animation_data is None:
         armature.animation_data_create()
     old = armature.animation_data.action
     if old is not None:
         old.use_fake_user = True
-    action = bpy.data.actions.new(name)
-    armature.animation_data.action = action
-    before: dict[str, Quaternion] = {}
+    if within is None or old is None:
+        action = bpy.data.actions.new(name)
+        armature.animation_data.action = action
+    else:
+        action = _copied(armature, old, name)
+        _remove_keys(action, rig, *within)
+    before = {n: Quaternion(armature.pose.bones[n].rotation_quaternion) for n in rig.names} if within else {}
     for number, row in enumerate(rows):
         place, turned = _world_turns(channels, order, rig, row)
         for joint, bone_name in enumerate(rig.names):
@@ -167,6 +177,61 @@ def apply_bvh(path: Path, rig: Rig, first: int, name: str) -> Any:
     return action
 
 
+def _copied(armature: Any, old: Any, name: str) -> Any:
+    """Returns a copy of an action, which is then the armature's."""
+    data = armature.animation_data
+    slot = getattr(data, "action_slot", None)
+    number = list(old.slots).index(slot) if slot is not None else -1
+    action = old.copy()
+    action.name, action.use_fake_user = name, False
+    data.action = action
+    if number >= 0:
+        data.action_slot = action.slots[number]
+    return action
+
+
+def curves_of(action: Any) -> list[Any]:
+    """Returns the curves of an action, of the old kind or layered."""
+    if hasattr(action, "layers") and len(action.layers):
+        bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+        return [curve for bag in bags for curve in bag.fcurves]
+    return list(getattr(action, "fcurves", ()))
+
+
+def _bone_of(curve: Any) -> str:
+    """The bone that a curve moves; "" for others."""
+    found = re.match(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]', curve.data_path)
+    return re.sub(r"\\(.)", r"\1", found[1]) if found else ""
+
+
+def _remove_keys(action: Any, rig: Rig, first: float, last: float) -> None:
+    """Removes the keys that are written anew, between two frames, both included."""
+    mine = set(rig.names)
+    for curve in curves_of(action):
+        bone, what = _bone_of(curve), curve.data_path.rpartition(".")[2]
+        if bone in mine and (what.startswith("rotation_") or (what == "location" and bone == rig.names[0])):
+            for k in reversed(range(len(curve.keyframe_points))):
+                if first - 1e-3 <= curve.keyframe_points[k].co[0] <= last + 1e-3:
+                    curve.keyframe_points.remove(curve.keyframe_points[k], fast=True)
+            curve.update()
+
+
+def selected_frames(rig: Rig) -> list[float]:
+    """Returns the frames in which keys of the rig's bones are selected, in order."""
+    data = rig.armature.animation_data
+    if data is None or data.action is None:
+        return []
+    mine = set(rig.names)
+    found = {
+        round(float(point.co[0]))
+        for curve in curves_of(data.action)
+        if _bone_of(curve) in mine
+        for point in curve.keyframe_points
+        if point.select_control_point
+    }
+    return sorted(found)
+
+
 def _file_order(rig: Rig, joint: int) -> list[int]:
     """Joints in the order of the file: each before its children."""
     return [joint, *(k for c, up in enumerate(rig.parents) if up == joint for k in _file_order(rig, c))]
@@ -192,4 +257,4 @@ def _world_turns(
     return place, turned
 
 
-__all__ = ["Rig", "apply_bvh", "read_bvh", "write_bvh"]
+__all__ = ["Rig", "apply_bvh", "curves_of", "read_bvh", "selected_frames", "write_bvh"]

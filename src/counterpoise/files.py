@@ -37,6 +37,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     target = Path(path)
     if target.is_dir():
         raise BadFile(f"cannot write {str(target)!r}: it is a folder", path=str(target))
+    if not target.parent.is_dir():
+        raise BadFile(f"cannot write {str(target)!r}: there is no folder {str(target.parent)!r}", path=str(target))
     try:
         with whole_file(target.with_name(f".{secrets.token_hex(6)}")) as temporary:
             temporary.touch()

@@ -154,8 +154,10 @@ def open_page(browser: Any) -> Iterator[Opener]:
     """Opens a page of a studio and waits until the figure is there. It must end without an error in its console."""
     pages: list[Page] = []
 
-    def open_one(studio: Studio, size: dict[str, int] = SIZE) -> Page:
+    def open_one(studio: Studio, size: dict[str, int] = SIZE, new: bool = False) -> Page:
         context = browser.new_context(viewport=size, accept_downloads=True)
+        if not new:  # a person who has seen the tour
+            context.add_init_script("localStorage.setItem('toured', 'yes')")
         raw = context.new_page()
         raw.set_default_timeout(60_000)
         page = Page(raw)

@@ -10,6 +10,7 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.control.walk.footholds import find_foothold
+from counterpoise.control.walk.gait_cycle import made_cycle
 from counterpoise.control.walk.planes import plane_at, sole_plane
 from counterpoise.control.walk.stepping import StepCosts, StepWish, choose_step, least_time
 from counterpoise.control.walk.styles import STYLES
@@ -211,8 +212,54 @@ def test_a_gait_is_read_from_a_walk(walked, human):
     knee = [human.joint(f"knee_{side}").dofs.start - 6 for side in ("left", "right")]
     assert left[knee[0]] == pytest.approx(right[knee[1]], abs=1e-6)  # both sides alike, half a stride apart
     assert cp.Walk(style=cycle).begin(human) is not None
+    assert cp.Walk(style=cycle).usual_speed(human) == pytest.approx(cycle.speed)
+    brisk = cp.Walk(style=replace(cycle, speed=3.0)).usual_speed(human)
+    assert brisk == pytest.approx(1.6, abs=0.02)  # a run is no walk
     with pytest.raises(CounterpoiseError, match="joints differ"):
         cp.Walk(style=cycle).begin(cp.character("ostrich"))
+
+
+def test_a_loop_of_one_stride_is_a_gait(walked, human):
+    left = [k for k, phase in enumerate(_ahead(walked, human)) if phase]
+    rows = np.arange(left[0], left[1] + 1, 4)
+    stride = cp.Motion(human, walked.time[rows] - walked.time[rows[0]], walked.qpos[rows])
+    with pytest.raises(CounterpoiseError, match="two steps or more"):
+        cp.gait_from(stride)
+    poses = stride.poses.copy()
+    poses[-1] = poses[0]
+    poses[-1, 0] += stride.poses[-1, 0] - stride.poses[0, 0]
+    loop = cp.Motion(human, stride.times, poses).as_loop(travel=True)
+    found = cp.gait_from(loop)
+    assert found.stride == pytest.approx(stride.duration, rel=0.03)
+    assert found.speed == pytest.approx(1.0, rel=0.05)
+
+
+def _ahead(recording: cp.Recording, human: cp.Character) -> list[bool]:
+    """Whether a row, from 3 s on, is one in which the left foot is farthest ahead of the hips."""
+    body = walking_body(human)
+    rows = range(recording.row_at(3.0), len(recording))
+    way = [0.0] * (recording.row_at(3.0))
+    for k in rows:
+        s = human.snapshot(human.state(recording.qpos[k]))
+        hips = s.position(body.hips_body, body.hips)
+        way.append(float((s.position(body.legs[0].body, body.legs[0].ankle) - hips)[0]))
+    near = 100
+    return [w > 0.1 and w == max(way[max(k - near, 0) : k + near + 1]) for k, w in enumerate(way)]
+
+
+def test_long_arms_are_bent_until_their_swing_clears_the_ground(human):
+    long = human.rescaled({"arms": 2.0})
+    body, waves = walking_body(long), made_cycle(long, STYLES["normal"]).waves
+    for swing in (-1.0, 0.0, 1.0):
+        away = np.zeros(long.nv)
+        away[6:] = waves[0, :-6] + swing * waves[1, :-6]
+        pose = long.snapshot(long.state(long.integrate(long.neutral, away)))
+        for hand in long.hands:
+            k = long.body_id(hand)
+            low = float((2.0 * pose.body_com[k] - pose.body_position[k])[2]) - pose.contact_position[:, 2].min()
+            assert low > 0.15 * body.hips_height, (swing, hand, low)
+    usual = made_cycle(human, STYLES["normal"]).waves
+    assert usual[0, human.joint("elbow_left").dofs.start - 6] == pytest.approx(math.radians(20.0))
 
 
 @pytest.mark.parametrize(

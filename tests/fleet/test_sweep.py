@@ -223,3 +223,5 @@ def test_ray_gives_the_same_bytes_also_with_a_killed_worker(tasks: Path, tmp_pat
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     assert serial.csv_text() == spread.csv_text()
     assert killed.column("value") == [2.0, 4.0, 6.0, 8.0] and (marks / "2").exists()
+    unhurt = cp.sweep(f"{tasks}:dies_once", {"force": [1, 2, 3, 4]}, fixed={"marks": str(marks)}, engine="serial")
+    assert unhurt.csv_text() == killed.csv_text()  # the mark is there: nobody dies

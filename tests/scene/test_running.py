@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
+from counterpoise.errors import CounterpoiseError
+from counterpoise.experiments import experiments, find_experiment, run_experiment
+from counterpoise.scene.experiments import experiment_text
 from counterpoise.scene.running import SceneRun
 
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"
@@ -124,3 +127,42 @@ def test_a_dropped_clip_brings_its_own_skeleton(tmp_path: Path):
     assert np.array_equal(made.poses, alone.poses) and made.character is scene.character("actor")
     again = cp.apply_edit(scene, cp.scene.AddNote("kept"))
     assert again.character("actor") is scene.character("actor")  # the file has not changed: it is read once
+
+
+@pytest.mark.parametrize("name", sorted(experiments()))
+def test_every_experiment_is_said_as_a_scene(name: str):
+    text = experiment_text(name)
+    scene = cp.read_scene(text)
+    found = find_experiment(name)
+    assert scene.experiment is not None and scene.experiment.name == name and text.startswith(f"# {found.summary}")
+    assert found.with_settings(scene.experiment.settings) == found.settings()  # all settings, as they are by default
+
+
+def test_an_experiment_runs_as_on_the_command_line_with_its_settings(tmp_path: Path):
+    text = '[experiment]\nname = "squat-height"\n[experiment.settings]\nbends = 1\nhold = 0.3\n'
+    ran = cp.read_scene(text, tmp_path).run(tmp_path)
+    alone = run_experiment("squat-height", settings={"bends": 1, "hold": 0.3})
+    assert ran.experiment is not None and ran.experiment.as_json()["claims"] == alone.as_json()["claims"]
+    assert ran.ok is alone.outcome.holds and (tmp_path / "counterpoise-squat-height" / "claims.json").is_file()
+    assert alone.outcome.claims[0].text in ran.report()
+
+
+def test_a_stopped_experiment_says_so(tmp_path: Path):
+    scene = cp.read_scene('[experiment]\nname = "squat-height"\n', tmp_path)
+    ran = scene.run(tmp_path, progress=lambda progress: False)
+    assert ran.stopped and not ran.ok
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('[experiment]\nname = "squat-hight"\n', 2, "squat-height"),
+        ('[experiment]\nname = "squat-height"\n[experiment.settings]\nbents = 1\n', 4, "bends"),
+        ('[experiment]\nname = "squat-height"\n[experiment.settings]\nbends = "many"\n', 4, "a whole number"),
+        ("[experiment]\n", 1, "name"),
+    ],
+)
+def test_what_is_wrong_with_an_experiment_is_said_with_its_line(text: str, line: int, words: str):
+    with pytest.raises(CounterpoiseError, match=words) as caught:
+        cp.read_scene(text)
+    assert f":{line}:" in str(caught.value)

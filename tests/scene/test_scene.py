@@ -237,7 +237,9 @@ EXAMPLES: dict[str, Any] = {
     "RemoveWish": [cp.scene.AddWish("effort"), cp.scene.RemoveWish(0)],
     "AddMotion": [cp.scene.AddMotion("other", physics="none")], "RemoveMotion": [cp.scene.RemoveMotion("bend")],
     "SetDuration": [cp.scene.SetDuration(2.0)], "SetPhysics": [cp.scene.SetPhysics("none")],
-    "Retime": [cp.scene.Retime(1.5, 0.5)], "SetFigure": [cp.scene.SetFigure("human", {"height": 1.9})],
+    "CopyRange": [cp.scene.CopyRange(0.0, 0.5, 1.0, mirror=True)], "MoveRange": [cp.scene.MoveRange(0.5, 1.0, 0.3)],
+    "RemoveRange": [cp.scene.RemoveRange(0.0, 0.2)],
+    "Retime": [cp.scene.Retime(1.5, 0.5, end=0.8)], "SetFigure": [cp.scene.SetFigure("human", {"height": 1.9})],
     "AddCharacter": [cp.scene.AddCharacter("bob", "human")],
     "RemoveCharacter": [
         cp.scene.AddCharacter("bob"), cp.scene.AddMotion("nod", "bob", duration=1.0),

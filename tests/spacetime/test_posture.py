@@ -73,3 +73,41 @@ def test_a_foot_that_rolls_is_flat_and_then_on_its_toes(human):
     assert [h.touch.how for h in stays.holds] == ["flat"] * 2
     with pytest.raises(BadValue, match="only a flat foot"):
         cp.Touch(FEET[0], 0.0, 0.5, "toe", roll=0.1)
+
+
+def test_feet_roll_by_themselves_off_the_ground_and_onto_it(human):
+    def hows(posture: float = 100.0, **told: float) -> list[str]:
+        contacts = [cp.Touch(FEET[0], 0.0, 0.6, **told), cp.Touch(FEET[0], 1.0, 1.6, **told)]
+        taste = cp.Taste(posture=posture)
+        problem = cp.build_motion_problem(human, [cp.Key(0.0, human.neutral)], contacts, 1.6, rate=12.0, taste=taste)
+        assert problem.basis.rolls_by_itself is (posture > 0.0 and not told)
+        return [h.touch.how for h in problem.holds]
+
+    assert hows() == ["flat", "toe", "toe", "flat"]
+    assert hows(roll=0.0, land=0.0) == hows(posture=0.0) == ["flat", "flat"]
+
+
+def test_a_foot_that_steps_while_the_other_stands_comes_down_flat(human):
+    contacts = [cp.Touch(FEET[0], 0.0, 1.6), cp.Touch(FEET[1], 0.0, 0.5), cp.Touch(FEET[1], 0.9, 1.6)]
+    problem = cp.build_motion_problem(human, [cp.Key(0.0, human.neutral)], contacts, 1.6, rate=12.0)
+    assert [h.touch.how for h in problem.holds] == ["flat", "flat", "toe", "flat"]
+
+
+def test_a_roll_begins_where_contacts_change_anyway(human):
+    """A cut 2 cs beside another change of contacts would leave a phase with no time in it."""
+    contacts = [cp.Touch(FEET[0], 0.0, 0.62), cp.Touch(FEET[1], 0.0, 0.45), cp.Touch(FEET[1], 1.0, 1.6)]
+    problem = cp.build_motion_problem(human, [cp.Key(0.0, human.neutral)], contacts, 1.6, rate=12.0)
+    assert problem.timeline.times == pytest.approx([0.0, 0.3, 0.45, 0.62, 1.0, 1.08, 1.6])
+
+
+def test_a_jump_leaves_from_its_toes_and_lands_on_them(human):
+    end = human.neutral.copy()
+    end[0] += 0.3
+    keys = [cp.Key(0.0, human.neutral, rest=True), cp.Key(1.5, end, rest=True)]
+    contacts = [cp.Touch(f, a, b) for f in FEET for a, b in ((0.0, 0.6), (0.9, 1.5))]
+    result = cp.optimize_motion(human, keys, contacts, 1.5, rate=20.0)
+    assert result.exact and not result.notes, result.report()
+    toe, knee = human.joint("toe_left").dofs, human.joint("knee_left").dofs
+    for t, bent in ((0.6, 20.0), (0.9, 5.0)):
+        turned = np.degrees(human.difference(human.neutral, result.sample(t).q))
+        assert turned[toe][0] > bent and turned[knee][0] < 50.0

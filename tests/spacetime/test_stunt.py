@@ -187,14 +187,25 @@ def test_every_kind_of_wish_is_read():
 
 
 def test_a_wish_about_torques_that_names_no_joints_means_all():
-    torque, effort = read_stunt(START + "[[wish]]\nkind = 'torque'\n[[wish]]\nkind = 'effort'\nweight = 2\n").wishes
-    assert isinstance(torque, TorqueLimit) and torque.joints is None and torque.share == 1.0
+    asked = "apart = false\n" + START + "[[wish]]\nkind = 'torque'\n[[wish]]\nkind = 'effort'\nweight = 2\n"
+    torque, effort = read_stunt(asked).wishes
+    assert isinstance(torque, TorqueLimit) and torque.joints is None and torque.share == 1.0 and not torque.optional
     assert isinstance(effort, Effort) and effort.joints is None and effort.weight == 2.0
+
+
+def test_a_body_has_its_own_strength_and_stays_out_of_itself_unless_the_stunt_says_otherwise():
+    torque, apart = read_stunt(START).wishes
+    assert isinstance(torque, TorqueLimit) and torque.joints is None and torque.optional
+    assert isinstance(apart, Apart) and apart.bodies is None
+    assert read_stunt("strength = false\napart = false\n" + START).wishes == ()
+    weak = read_stunt("apart = false\n" + START + "[[wish]]\nkind = 'torque'\njoints = 'knee'\nshare = 0.5\n").wishes
+    assert [w.joints and list(w.joints) for w in weak] == [["knee_left", "knee_right"], None]
 
 
 def test_a_wish_to_keep_apart_that_names_no_bodies_means_all():
     wishes = read_stunt(
-        START
+        "strength = false\n"
+        + START
         + "[[wish]]\nkind = 'apart'\n[[wish]]\nkind = 'apart'\nbodies = 'all'\nfrom = 'off'\n"
         + "[[wish]]\nkind = 'apart'\nbodies = ['hands', 'hand']\nothers = 'feet'\n"
         + "[moments]\noff = 0.4\n[[contact]]\npart = 'feet'\nto = 'off'\n"

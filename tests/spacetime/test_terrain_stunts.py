@@ -73,19 +73,21 @@ def test_mistakes_in_the_terrain_of_a_stunt_have_their_line():
 
 
 def test_ways_out_of_a_box():
-    """A path that comes back leaves by the side it came from; one that goes on, or ends inside, goes over the top."""
+    """A path that comes back leaves by the side it came from; one that goes on stays before it, then over the top."""
     box = cp.Terrain(cp.Box((1.0, 0.0), (1.0, 2.0), 0.5)).boxes[0]
     back = np.array([[0.1, 0.0, 0.2], [0.3, 0.0, 0.2], [0.6, 0.0, 0.2], [0.4, 0.0, 0.2], [0.2, 0.0, 0.2]])
     through = np.array([[0.1, 0.0, 0.2], [0.3, 0.0, 0.2], [1.7, 0.0, 0.2], [1.9, 0.0, 0.2]])  # between two places
     onto = np.array([[0.1, 0.0, 0.2], [0.3, 0.0, 0.2], [0.6, 0.0, 0.4], [1.0, 0.0, 0.5], [1.0, 0.0, 0.5]])
-    ends = np.array([[0.1, 0.0, 0.2], [0.3, 0.0, 0.2], [0.6, 0.0, 0.4]])
+    slow = np.array(
+        [[0.3, 0, 0], [0.45, 0, 0.1], [0.55, 0, 0.2], [0.6, 0, 0.3], [0.6, 0, 0.35], [0.7, 0, 0.45], [0.9, 0, 0.6]]
+    )
     found = ways_out(box, back, 0.0)
     assert [i for i, _, _ in found] == [1, 2, 3]
     assert all(n.tolist() == [-1.0, 0.0, 0.0] and limit == -0.5 for _, n, limit in found)
-    for path, numbers in ((through, [1, 2]), (onto, [1, 2, 3]), (ends, [1, 2])):
+    for path, before, above in ((through, [], [1, 2]), (onto, [1], [2, 3]), (slow, [1, 2, 3], [4, 5, 6])):
         found = ways_out(box, path, 0.0)
-        assert [i for i, _, _ in found] == numbers
-        assert all(n.tolist() == [0.0, 0.0, 1.0] and limit == 0.5 for _, n, limit in found)
+        assert [i for i, n, limit in found if n[0] == -1.0 and limit == -0.5] == before
+        assert [i for i, n, limit in found if n[2] == 1.0 and limit == 0.5] == above
     assert ways_out(box, back[[0, 1, 3, 4]], 0.0) == []
     assert [i for i, _, _ in ways_out(box, back[[0, 1, 3, 4]], 0.15)] == [1, 2, 3]  # a ball that reaches in
 

@@ -10,6 +10,16 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
+from counterpoise.cli.clip_folders import (
+    Engine,
+    Jobs,
+    TableFile,
+    clips_in,
+    is_many,
+    only_for_many,
+    only_for_one,
+    run_task,
+)
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
 from counterpoise.progress import Progress
@@ -55,11 +65,15 @@ def check(
         bool, typer.Option("--clean", help="Ask for clean motion too: no skate, float, sinking or jitter.")
     ] = False,
     frames: Annotated[bool, typer.Option("--frames", help="With --json: the measures of every frame, too.")] = False,
+    table: TableFile = None,
+    engine: Engine = "processes",
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Check whether a motion is physically possible, and how clean it is.
+    """Check whether a motion is physically possible, and how clean it is; or all motions of a folder.
 
-    Exit code 0: possible; 1: not possible, or with --clean not clean; 2: the file cannot be read.
+    Exit code 0: possible; 1: not possible, or with --clean not clean; 2: the file cannot be read. Of a folder or a
+    pattern: 0 where all are; 130: stopped by Ctrl-C (with --table rows are kept, and the same command goes on).
     """
     from counterpoise.spacetime.check import CheckTuning, check_motion
 
@@ -72,6 +86,19 @@ def check(
     }  # fmt: skip
     tuning = CheckTuning(**{k: v for k, v in given.items() if v is not None})
     options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
+    if is_many(source):
+        only_for_one(plot=plot, hold=hold, frames=frames, set=set_)
+        check_targets({table: (".csv",)})
+        files, _ = clips_in(source)
+        reading = {k: v for k, v in options.items() if v is not None}
+        fixed = {
+            "character": figure_name,
+            "reading": reading,
+            "tuning": {k: v for k, v in given.items() if v is not None},
+        }
+        run_task("check", files, fixed, "clean" if clean else "possible", table, engine, jobs, as_json)
+        return
+    only_for_many(table=table, jobs=jobs)
     with bar(as_json) as show:
         began = time.monotonic()
 

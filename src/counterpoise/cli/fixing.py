@@ -11,9 +11,19 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
+from counterpoise.cli.clip_folders import (
+    Engine,
+    Jobs,
+    TableFile,
+    clips_in,
+    is_many,
+    only_for_many,
+    only_for_one,
+    run_task,
+)
 from counterpoise.cli.comparing import draw_pair
 from counterpoise.cli.output import bar, ended, say, say_json
-from counterpoise.errors import Stopped
+from counterpoise.errors import BadValue, Stopped
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
@@ -28,7 +38,8 @@ FILMS = (".mp4", ".gif", ".webp", ".png")
 def fix(
     source: clips.Clip,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Write the fixed motion: .bvh, .glb, .npz, ...")
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="Write the fixed motion: .bvh, .glb, .npz, ...; a folder."),
     ],
     figure_name: clips.FigureName = None,
     set_: Set = None,
@@ -62,27 +73,38 @@ def fix(
     units: clips.Units = None,
     up: clips.Up = None,
     rate: clips.Rate = None,
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="For folders: bvh, glb, ...; as the file is.")] = "",
+    table: TableFile = None,
+    engine: Engine = "processes",
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
-    """Change a motion as little as possible so that it is physically possible.
+    """Change a motion as little as possible so that it is physically possible; or all motions of a folder.
 
     Exit code 0: the result is possible; 1: it is better, but not possible yet; 2: the file cannot be read.
 
-    Ctrl-C stops it: what is done so far is written, and the rest of the motion is unchanged.
+    Ctrl-C stops it: what is done so far is written, and the rest of the motion is unchanged. Of a folder the finished
+    files are kept, and the same command goes on.
     """
     from counterpoise.motion.files.hub import format_of
     from counterpoise.spacetime.check import check_motion
     from counterpoise.spacetime.fix import FixTuning, fix_motion
     from counterpoise.spacetime.fix.playing_speed import at_true_speed, playing_speed
 
-    format_of(out, "write")
-    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     given: dict[str, Any] = {
         "friction": friction, "near": near, "force": force, "calm": calm, "window": window,
         "floor": clips.floor_from(floor),
     }  # fmt: skip
+    options = clips.reading_options(units, up, rate)
+    if is_many(source):
+        only_for_one(report=report, plot=plot, video=video, overlay=overlay, hold=hold, retime=retime, set=set_)
+        _fix_folder(source, out, to, figure_name, given, options, table, engine, jobs, as_json)
+        return
+    only_for_many(to=to, table=table, jobs=jobs)
+    format_of(out, "write")
+    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     tuning = FixTuning(**{k: v for k, v in given.items() if v is not None})
-    options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
+    holds = clips.holds_from(hold)
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
     kept = figure_name is None and _keeps_file(source, out, motion)
     with bar(as_json) as show:
@@ -119,6 +141,31 @@ def fix(
             if path is not None:
                 say(f"wrote {path}")
     ended(show, 0 if result.after.possible else 1)
+
+
+def _fix_folder(
+    source: str, out: Path, to: str, figure_name: str | None, tuning: dict[str, Any], reading: dict[str, Any],
+    table: Path | None, engine: str, jobs: int | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Fixes the motions of a folder into another, in which the subfolders are kept."""
+    from counterpoise.motion.files.hub import format_of
+
+    if out.exists() and not out.is_dir():
+        raise BadValue(f"--out is a folder where many motions are fixed; {str(out)!r} is a file")
+    files, top = clips_in(source)
+    for suffix in {f".{to.lstrip('.')}"} if to else {Path(file).suffix.lower() for file in files}:
+        format_of(f"motion{suffix}", "write")
+    if not to and out.resolve() == Path(top).resolve():
+        raise BadValue("the motions would be written over themselves: give another folder with --out")
+    out.mkdir(parents=True, exist_ok=True)
+    table = out / "fix.csv" if table is None else table
+    check_targets({table: (".csv",)})
+    fixed = {
+        "folder": str(out), "to": to, "character": figure_name, "root": top,
+        "reading": {k: v for k, v in reading.items() if v is not None},
+        "tuning": {k: v for k, v in tuning.items() if v is not None},
+    }  # fmt: skip
+    run_task("fix", files, fixed, "possible_after", table, engine, jobs, as_json)
 
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.output import bar, draw, ended, say, say_json
+from counterpoise.cli.output import FRAME_RATE, bar, draw, ended, progress_lines, say, say_json, written_suffixes
 from counterpoise.phrases import check_targets
 from counterpoise.progress import Progress, watching
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _PROGRESS_INTERVAL = 2.0  # [s] between lines of progress without a terminal
 _MAX_STRAIN = 1.01  # share of a joint's strength above which a torque limit is suggested
-_FRAME_RATE = 60.0  # [1/s] in files for other programs
 
 
 @app.command()
@@ -50,12 +49,10 @@ def optimize(
     motion with the least violation is written, and conflicts are named); 2: the stunt cannot be read; 130: stopped by
     Ctrl-C.
     """
-    from counterpoise.motion.files.hub import FORMATS
     from counterpoise.spacetime.optimize import OptimizeProgress
     from counterpoise.spacetime.stunt.stunt import read_stunt
 
-    writable = tuple(suffix for suffix, entry in FORMATS.items() if entry.writer)
-    check_targets({out: writable, video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
     stunt = read_stunt(source)
     problem = stunt.problem()
     if describe and not as_json:
@@ -100,14 +97,15 @@ def _write(motion: Motion, out: Path, fps: float | None) -> None:
     from counterpoise.motion.files.hub import write_motion
 
     own = out.suffix.lower() == ".npz"
-    write_motion(motion, out, rate=fps if fps is not None else None if own else _FRAME_RATE)
+    write_motion(motion, out, rate=fps if fps is not None else None if own else FRAME_RATE)
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[OptimizeProgress], None]]:
+def _progress(quiet: bool) -> Iterator[Callable[[OptimizeProgress], object]]:
     """One line that is rewritten at every iteration; without a terminal, a line every few seconds."""
-    if quiet:
-        yield lambda progress: None
+    lines = progress_lines()
+    if lines is not None or quiet:
+        yield lines if lines is not None else lambda progress: None
         return
     from rich.console import Console
     from rich.live import Live

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from counterpoise.motion.motion import Motion
     from counterpoise.render.scene import DrawnScene
     from counterpoise.simulate.recording import Recording
+
+FRAME_RATE = 60.0  # [1/s] in files for other programs
+_LINE_INTERVAL = 0.2  # [s] between lines of progress for another program
 
 
 def draw(
@@ -40,6 +45,21 @@ def draw(
         film(take, video, progress=report)
 
 
+def written_suffixes() -> tuple[str, ...]:
+    """Returns the suffixes of motion files that can be written."""
+    from counterpoise.motion.files.hub import FORMATS
+
+    return tuple(suffix for suffix, entry in FORMATS.items() if entry.writer)
+
+
+def save_run(recording: Recording, out: Path, timings: bool = False) -> None:
+    """Saves a recording (.npz), or writes the motion of its first figure in the format of the suffix."""
+    if out.suffix.lower() == ".npz":
+        recording.save(out, timings=timings)
+    else:
+        recording.motion.write(out, rate=FRAME_RATE)
+
+
 @contextmanager
 def bar(quiet: bool) -> Iterator[Reporter]:
     """Yields who watches: a bar for each stage, on standard error, so that answers can be piped.
@@ -59,8 +79,29 @@ def ended(reporter: Reporter, code: int = 0) -> None:
         raise typer.Exit(code)
 
 
+def progress_lines() -> Watch | None:
+    """Returns what prints progress as lines for another program, where that asks for it; None otherwise.
+
+    A program that starts a verb sets COUNTERPOISE_PROGRESS=lines and reads "progress SHARE STAGE" on standard error.
+    """
+    if os.environ.get("COUNTERPOISE_PROGRESS") != "lines":
+        return None
+    last = [-1.0]
+
+    def show(now: Progress) -> None:
+        if time.monotonic() - last[0] > _LINE_INTERVAL:
+            last[0] = time.monotonic()
+            print(f"progress {min(max(now.share, 0.0), 1.0):.3f} {now.stage}", file=sys.stderr, flush=True)
+
+    return show
+
+
 @contextmanager
 def _bars(quiet: bool) -> Iterator[Watch | None]:
+    lines = progress_lines()
+    if lines is not None:
+        yield lines
+        return
     if quiet:
         yield None
         return

@@ -11,7 +11,7 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, ended, say, say_json, written
+from counterpoise.cli.output import bar, draw, ended, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes, TerrainFile
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, push_from
@@ -31,7 +31,9 @@ _AFTER = 2.5  # [s] simulated after the planned end of a motion
 
 Seed = Annotated[int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)]
 Seconds = Annotated[float | None, typer.Option("--seconds", "-t", help="How long [s]; else until it can stand again.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Save the recording here (.npz).")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Save the recording (.npz), or its motion: .bvh, .glb, ...")
+]
 Video = Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")]
 Strip = Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")]
 
@@ -210,7 +212,7 @@ class _Run:
 
 
 def _check(out: Path | None, video: Path | None, png: Path | None) -> None:
-    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
 
 
 def _pushes(texts: list[str] | None) -> list[Any]:
@@ -219,7 +221,7 @@ def _pushes(texts: list[str] | None) -> list[Any]:
 
 def _save(recording: Recording, out: Path | None, video: Path | None, png: Path | None, report: Reporter) -> None:
     if out is not None:
-        recording.save(out)
+        save_run(recording, out)
     draw(recording, video, png, report)
 
 

@@ -111,5 +111,6 @@ def _as_json(run: SceneRun) -> dict[str, Any]:
             "seconds": run.recording.duration, "status": run.recording.status, "characters": list(run.figures),
             "fallen": run.fallen, "fingerprint": run.recording.fingerprint(),
         },
+        "experiment": None if run.experiment is None else run.experiment.as_json(),
         "files": {kind: str(path) for kind, path in run.files.items()},
     }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, say, say_json, written
+from counterpoise.cli.output import bar, draw, say, say_json, written, written_suffixes
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, named_numbers, number_from, path_from, pose_start
 
@@ -44,7 +44,7 @@ def pose(
     set_: Set = None,
     seed: Annotated[int, typer.Option(help="Seed of the restarts.")] = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Save the pose (.npz, a motion of one frame).")
+        Path | None, typer.Option("--out", "-o", help="Write the pose, a motion of one frame: .npz, .bvh, .glb, ...")
     ] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw it (.png).")] = None,
     as_json: Json = False,
@@ -53,7 +53,7 @@ def pose(
     from counterpoise.pose import Aim, Balanced, CenterOfMass, FixJoint, Lock, Orient, Pin, Reach
     from counterpoise.pose.solver import solve_pose
 
-    check_targets({out: (".npz",), png: (".png", ".jpg")})
+    check_targets({out: written_suffixes(), png: (".png", ".jpg")})
     character = figure_from(figure, set_)
     goals: list[Any] = [Reach(b, v) for b, v in (named_numbers(t, "--reach", (3,)) for t in reach or ())]
     goals += [Orient(b, v) for b, v in (named_numbers(t, "--orient", (4,)) for t in orient or ())]
@@ -73,7 +73,7 @@ def pose(
         holds.append(Balanced())
     found = solve_pose(character, goals, holds, pose_start(start, character), seed=seed)
     if out is not None:
-        found.save(out)
+        found.motion.write(out)
     if png is not None:
         from counterpoise.render import still
 
@@ -102,7 +102,7 @@ def animate(
     start: Annotated[str | None, typer.Option("--start", help="Start from a motion's last frame.")] = None,
     rate: Annotated[float, typer.Option(help="Frames a second.")] = 60.0,
     set_: Set = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the motion (.npz).")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the motion: .npz, .bvh, .glb, ...")] = None,
     video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     as_json: Json = False,
@@ -111,7 +111,7 @@ def animate(
     from counterpoise.pose import Balanced, Lock, Pin
     from counterpoise.pose.animate import animate_with_report
 
-    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
     character = figure_from(figure, set_)
     if not path:
         raise BadValue("animate needs at least one --path BODY=X,Y,Z:X,Y,Z:...")
@@ -125,7 +125,7 @@ def animate(
             progress=report,
         )  # fmt: skip
         if out is not None:
-            made.motion.save(out)
+            made.motion.write(out)
         draw(made.motion, video, png, report)
     when, what, size = made.worst
     files = written({"motion": out, "video": video, "filmstrip": png})

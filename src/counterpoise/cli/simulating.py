@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, ended, say, say_json, written
+from counterpoise.cli.output import bar, draw, ended, save_run, say, say_json, written, written_suffixes
 from counterpoise.defaults import GROUND_FRICTION, PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.phrases import (
@@ -103,7 +103,9 @@ def simulate(
     lift: Annotated[float, typer.Option(help="Start this far above the ground [m].")] = 0.0,
     timestep: Annotated[float, typer.Option(help="Physics step [s].")] = 0.001,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the recording here (.npz).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save the recording (.npz), or its motion: .bvh, .glb, ...")
+    ] = None,
     video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     timings: Timings = False,
@@ -119,7 +121,7 @@ def simulate(
     from counterpoise.simulate.start import lifted
     from counterpoise.spacetime.stunt.terrain import read_terrain
 
-    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
     if behaviour not in _BEHAVIOURS:
         raise unknown_name("behaviour", behaviour, _BEHAVIOURS)
     character = figure_from(figure, set_)
@@ -142,7 +144,7 @@ def simulate(
             progress=report,
         )  # fmt: skip
         if out is not None:
-            recording.save(out, timings=timings)
+            save_run(recording, out, timings)
         draw(recording, video, png, report)
     found = summary(recording)
     _show(recording, found, written({"recording": out, "video": video, "filmstrip": png}), as_json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, say, say_json, written
+from counterpoise.cli.output import bar, draw, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, push_from
@@ -40,7 +40,9 @@ def walk(
         int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)
     ] = None,
     seconds: Annotated[float, typer.Option("--seconds", "-t", help="How long [s].")] = 10.0,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Save the recording here (.npz).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Save the recording (.npz), or its motion: .bvh, .glb, ...")
+    ] = None,
     video: Annotated[Path | None, typer.Option("--video", help="Film it (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     as_json: Json = False,
@@ -53,7 +55,7 @@ def walk(
     from counterpoise.simulate.loop import simulate
     from counterpoise.simulate.start import disturbed_start
 
-    check_targets({out: (".npz",), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
     character = figure_from(figure, set_)
     controller = Walk(
         speed, step, time, height, _style(style, character), math.radians(heading), math.radians(lean)
@@ -67,7 +69,7 @@ def walk(
             progress=report,
         )  # fmt: skip
         if out is not None:
-            recording.save(out)
+            save_run(recording, out)
         draw(recording, video, png, report)
     _show(recording, math.radians(heading), written({"recording": out, "video": video, "filmstrip": png}), as_json)
 

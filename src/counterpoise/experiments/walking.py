@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ENOUGH = 0.95  # share of the starts in which a walk must succeed
+ENOUGH_SPEED = 0.95  # of the speed asked for: it has started
+STANDING_SPEED = 0.1  # [m/s] of the root: slower, it stands
 Test = Callable[[Gait], bool]
 
 
@@ -32,25 +36,27 @@ class WalkRuns:
     name: str
     gaits: tuple[Gait | None, ...]  # of every start; None where it fell
     falls: tuple[str, ...]  # of every start, empty where it walks to the end
+    ways: tuple[float, ...]  # [m] of every start, from beginning to end
     first: Recording
 
     @property
     def walked(self) -> list[Gait]:
         return [one for one in self.gaits if one is not None]
 
-    def faults(self, tests: Mapping[str, Test]) -> list[str]:
+    def faults(self, tests: Mapping[str, Test], way: float = 0.0) -> list[str]:
         """Returns what each start does not keep, in words; empty where it is a success."""
         out = []
-        for fall, found in zip(self.falls, self.gaits, strict=True):
+        for fall, found, went in zip(self.falls, self.gaits, self.ways, strict=True):
             if found is None:
                 out.append(f"fell: {fall}")
             else:
-                out.append(", ".join(name for name, keeps in tests.items() if not keeps(found)))
+                missed = [name for name, keeps in tests.items() if not keeps(found)]
+                out.append(", ".join(missed if went >= way else [*missed, f"goes {went:.1f} m"]))
         return out
 
-    def claim(self, text: str, tests: Mapping[str, Test]) -> Claim:
-        """Returns the claim that enough starts keep every test."""
-        faults = self.faults(tests)
+    def claim(self, text: str, tests: Mapping[str, Test], way: float = 0.0) -> Claim:
+        """Returns the claim that enough starts keep every test and go a way [m]."""
+        faults = self.faults(tests, way)
         good = sum(not fault for fault in faults)
         missed = {fault: faults.count(fault) for fault in faults if fault}
         why = "; ".join(f"{n} x {fault}" for fault, n in missed.items())
@@ -86,6 +92,7 @@ def run_walks(
         )
     gaits: list[Gait | None] = []
     falls: list[str] = []
+    ways: list[float] = []
     first = None
     for seed in range(starts):
         start = disturbed_start(character, seed)
@@ -96,10 +103,12 @@ def run_walks(
             first = lab.recordings[name] = recording
         fall = how_it_fell(recording)
         falls.append(fall)
+        com = measure.com(recording)
+        ways.append(float(np.hypot(*(com[-1] - com[0])[:2])))
         gaits.append(None if fall else measure.gait(recording, settle))
         lab.report(name, (seed + 1) / starts)
     assert first is not None
-    return WalkRuns(name, tuple(gaits), tuple(falls), first)
+    return WalkRuns(name, tuple(gaits), tuple(falls), tuple(ways), first)
 
 
 def how_it_fell(recording: Recording) -> str:
@@ -109,6 +118,29 @@ def how_it_fell(recording: Recording) -> str:
         return causes[0]
     fall = measure.fell(recording)
     return fall.reason if fall else "" if recording.status == "finished" else recording.status
+
+
+def steps_to_start(recording: Recording, speed: float) -> float:
+    """Returns after how many steps it walks at 95 % of a speed [m/s] or more, on the mean of the next step."""
+    rows = _landings(recording)
+    x, time = measure.com(recording)[:, 0], recording.time
+    for count, (a, b) in enumerate(pairwise(rows), start=1):
+        if x[b] - x[a] >= ENOUGH_SPEED * speed * (time[b] - time[a]):
+            return float(count)
+    return math.inf
+
+
+def steps_to_stop(recording: Recording) -> float:
+    """Returns how many steps it takes until it stands, to the end of the recording; infinity where it does not."""
+    still = float(np.linalg.norm(recording.velocities(0)[-1][:2])) < STANDING_SPEED
+    return float(len(_landings(recording))) if still and str(recording.notes["phase"][-1]) == "stand" else math.inf
+
+
+def _landings(recording: Recording) -> list[int]:
+    """Returns the rows of a recording in which a foot lands."""
+    steps = np.asarray(recording.notes["steps"], float)
+    per_tick = len(recording) // len(steps)
+    return [int(k) * per_tick for k in np.flatnonzero(np.diff(steps) > 0.0) + 1]
 
 
 def gait_plot(runs: Sequence[WalkRuns], columns: Mapping[str, Callable[[Gait], float]], title: str) -> Figure:

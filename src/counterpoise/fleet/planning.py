@@ -107,6 +107,12 @@ def _dotted(to: str) -> str:
 # ------------------------------------------------------------------------------------------------------- finding
 
 
+def find_clips(given: PathLike) -> tuple[list[Path], Path]:
+    """Returns the motion files of a folder (with its subfolders) or a glob, and the folder that they are in."""
+    found = list(_find(given))
+    return [one.path for one in found], found[0].top if found else Path(given)
+
+
 def _find(given: PathLike) -> Iterator[_Found]:
     text = os.fspath(given)
     path = Path(text)

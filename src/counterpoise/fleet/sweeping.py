@@ -225,9 +225,11 @@ def _plain(value: Any, name: str, cells: bool = False) -> Any:
         value = value.tolist()
     if isinstance(value, tuple | list) and not cells:
         return [_plain(item, name) for item in value]
+    if isinstance(value, Mapping) and not cells:
+        return {str(key): _plain(item, name) for key, item in value.items()}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    kind = "a number or text" if cells else "a number, text or a list of them"
+    kind = "a number or text" if cells else "a number, text, a list or a table of them"
     raise BadValue(f"{name!r} is {kind}; got {type(value).__name__}")
 
 

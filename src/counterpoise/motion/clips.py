@@ -69,7 +69,7 @@ def motion_of_clip(clip: Clip, character_name: str = "", whole: Clip | None = No
         shift = spatial.rotate(back[i], clip.translations[:, i] - bones.offsets[i])
         poses[:, at[i - 1] - 3 : at[i - 1]] = shift
     times = np.arange(len(clip)) / clip.rate
-    source = Source(str(clip.notes.get("format", "")), names, bones, clip.notes)
+    source = Source(str(clip.notes.get("format", "")), names, bones, clip.notes, clip.meshes)
     return Motion(character, times, poses, name=clip.name, source=source)
 
 

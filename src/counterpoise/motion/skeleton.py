@@ -17,6 +17,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.skeletal.tree import joint_frames
 from counterpoise.errors import BadValue
+from counterpoise.motion.bound_mesh import BoundMesh
 
 MAX_JOINTS = 1_000  # figures with faces and hair have some hundreds
 MAX_DEPTH = 200  # joints one below the other; MuJoCo's XML reader takes about twice as many
@@ -70,6 +71,7 @@ class Clip:
     translations: Array  # (f, n, 3) [m] place of each joint in its parent's frame; its offset if it does not move
     name: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict)  # of the file: units, up axis, channels, remarks, ...
+    meshes: tuple[BoundMesh, ...] = ()  # of the file, that follow its joints
 
     def __post_init__(self) -> None:
         n = len(self.skeleton)
@@ -125,14 +127,17 @@ class Clip:
 
         ends = tuple((joint, _triple(vectors(np.array(end)))) for joint, end in skeleton.ends)
         bones = replace(skeleton, offsets=vectors(skeleton.offsets), rest=quaternions(skeleton.rest), ends=ends)
+        meshes = tuple(mesh.turned(turn, scale) for mesh in self.meshes)
         return replace(
-            self, skeleton=bones, rotations=quaternions(self.rotations), translations=vectors(self.translations)
-        )
+            self, skeleton=bones, rotations=quaternions(self.rotations), translations=vectors(self.translations),
+            meshes=meshes,
+        )  # fmt: skip
 
     def aligned(self) -> Clip:
         """Returns the same movement with joint frames that have no rotation at rest, as BVH needs it.
 
-        With W the world rotation at rest, a joint's rotation becomes W_parent R W^-1 and its place W_parent p.
+        With W the world rotation at rest, a joint's rotation becomes W_parent R W^-1 and its place W_parent p. Meshes
+        are left out.
         """
         bones = self.skeleton
         if np.array_equal(bones.rest, np.broadcast_to(spatial.IDENTITY, bones.rest.shape)):
@@ -147,9 +152,8 @@ class Clip:
             np.broadcast_to(spatial.IDENTITY, bones.rest.shape),
             tuple((joint, _triple(spatial.rotate(turns[joint], np.array(end)))) for joint, end in bones.ends),
         )
-        return replace(
-            self, skeleton=skeleton, rotations=rotations, translations=spatial.rotate(above, self.translations)
-        )
+        moved = spatial.rotate(above, self.translations)
+        return replace(self, skeleton=skeleton, rotations=rotations, translations=moved, meshes=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +164,7 @@ class Source:
     bodies: tuple[str, ...]  # the character's segment for each joint of the file's skeleton
     skeleton: Skeleton
     notes: Mapping[str, Any] = field(default_factory=dict)  # those of the clip
+    meshes: tuple[BoundMesh, ...] = ()  # of the file; not kept in our own files
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from counterpoise.pose.tuning import PoseTuning
 MAX_TURN = float(np.radians(4.8))  # [rad] of a joint in one frame, while targets move by no more than ...
 TARGET_STEP = 0.005  # [m] ... this; further in proportion when they move further
 ALONE_SHARE = 0.95  # of MAX_TURN in a frame with a limit by the clock: with what restoring adds, below 5 degrees
-WORK_SHARE = 0.88  # of `within` that is worked: the step that is under way then ends in the rest
+WORK_SHARE = 0.8  # of `within` that is worked: the step that is under way then ends in the rest
 NEARLY = 0.99  # share of a cap at which a joint has used it up
 MAX_SHIFT = 10.0  # [m]: targets that move further count as moved by this
 NO_TURNS = np.empty((0, 4))

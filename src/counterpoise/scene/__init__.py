@@ -1,5 +1,11 @@
 """Scenes: one document that is read, written, edited, undone and run."""
 
+from counterpoise.scene.constraint_sets import (
+    constraint_sets,
+    read_constraint_set,
+    take_constraints,
+    write_constraint_set,
+)
 from counterpoise.scene.contents import (
     MAIN,
     SceneCamera,
@@ -84,6 +90,7 @@ from counterpoise.scene.edits.physics import (
     SetTuning,
     SetWorld,
 )
+from counterpoise.scene.edits.ranges import CopyRange, MoveRange, RemoveRange
 from counterpoise.scene.history import SceneHistory
 from counterpoise.scene.running import SceneRun, run_scene
 from counterpoise.scene.scene import VERSION, Scene, new_scene, read_scene, write_scene
@@ -106,10 +113,12 @@ __all__ = [
     "AddTerrain",
     "AddWish",
     "CopyKey",
+    "CopyRange",
     "EditFigure",
     "MirrorLimb",
     "MoveContact",
     "MoveKey",
+    "MoveRange",
     "RemoveCamera",
     "RemoveCharacter",
     "RemoveConstraint",
@@ -123,6 +132,7 @@ __all__ = [
     "RemovePose",
     "RemoveProp",
     "RemovePush",
+    "RemoveRange",
     "RemoveSegment",
     "RemoveTerrain",
     "RemoveWish",
@@ -171,12 +181,16 @@ __all__ = [
     "SimulationPlan",
     "Together",
     "apply_edit",
+    "constraint_sets",
     "coordinates_of",
     "edit_from_dict",
     "edit_to_dict",
     "new_scene",
+    "read_constraint_set",
     "read_edit",
     "read_scene",
     "run_scene",
+    "take_constraints",
+    "write_constraint_set",
     "write_scene",
 ]

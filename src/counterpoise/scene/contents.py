@@ -75,6 +75,14 @@ class SceneWish:
 
 
 @dataclass(frozen=True)
+class SceneExperiment:
+    """A published experiment, with the settings that differ from its own."""
+
+    name: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class SceneClip:
     """A motion file beside the scene."""
 

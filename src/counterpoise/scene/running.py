@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,11 +24,15 @@ from counterpoise.render import filmstrip
 from counterpoise.render.video import video
 from counterpoise.scene.contents import SceneController, SceneMotion
 from counterpoise.scene.controllers import build_controller
+from counterpoise.scene.experiments import run_scene_experiment
 from counterpoise.scene.making import followed_motion, plain_motion
 from counterpoise.scene.scene import DEFAULT_SECONDS, Scene
 from counterpoise.simulate import Recording, simulate
 from counterpoise.simulate.start import lifted, set_on_ground, standing_start
 from counterpoise.spacetime import CheckReport, FixResult, Result, check_motion, fix_motion
+
+if TYPE_CHECKING:
+    from counterpoise.experiments.runner import Report
 
 AFTER_MOTION = 0.5  # [s] simulated after the end of a motion that is followed
 AFTER_PERFORMANCE = 2.5  # [s] simulated after the end of a motion that is performed
@@ -47,11 +51,13 @@ class SceneRun:
     figures: tuple[str, ...] = ()  # the characters in the recording, in their order
     files: Mapping[str, Path] = field(default_factory=dict)
     stopped: bool = False
+    experiment: Report | None = None  # where the scene names one
 
     @property
     def ok(self) -> bool:
         """Whether all motions are solved or possible, nobody fell, and nothing was stopped."""
         good = all(outcome_ok(one) for one in self.outcomes.values())
+        good = good and (self.experiment is None or self.experiment.outcome.holds)
         return good and not self.fallen and not self.stopped
 
     @property
@@ -83,6 +89,8 @@ class SceneRun:
                 lines.append(
                     f"  character {name} ({kind}): {'fell: ' + fallen[name] if name in fallen else 'as wanted'}"
                 )
+        claims = () if self.experiment is None else self.experiment.outcome.claims
+        lines += [f"  {'holds' if c.holds else 'DOES NOT HOLD'}: {c.text}: {c.measured}" for c in claims]
         lines += [f"  stopped: {what}" for what in (["by the user"] if self.stopped else [])]
         lines += [f"  wrote {path}" for path in self.files.values()]
         return "\n".join(lines)
@@ -121,7 +129,14 @@ def run_scene(scene: Scene, folder: str | os.PathLike[str] | None = None, progre
                     break
             if scene.controllers and not reporter.stopped:
                 run = _simulated(run, reporter)
+            if scene.experiment is not None and not reporter.stopped:
+                report = run_scene_experiment(scene.experiment, home, reporter, "video" in scene.output.files)
+                run = replace(run, experiment=report)
         except Stopped:
+            run = replace(run, stopped=True)
+        except KeyboardInterrupt:  # of an experiment, which has saved what it recorded
+            if not reporter.stopped:
+                raise
             run = replace(run, stopped=True)
         run = replace(run, stopped=run.stopped or reporter.stopped)
         return run if home is None else replace(run, files=_written(run, home, reporter))
@@ -236,7 +251,7 @@ def _seconds(scene: Scene, specs: list[SceneController], followed: list[Any]) ->
 
 def _written(run: SceneRun, home: Path, reporter: Reporter) -> dict[str, Path]:
     """Writes the files of [output]; pictures only where nothing was stopped. Returns their paths."""
-    out: dict[str, Path] = {}
+    out: dict[str, Path] = {} if run.experiment is None else dict(run.experiment.files)
     files = {kind: home / name for kind, name in run.scene.output.files.items()}
     for path in files.values():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from counterpoise.scene.contents import (
     SceneCharacter,
     SceneConstraint,
     SceneController,
+    SceneExperiment,
     SceneMotion,
     SceneNote,
     SceneOutput,
@@ -30,6 +31,7 @@ from counterpoise.scene.contents import (
 )
 from counterpoise.scene.controllers import read_controllers
 from counterpoise.scene.document import TomlDocument
+from counterpoise.scene.experiments import read_experiment
 from counterpoise.scene.figures import read_characters
 from counterpoise.scene.motions import read_motions
 from counterpoise.scene.surroundings import (
@@ -77,6 +79,7 @@ class Scene:
     cameras: tuple[SceneCamera, ...]
     notes: tuple[SceneNote, ...]
     output: SceneOutput
+    experiment: SceneExperiment | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scene) and (self.text, self.folder) == (other.text, other.folder)
@@ -179,7 +182,7 @@ def scene_from_text(text: str, folder: Path, source: str = "scene") -> Scene:
         controllers=MappingProxyType(read_controllers(top, characters)), simulation=simulation,
         pushes=read_pushes(top, characters, simulation.seconds or DEFAULT_SECONDS),
         constraints=read_constraints(top, characters), cameras=cameras, notes=read_notes(top),
-        output=read_output(top, cameras),
+        output=read_output(top, cameras), experiment=read_experiment(top),
     )  # fmt: skip
     top.done()
     return scene

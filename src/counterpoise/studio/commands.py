@@ -40,6 +40,31 @@ class PinBody(Command):
 
 
 @dataclass(frozen=True)
+class SetGoal(Command):
+    """A body tries to reach a place, or points to it, while others are dragged: as far as the rest allows."""
+
+    body: str
+    kind: Literal["none", "reach", "aim"]
+    place: Three = ORIGIN
+
+
+@dataclass(frozen=True)
+class AddPath(Command):
+    """A stroke of the pointer becomes the path of a body, in place of the one it had."""
+
+    body: str
+    samples: tuple[Four, ...]  # time [s], x, y, z
+    point: Three = ORIGIN  # of the body that follows it
+
+
+@dataclass(frozen=True)
+class RemovePath(Command):
+    """A body follows no path any more."""
+
+    body: str
+
+
+@dataclass(frozen=True)
 class SetRules(Command):
     """What holds while a body is dragged."""
 
@@ -152,6 +177,7 @@ class BakeLive(Command):
     keys: float = 0.0  # [1/s]; 0: a take
     start: float = 0.0  # [s] of the live run
     end: float = 0.0  # [s]; 0: to its end
+    joints: tuple[str, ...] = ()  # the others are as on the timeline; none: all
 
 
 # -- keys and edits ---------------------------------------------------------------------------------------------------
@@ -212,7 +238,7 @@ class ApplyPose(Command):
 
 @dataclass(frozen=True)
 class SetJoint(Command):
-    """Coordinates of one joint [rad, m] in the pose at a time. Only `done` writes a key."""
+    """Coordinates of one joint [rad, m], of a ball its rotation vector, in the pose at a time. Only `done` writes."""
 
     time: float
     joint: str
@@ -244,12 +270,45 @@ class ShowMotion(Command):
     name: str
 
 
+@dataclass(frozen=True)
+class LayMotion(Command):
+    """A new take: the motion on the timeline with joints of another motion over it, for a while."""
+
+    over: str  # the motion that lies over it
+    joints: tuple[str, ...] = ()  # none: all
+    start: float = 0.0  # [s]
+    end: float = 0.0  # [s]; 0: to its end
+    blend: float = 0.15  # [s]
+
+
+# -- libraries --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class TakeConstraints(Command):
+    """Adds a set of constraints of the library to the figure."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class KeepConstraints(Command):
+    """Keeps the constraints of the figure as a set of the library, a file of the folder."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class KeepFigure(Command):
+    """Keeps the figure as it is now in the library, a file of the folder."""
+
+    name: str
+
+
 # -- jobs -------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class StartJob(Command):
     """Starts a long computation about the motion on the timeline."""
 
-    kind: Literal["optimize", "check", "fix", "play"]
+    kind: Literal["optimize", "check", "fix", "play", "animate"]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,11 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.joints import Joint
 from counterpoise.character.kept import kept_with_character
-from counterpoise.character.snapshot import put_in_pose, take_contact_places
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion.motion import Motion
+from counterpoise.studio.measured_curves import AXES, measured_curve, measured_names, motion_table
 
-AXES = ("x", "y", "z")
+CheckCurves = Mapping[str, tuple[Array, Array, str]]  # times, values and unit by name
 
 
 @dataclass(frozen=True)
@@ -86,56 +86,28 @@ def channel_of(character: Character, name: str) -> JointCurve:
 
 def curve_names(character: Character) -> list[str]:
     """Returns the names of all curves: measured ones first, then the joints."""
-    names = ["com height", "com speed", "turning speed", *(f"{foot.name} height" for foot in character.feet)]
-    return [*names, *channels(character)]
+    return [*measured_names(character), *channels(character)]
 
 
-def read_curves(motion: Motion, names: Sequence[str]) -> dict[str, Any]:
-    """Returns times and the asked curves, as plain lists for JSON."""
-    known = curve_names(motion.character)
-    curves = []
+def read_curves(motion: Motion, names: Sequence[str], checked: CheckCurves | None = None) -> dict[str, Any]:
+    """Returns times and the asked curves, as plain lists for JSON; `checked` are those that a check has found."""
+    character, found = motion.character, checked or {}
+    known = [*found, *curve_names(character)]
+    times, poses = np.asarray(motion.times - motion.times[0]), np.asarray(motion.poses)
+    table, curves = None, []
     for name in names:
-        if name not in known:
+        if name not in known and not name.startswith("check: "):
             raise unknown_name("curve", name, known)
-        values, unit = _curve(motion, name)
-        editable = name in channels(motion.character)
-        numbers = [round(float(v), 6) for v in values]
-        curves.append({"name": name, "unit": unit, "values": numbers, "editable": editable})
-    return {"times": [float(t) for t in motion.times - motion.times[0]], "curves": curves, "known": known}
-
-
-def _curve(motion: Motion, name: str) -> tuple[Array, str]:
-    character = motion.character
-    measured: dict[str, Callable[[], tuple[Array, str]]] = {
-        "com height": lambda: (coms(motion)[:, 2], "m"),
-        "com speed": lambda: (np.linalg.norm(_rate(motion.times, coms(motion)), axis=1), "m/s"),
-        "turning speed": lambda: (_fastest_turn(motion), "rad/s"),
-    }
-    if name in measured:
-        return measured[name]()
-    first = 0
-    for foot in character.feet:
-        if name == f"{foot.name} height":
-            points = slice(first, first + len(foot.points))
-            return np.array([take_contact_places(character, q)[points, 2].min() for q in motion.poses]), "m"
-        first += len(foot.points)
-    channel = channels(character)[name]
-    return channel.values(np.asarray(motion.poses)), channel.unit
-
-
-def coms(motion: Motion) -> Array:
-    """Returns the centre of mass in every frame, (n, 3) [m]."""
-    return np.array([put_in_pose(motion.character, q).subtree_com[0].copy() for q in motion.poses])
-
-
-def _rate(times: Array, values: Array) -> Array:
-    return np.gradient(values, times, axis=0) if len(times) > 1 else np.zeros_like(values)
-
-
-def _fastest_turn(motion: Motion) -> Array:
-    """Returns the speed of the fastest joint in every frame [rad/s]."""
-    if len(motion) < 2:
-        return np.zeros(len(motion))
-    step = motion.character.difference(motion.poses[:-1], motion.poses[1:])[:, motion.character.root_dofs.stop :]
-    speed = np.abs(step).max(axis=1, initial=0.0) / np.diff(motion.times)
-    return np.append(speed, speed[-1])
+        if name in found:
+            when, values, unit = found[name]
+            values = np.interp(times, when, values)
+        elif name in channels(character):
+            values, unit = channels(character)[name].values(poses), channels(character)[name].unit
+        elif name in known:
+            table = motion_table(character, times, poses) if table is None else table
+            values, unit = measured_curve(table, poses, name)
+        else:
+            continue  # of a check that is not there any more
+        numbers = [round(float(v), 6) if np.isfinite(v) else None for v in values]
+        curves.append({"name": name, "unit": unit, "values": numbers, "editable": name in channels(character)})
+    return {"times": [float(t) for t in times], "curves": curves, "known": known}

@@ -66,12 +66,33 @@ class StudioReady(Event):
 
 
 @dataclass(frozen=True)
+class GoalFacts:
+    """What a body tries while others are dragged."""
+
+    body: str
+    kind: str  # reach or aim
+    place: Three
+
+
+@dataclass(frozen=True)
+class PathFacts:
+    """The path that a body follows when it is animated."""
+
+    body: str
+    duration: float  # [s]
+    places: tuple[Three, ...]  # along it
+    knots: tuple[Three, ...]  # its control points
+
+
+@dataclass(frozen=True)
 class RulesChanged(Event):
-    """What holds while a body is dragged."""
+    """What holds while a body is dragged, and the paths that bodies follow."""
 
     pins: dict[str, str]  # body -> place or whole
     balanced: bool
     above_ground: bool
+    goals: tuple[GoalFacts, ...]
+    paths: tuple[PathFacts, ...]
 
 
 @dataclass(frozen=True)
@@ -149,11 +170,14 @@ class WishFacts:
 
 
 @dataclass(frozen=True)
-class CouplingFacts:
-    """A coupling of joints."""
+class ConstraintFacts:
+    """A constraint of the scene on the figure in the hand."""
 
     index: int
+    kind: str
     words: str
+    body: str  # empty: none
+    joint: str  # empty: none
 
 
 @dataclass(frozen=True)
@@ -162,6 +186,56 @@ class MotionFacts:
 
     name: str
     label: str
+    owner: str  # the character of the scene that it belongs to
+    kind: str  # keys or clip
+
+
+@dataclass(frozen=True)
+class TerrainFacts:
+    """A piece of terrain, as the scene names it."""
+
+    kind: str
+    index: int  # among those of its kind
+    words: str
+
+
+@dataclass(frozen=True)
+class FieldFacts:
+    """Ground of any shape: heights on an even grid."""
+
+    centre: tuple[float, float]  # [m]
+    size: tuple[float, float]  # along x and y [m]
+    rows: int
+    columns: int
+    heights: str  # address of its heights: f32, row by row, the least y first [m]
+
+
+@dataclass(frozen=True)
+class PushFacts:
+    """A push of the scene on the figure in the hand, when it is played."""
+
+    index: int  # which [[push]]
+    words: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class CameraFacts:
+    """A camera of the scene that stands still."""
+
+    name: str
+    eye: Three
+    target: Three
+
+
+@dataclass(frozen=True)
+class NoteFacts:
+    """A remark; without a time it is about the whole scene."""
+
+    index: int  # which [[note]]
+    text: str
+    time: float | None
 
 
 @dataclass(frozen=True)
@@ -206,8 +280,16 @@ class SceneChanged(Event):
     verdict: str
     poses: tuple[str, ...]  # by name: the scene's own, then those of the library
     has_controllers: bool  # whether playing it simulates something
-    couplings: tuple[CouplingFacts, ...]
+    controller: str  # kind of the one that drives the figure in the hand when the scene is played; empty: none
+    pushes: tuple[PushFacts, ...]
+    cameras: tuple[CameraFacts, ...]
+    notes: tuple[NoteFacts, ...]  # of the motion on the timeline
+    constraints: tuple[ConstraintFacts, ...]
+    constraint_sets: tuple[str, ...]  # of the library, that fit the figure
     solids: tuple[SolidFacts, ...]
+    fields: tuple[FieldFacts, ...]
+    terrain: tuple[TerrainFacts, ...]
+    friction: float
     props: tuple[PropFacts, ...]
     tilt: tuple[float, float]
     track: str  # address of its frames
@@ -220,7 +302,7 @@ class SceneChanged(Event):
 
 @dataclass(frozen=True)
 class JointValues(Event):
-    """Coordinates of the joints in the pose that is shown [rad, m]."""
+    """Coordinates of the joints in the pose that is shown [rad, m]; of a ball its rotation vector."""
 
     values: dict[str, tuple[float, ...]]
 

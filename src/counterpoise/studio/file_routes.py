@@ -21,7 +21,9 @@ from counterpoise.studio.curves import read_curves
 from counterpoise.studio.desk import Desk
 from counterpoise.studio.exporting import KINDS, PICTURES, export_apart, export_bytes
 from counterpoise.studio.folder import LISTED
+from counterpoise.studio.frames import pack_track
 from counterpoise.studio.guard import FILE_HEADERS
+from counterpoise.studio.motions import show_motion
 from counterpoise.studio.scene_facts import script_of
 from counterpoise.studio.workshop import Workshop
 
@@ -56,8 +58,13 @@ def file_routes(desk: Desk) -> list[Route]:
     @_spoken
     async def curves(request: Request) -> Response:
         names = [name for name in request.query_params.get("names", "").split("|") if name]
-        found = await on_desk(lambda shop: read_curves(shop.document.shown.whole(), names))
+        found = await on_desk(lambda shop: read_curves(shop.document.shown.whole(), names, shop.checked))
         return Response(json.dumps(found, allow_nan=False), media_type="application/json", headers=FILE_HEADERS)
+
+    @_spoken
+    async def layer(request: Request) -> Response:
+        name = request.query_params.get("name", "")
+        return Response(await on_desk(lambda shop: layer_track(shop, name)), headers=FILE_HEADERS)
 
     @_spoken
     async def script(request: Request) -> Response:
@@ -86,10 +93,17 @@ def file_routes(desk: Desk) -> list[Route]:
         Route("/figures/{name}", kept),
         Route("/tracks/{name:path}", kept),
         Route("/curves", curves),
+        Route("/layer", layer),
         Route("/script", script),
         Route("/export/{kind}", export),
         Route("/files", take_file, methods=["POST"]),
     ]
+
+
+def layer_track(shop: Workshop, name: str) -> bytes:
+    """Returns the frames of another motion of the figure on the timeline, which is drawn as a ghost."""
+    shop.document.scene.motion(name)
+    return pack_track(shop.character, *show_motion(shop.document.scene, name).frames())
 
 
 def checked_name(given: str) -> str:

@@ -19,18 +19,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from counterpoise.arrays import Array
+from counterpoise.character.character import Character
 from counterpoise.errors import BadValue, CounterpoiseError, Stopped
 from counterpoise.motion.motion import Motion
+from counterpoise.pose.animate import animate_with_report
 from counterpoise.progress import Progress, Watch
-from counterpoise.scene import MAIN, Scene
+from counterpoise.scene import MAIN, Scene, SceneRun
 from counterpoise.scene.scene import scene_from_text
 from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
 from counterpoise.spacetime.optimize.run import OptimizeProgress
+from counterpoise.studio.curves import CheckCurves
+from counterpoise.studio.measured_curves import check_curves
 from counterpoise.studio.performing import NewPlan, plan_for_clip, plan_for_jump, plan_for_keys
 from counterpoise.studio.prop_paths import PropPaths, paths_of_recording
 
-JobKind = Literal["optimize", "check", "fix", "play", "plan_jump", "plan_keys", "plan_clip"]
+JobKind = Literal["optimize", "check", "fix", "play", "animate", "plan_jump", "plan_keys", "plan_clip"]
 REPORT_EVERY = 0.2  # [s] between two reports of progress
 FRAMES_PER_SECOND = 60.0  # of what was simulated
 KILL_AFTER = 20.0  # [s] after which a job that does not stop is killed
@@ -74,6 +78,7 @@ class JobDone:
     plan: NewPlan | None = None  # of a performance
     others: Mapping[str, Motion] = field(default_factory=dict)  # of other characters at the same time
     props: PropPaths | None = None  # what fell or flew meanwhile
+    curves: CheckCurves = field(default_factory=dict)  # what a check has measured
 
 
 # -- in the worker ----------------------------------------------------------------------------------------------------
@@ -130,7 +135,7 @@ def run_optimize(tell: Watch, text: str, folder: Path, source: str, motion: str)
 def run_check(tell: Watch, motion: Motion) -> JobDone:
     """Checks a motion."""
     report = check_motion(motion, progress=tell)
-    return JobDone(report.verdict, verdict=report.verdict, marks=marks_of(report))
+    return JobDone(report.verdict, verdict=report.verdict, marks=marks_of(report), curves=check_curves(report))
 
 
 def run_fix(tell: Watch, motion: Motion) -> JobDone:
@@ -139,13 +144,16 @@ def run_fix(tell: Watch, motion: Motion) -> JobDone:
     if result.stopped:
         return JobDone("Stopped: what was fixed so far is kept, the rest is unchanged.", result.motion, stopped=True)
     marks, before = marks_of(result.after), marks_of(result.before)
-    return JobDone(result.summary, result.motion, "", result.after.verdict, marks, before)
+    curves = check_curves(result.after)
+    return JobDone(result.summary, result.motion, "", result.after.verdict, marks, before, curves=curves)
 
 
 def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> JobDone:
     """Does what the scene says: makes its motions and simulates its controllers with their pushes."""
     scene = scene_from_text(text, folder, source)
     run = scene.run(progress=tell)
+    if run.experiment is not None:
+        return of_experiment(run, scene.character())
     if run.recording is None:
         return JobDone(run.report(), stopped=run.stopped)
     which = run.figures.index(MAIN) if MAIN in run.figures else 0
@@ -153,6 +161,28 @@ def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> 
     seen = motions.pop(run.figures[which])
     props = paths_of_recording(run.recording, scene.world, FRAMES_PER_SECOND)
     return JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions, props=props)
+
+
+def of_experiment(run: SceneRun, character: Character) -> JobDone:
+    """Returns the claims of an experiment, and its first recording of the figure in the scene as a take."""
+    assert run.experiment is not None
+    words = "; ".join(
+        f"{'holds' if one.holds else 'does not hold'}: {one.text}" for one in run.experiment.outcome.claims
+    )
+    for recording in run.experiment.recordings.values():
+        motion = recording.motion_of(0)
+        if motion.character.joint_names == character.joint_names:
+            seen = Motion(character, motion.times, motion.poses).resampled(FRAMES_PER_SECOND)
+            return JobDone(words, seen, MAIN, stopped=run.stopped)
+    return JobDone(words, stopped=run.stopped)
+
+
+def run_animate(tell: Watch, **values: Any) -> JobDone:
+    """Has bodies follow their paths, with all constraints held in every frame."""
+    found = animate_with_report(progress=tell, **values)
+    when, what, worst = found.worst
+    words = f"{found.motion.duration:.1f} s; {what or 'no path'} is missed most, by {worst:.3f} m, at {when:.2f} s"
+    return JobDone(words, found.motion, stopped=not found.complete)
 
 
 def marks_of(report: CheckReport) -> tuple[Mark, ...]:
@@ -177,6 +207,7 @@ RUNNERS: dict[str, Callable[..., JobDone]] = {
     "check": run_check,
     "fix": run_fix,
     "play": run_play,
+    "animate": run_animate,
     "plan_jump": lambda tell, **values: run_plan(tell, plan_for_jump, values),
     "plan_keys": lambda tell, **values: run_plan(tell, plan_for_keys, values),
     "plan_clip": lambda tell, **values: run_plan(tell, plan_for_clip, values),

@@ -86,6 +86,7 @@ class LiveRun:
             [one.character for one in figures], controllers, world=world, start=starts, keep=KEEP_ROWS
         )
         self.speed, self.paused = 1.0, False
+        self.playhead = 0.0  # [s] of the timeline, at which it began
         self.times: list[float] = [0.0]
         self.poses: list[Array] = [np.array(first.q)]
         self.other_poses: list[list[Array]] = [[np.array(one.q)] for one in figures[1:]]

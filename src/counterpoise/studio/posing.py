@@ -11,7 +11,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import put_in_pose
-from counterpoise.pose import AboveGround, Balanced, Lock, Orient, Pin, PoseDrag, Reach
+from counterpoise.pose import AboveGround, Aim, Balanced, Lock, Orient, Pin, PoseDrag, Reach
 from counterpoise.pose.constraints import PoseConstraint
 from counterpoise.pose.goals import PoseGoal
 from counterpoise.pose.result import Pose
@@ -22,6 +22,18 @@ TIME_PER_FRAME = 0.008  # [s] after which the best pose so far is shown; the dra
 INSIDE = 1e-6  # [m] a CoM this far outside its support counts as inside
 
 
+GOAL_WEIGHT = 0.002  # of a goal beside what is dragged, which has 1
+FORWARD = np.array([1.0, 0.0, 0.0])  # of the world: where figures look in their neutral pose
+
+
+@dataclass(frozen=True)
+class BodyGoal:
+    """What a body tries while others are dragged."""
+
+    kind: Literal["reach", "aim"]
+    place: tuple[float, float, float]  # [m]
+
+
 @dataclass(frozen=True)
 class Rules:
     """What holds while a body is dragged."""
@@ -29,6 +41,7 @@ class Rules:
     pins: Mapping[str, Hold] = field(default_factory=dict)
     balanced: bool = True  # the CoM stays over the feet, if it is over them when the drag begins
     above_ground: bool = True  # hands and feet do not sink into the floor
+    goals: Mapping[str, BodyGoal] = field(default_factory=dict)  # by body
 
 
 def first_rules(character: Character) -> Rules:
@@ -45,6 +58,7 @@ class BodyDrag:
         self.character, self.body, self.start = character, body, np.array(q)
         held = [*constraints_of(character, q, body, rules), *always]
         self._drag = PoseDrag(character, held, start=q)
+        self._beside = goals_of(character, body, rules)
 
     @property
     def pose(self) -> Array:
@@ -60,7 +74,27 @@ class BodyDrag:
         goals: list[PoseGoal] = [Reach(self.body, target, point=point)]
         if turn is not None:
             goals.append(Orient(self.body, turn))
-        return self._drag.to(goals, within=TIME_PER_FRAME)
+        return self._drag.to([*goals, *self._beside], within=TIME_PER_FRAME)
+
+
+def goals_of(character: Character, body: str, rules: Rules) -> list[PoseGoal]:
+    """Returns what other bodies try while `body` is dragged."""
+    out: list[PoseGoal] = []
+    for name, goal in rules.goals.items():
+        if name == body or name not in character.segments:
+            continue
+        if goal.kind == "reach":
+            out.append(Reach(name, goal.place, weight=GOAL_WEIGHT))
+        else:
+            out.append(Aim(name, forward_axis(character, name), at=goal.place, weight=GOAL_WEIGHT))
+    return out
+
+
+def forward_axis(character: Character, body: str) -> tuple[float, float, float]:
+    """Returns the direction of a body, in its own frame, that points ahead in the neutral pose."""
+    data = put_in_pose(character, character.neutral)
+    x, y, z = data.xmat[character.body_id(body)].reshape(3, 3).T @ FORWARD
+    return float(x), float(y), float(z)
 
 
 def constraints_of(character: Character, q: Array, body: str, rules: Rules) -> list[PoseConstraint]:

@@ -8,18 +8,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from counterpoise import __version__
+import numpy as np
+
+from counterpoise import __version__, spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.library import characters
 from counterpoise.errors import CounterpoiseError
 from counterpoise.pose.animation import Animation
+from counterpoise.pose.paths import Path
 from counterpoise.scene import SceneEdit
 from counterpoise.studio.cast import Cast
 from counterpoise.studio.commands import DragBody
+from counterpoise.studio.curves import CheckCurves
 from counterpoise.studio.events import (
     ControllerFacts,
     FilesListed,
+    GoalFacts,
     JointValues,
     LiveChanged,
     Notice,
@@ -37,8 +42,9 @@ from counterpoise.studio.live_controllers import CONTROLLERS
 from counterpoise.studio.messages import Command, Event, dump_event
 from counterpoise.studio.motions import refine
 from counterpoise.studio.open_scene import OpenScene
+from counterpoise.studio.pointer_paths import path_facts
 from counterpoise.studio.posing import BodyDrag, Rules, first_rules
-from counterpoise.studio.scene_facts import prop_facts, scene_event
+from counterpoise.studio.scene_facts import drawn_heights, field_address, height_fields, prop_facts, scene_event
 from counterpoise.studio.starters import starter_names
 
 C = TypeVar("C", bound=Command)
@@ -70,11 +76,13 @@ class Workshop:
         self.drag_time = 0.0  # [s] of the playhead
         self.live: LiveRun | None = None
         self.past: LiveRun | None = None  # the last live run, after it was stopped
+        self.paths: dict[str, Path] = {}  # that bodies follow when they are animated
         self.refined: Animation | None = None  # the last motion through keys whose feet were held
         self.time = 0.0  # [s] of the pose that was looked at last
         self.warm = True  # whether compiled code is in the cache; until then nothing is computed unasked
         self.files: dict[str, bytes] = {}  # meshes and tracks by address, the newest last
         self.marks: dict[tuple[str, int], tuple[tuple[Mark, ...], str]] = {}  # (motion, number of its frames) -> check
+        self.check_curves: dict[tuple[str, int], CheckCurves] = {}  # what a check measured, likewise
         self._cast = Cast(document.scene, document.shown.name)
         self.jobs = JobRunner(lambda job, said: self.later(lambda shop: shop.told(job, said)))
         self.told: Callable[[Job, JobReport | JobDone], None] = lambda job, said: None  # set by actions/jobs.py
@@ -90,6 +98,11 @@ class Workshop:
         if self._cast.scene is not scene or self._cast.shown != shown:
             self._cast = Cast(scene, shown)
         return self._cast
+
+    @property
+    def checked(self) -> CheckCurves:
+        """What a check has measured of the motion on the timeline, as it is now."""
+        return self.check_curves.get((self.document.shown.name, self.document.shown.number), {})
 
     # -- saying -------------------------------------------------------------------------------------------------------
     def say(self, event: Event) -> None:
@@ -109,8 +122,10 @@ class Workshop:
         self.say(self.joint_values(q))
 
     def joint_values(self, q: Array) -> JointValues:
-        joints = [joint for joint in self.character.joints if joint.kind in ("hinge", "slide", "universal")]
-        return JointValues({joint.name: tuple(float(v) for v in q[joint.qpos]) for joint in joints})
+        """Coordinates of all joints but the root's; of a ball, its rotation vector."""
+        joints = [joint for joint in self.character.joints if joint.kind != "free"]
+        turned = {joint.name: spatial.log(q[joint.qpos]) if joint.kind == "ball" else q[joint.qpos] for joint in joints}
+        return JointValues({name: tuple(float(v) for v in values) for name, values in turned.items()})
 
     def scene_event(self) -> SceneChanged:
         """What changed, with its frames ready to be fetched."""
@@ -128,6 +143,9 @@ class Workshop:
         if paths is not None:
             prop_track = f"/tracks/{shown.name}-{shown.number}-props.bin"
             self._keep(prop_track, paths.pack())
+        for field in height_fields(self.document.scene):
+            if field_address(field) not in self.files:
+                self._keep(field_address(field), np.ascontiguousarray(drawn_heights(field), "<f4").tobytes())
         marks, verdict = self.marks.get((shown.name, shown.number), ((), ""))
         return scene_event(self.document, track, prop_track, cast, marks, verdict)
 
@@ -166,7 +184,10 @@ class Workshop:
         return [*(dump_event(event) for event in events), frame]
 
     def rules_event(self) -> RulesChanged:
-        return RulesChanged(dict(self.rules.pins), self.rules.balanced, self.rules.above_ground)
+        rules = self.rules
+        goals = tuple(GoalFacts(body, goal.kind, goal.place) for body, goal in rules.goals.items())
+        paths = tuple(path_facts(path) for path in self.paths.values())
+        return RulesChanged(dict(rules.pins), rules.balanced, rules.above_ground, goals, paths)
 
     def live_event(self) -> LiveChanged:
         """What the page shows of the live run."""
@@ -209,6 +230,7 @@ class Workshop:
             if not set(before.segments) & set(self.character.segments):
                 kept = dict(first_rules(self.character).pins)
             self.rules = replace(self.rules, pins=kept)
+            self.paths = {body: path for body, path in self.paths.items() if body in self.character.segments}
             self.say(self.rules_event())
             self.say(self.live_event())
         self.say_scene()
@@ -219,14 +241,16 @@ class Workshop:
         self.drag, self.past, self.time = None, None, 0.0
         document.revision = max(document.revision, self.document.revision + 1)
         document.shown.number = self.document.shown.number + 1
-        self.document, self.marks = document, {}
+        self.document, self.marks, self.check_curves, self.paths = document, {}, {}, {}
         self.rules = first_rules(document.character)
         self.say(self.rules_event())
         self.say(self.live_event())
         self.say_scene()
 
-    def set_pins(self, pins: dict[str, Any]) -> None:
-        self.rules = replace(self.rules, pins=pins)
+    def set_rules(self, **changed: Any) -> None:
+        """Changes rules of posing and tells every page."""
+        self.rules = replace(self.rules, **changed)
+        self.drag = None
         self.say(self.rules_event())
 
     def refine(self, go_on: Callable[[], bool]) -> None:

@@ -195,7 +195,7 @@ def _contacts(character: Character, t: JumpPlanTuning, times: _Times, base: floa
         else:
             out.append(Touch(foot.name, 0.0, times.takeoff, surface=floor, friction=t.friction, sole=t.sole))
         out.append(Touch(foot.name, times.landing, times.end, surface=goal, friction=t.friction, sole=t.sole))
-    return tuple(replace(one, name=f"{one.label} {i}") for i, one in enumerate(out))
+    return tuple(replace(one, name=f"{one.label} {i}", roll=0.0, land=0.0) for i, one in enumerate(out))
 
 
 def _wishes(

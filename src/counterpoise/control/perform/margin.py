@@ -17,7 +17,7 @@ def with_reserve(
     stunt: Stunt, strength: float = STRENGTH_SHARE, friction: float = FRICTION, sole: float = SOLE
 ) -> Stunt:
     """Returns the stunt with its torques within a share of the strength and its forces in narrower friction cones
-    and off the edges of the soles."""
+    and off the edges of the soles. Feet roll over their toes only where the stunt says so."""
     if not (0.0 < strength <= 1.0 and friction > 0.0):
         raise BadValue(f"strength is a share from 0 to 1 and friction is positive; got {strength!r}, {friction!r}")
     wishes = [
@@ -29,7 +29,13 @@ def with_reserve(
     contacts = [
         touch
         if touch.how == "bar"
-        else replace(touch, friction=min(touch.friction, friction), sole=min(touch.sole, sole))
+        else replace(
+            touch,
+            friction=min(touch.friction, friction),
+            sole=min(touch.sole, sole),
+            roll=touch.roll or 0.0,
+            land=touch.land or 0.0,
+        )
         for touch in stunt.contacts
     ]
     return replace(stunt, wishes=tuple(wishes), contacts=tuple(contacts))

@@ -27,7 +27,9 @@ SAMPLE_RATE = 120.0  # [Hz]
 LEAST_LEAD = 0.16  # [leg lengths] a foot that lands is at least this far ahead of the hips
 SMOOTH = 9  # samples of the window that smooths the way of a foot
 LEAST_STRIDES = 1.0
-LOWEST_HAND = 0.4  # [leg lengths] arms that hang lower than this above the ground are bent
+LOOPS = 3  # strides of a loop that are looked at
+LOWEST_HAND = 0.4  # [leg lengths] arms that hang lower than this above the ground are bent ...
+LOWEST_SWUNG = 0.2  # [leg lengths] ... and those that come lower than this as they swing
 ELBOW_STEP, ELBOW_STEPS = math.radians(10.0), 11  # by which they are bent, and how often
 
 
@@ -69,11 +71,14 @@ def fill_cycle(waves: Array, phase: float, rate: float, share: float, value: Arr
 def gait_from(motion: Motion, style: WalkStyle | None = None) -> GaitCycle:
     """Returns the gait of a captured or planned walk, for `Walk(style=...)`: its posture by phase.
 
-    The motion holds at least one whole stride, two steps, of a walk straight ahead. Balance and feet stay the
-    controller's; what is not in the posture, such as the height of the swinging foot, comes from `style`.
+    The motion holds at least one whole stride, two steps, of a walk straight ahead, or is a loop that travels, such as
+    one stride optimised with `Cycle`: `motion.as_loop(travel=True)`. Balance and feet stay the controller's; what is
+    not in the posture, such as the height of the swinging foot, comes from `style`.
     """
     if not isinstance(motion, Motion):
         raise BadValue(f"gait_from takes a Motion; got {type(motion).__name__}")
+    if motion.loop:
+        motion = motion.looped(LOOPS)
     character = motion.character
     body = walking_body(character)
     times = np.arange(0.0, motion.duration, 1.0 / SAMPLE_RATE)
@@ -218,13 +223,19 @@ def _bend_long_arms(character: Character, waves: Array) -> None:
         row = _hinge_row(character, at.names[bodies[1]]) - root
         parts = [character.body_id(at.names[b]) for b in at.chain(limb)]
         for _ in range(ELBOW_STEPS):
-            away = np.zeros(character.nv)
-            away[root:] = waves[0, :-6]
-            pose = character.snapshot(character.state(character.integrate(character.neutral, away)))
-            ends = pose.body_com[parts] + (pose.body_com[parts] - pose.body_position[parts])
-            if ends[:, 2].min() - pose.contact_position[:, 2].min() > LOWEST_HAND * body.hips_height:
+            heights = [_lowest_end(character, parts, waves[0, :-6] + k * waves[1, :-6]) for k in (0.0, 1.0, -1.0)]
+            if heights[0] > LOWEST_HAND * body.hips_height and min(heights) > LOWEST_SWUNG * body.hips_height:
                 break
             waves[0, row] += sign * ELBOW_STEP
+
+
+def _lowest_end(character: Character, parts: list[int], row: Array) -> float:
+    """Returns how high the far end of these bodies is above the soles, with the joints off neutral by a row [m]."""
+    away = np.zeros(character.nv)
+    away[character.root_dofs.stop :] = row
+    pose = character.snapshot(character.state(character.integrate(character.neutral, away)))
+    ends = pose.body_com[parts] + (pose.body_com[parts] - pose.body_position[parts])
+    return float(ends[:, 2].min() - pose.contact_position[:, 2].min())
 
 
 def _hinge_row(character: Character, body: str) -> int:

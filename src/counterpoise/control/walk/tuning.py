@@ -19,6 +19,7 @@ class WalkTuning:
 
     # the gait
     usual_speed: float = 0.4  # [sqrt(leg x g)] 1.2 m/s for a person
+    brisk: float = 0.53  # [sqrt(leg x g)] 1.6 m/s: no captured walk is faster unless a speed is asked for
     fastest: float = 0.6  # [sqrt(leg x g)] 1.8 m/s for a person
     step_time: float = 0.914  # of a step at a speed of 1: it is step_time x speed^step_power
     step_power: float = -0.7
@@ -39,6 +40,7 @@ class WalkTuning:
     backward_reach: float = 0.85
     ramp: float = 0.046  # [g] by which the speed rises
     brake: float = 0.05  # [g] and falls
+    calm_brake: float = 0.02  # [g] by which it falls in a `Walk` over level ground: steps become longer one by one
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
     fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster

@@ -83,10 +83,19 @@ class Walk:
         return WalkMemory()
 
     def usual_speed(self, character: Character) -> float:
-        """Returns the speed at which a body walks in this style where none is asked for [m/s]."""
-        style = self.style.style if isinstance(self.style, GaitCycle) else style_of(self.style)
-        body = walking_body(character)
-        return body.pace * (style.speed * self.tuning.usual_speed * body.leg_speed)
+        """Returns the speed at which a body walks in this style where none is asked for [m/s].
+
+        Of a captured walk it is the captured speed, in leg lengths and leg times, up to a brisk walk (1.6 m/s for a
+        person).
+        """
+        body, cycle = walking_body(character), self.style
+        own = body.pace * body.leg_speed
+        if not isinstance(cycle, GaitCycle):
+            return style_of(cycle).speed * self.tuning.usual_speed * own
+        usual = self.tuning.usual_speed
+        if cycle.captured:
+            usual = min(cycle.speed / walking_body(cycle.character).leg_speed, self.tuning.brisk)
+        return cycle.style.speed * usual * own
 
     def carry(self, memory: WalkMemory, character: Character) -> WalkMemory:
         """Returns the memory for a body of other proportions that walks on."""
@@ -109,5 +118,5 @@ class Walk:
             speed = self.usual_speed(snapshot.character)
         return Wishes(
             speed, 0.0, live_value(self.heading, now) or 0.0, step, time, live_value(self.height, now),
-            live_value(self.lean, now) or 0.0, terrain=self.terrain,
+            live_value(self.lean, now) or 0.0, terrain=self.terrain, calm=self.terrain is None,
         )  # fmt: skip

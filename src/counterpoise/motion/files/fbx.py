@@ -1,7 +1,8 @@
 """FBX: skeletons and their movement, read by ufbx (extra `fbx`); writing is in `fbx_write`, without any package.
 
 Joints are the file's bones; in a file without bones, its animated nodes. They are read in metres and y up, whatever the
-program wrote. Meshes, materials and their skins are not read. ufbx is met in another process (`fbx_process`).
+program wrote. Meshes that follow joints are kept with the motion (`fbx_meshes`), and written again to GLB and USD. ufbx
+is met in another process (`fbx_process`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from counterpoise.errors import BadFile, BadValue, CounterpoiseError, unknown_na
 from counterpoise.files import Refused, one_line
 from counterpoise.motion.files import fbx_process
 from counterpoise.motion.files.axes import into_ours
+from counterpoise.motion.files.fbx_meshes import bound_meshes
 from counterpoise.motion.files.fbx_write import CENTIMETRES, CREATOR, write_clip
 from counterpoise.motion.files.names import unique_names
 from counterpoise.motion.skeleton import MAX_DEPTH, MAX_JOINTS, Clip, Skeleton
@@ -61,8 +63,8 @@ def read_clip(
         raise BadFile(f"{str(path)!r} is not an FBX file this program can read: {why}", path=str(path)) from None
 
 
-def _read(source: Path, animation: int | str | None, rate: float | None) -> tuple[dict[str, Any], Array]:
-    """Returns what the file says, and transforms (frames + 1, nodes, 10), the last of them at rest."""
+def _read(source: Path, animation: int | str | None, rate: float | None) -> tuple[dict[str, Any], Array, memoryview]:
+    """Returns what the file says, transforms (frames + 1, nodes, 10), the last of them at rest, and bytes of meshes."""
     program = str(Path(fbx_process.__file__).resolve())
     words = [sys.executable, "-P", program, str(source.resolve()), json.dumps(animation), json.dumps(rate)]
     done = subprocess.run(words, capture_output=True, check=False)
@@ -77,20 +79,24 @@ def _read(source: Path, animation: int | str | None, rate: float | None) -> tupl
         if isinstance(wanted, str):
             raise unknown_name("animation", wanted, names, source.name)
         raise CounterpoiseError(f"{source.name!r} has {len(names)} animation(s), from 0; there is no {wanted!r}")
-    numbers = np.frombuffer(rest, "<f8").reshape(head["frames"] + 1, len(head["names"]), 10)
-    return head, numbers
+    shape = head["frames"] + 1, len(head["names"]), 10
+    size = 8 * int(np.prod(shape))
+    return head, np.frombuffer(rest[:size], "<f8").reshape(shape), memoryview(rest)[size:]
 
 
-def _clip_of(head: dict[str, Any], numbers: Array, source: Path, forward: str | None) -> Clip:
+def _clip_of(head: dict[str, Any], numbers: Array, rest: memoryview, source: Path, forward: str | None) -> Clip:
     stacks, which = head["animations"], head["animation"]
     name, rate = stacks[which], float(head["rate"])
     joints, order = _joints(head, np.ptp(numbers, axis=0).max(axis=1) > STILL)
     try:
-        skeleton, rotations, translations = _movement(head, numbers, joints, order)
-        raw = Clip(skeleton, rate, rotations, translations, _clean(name, source.stem))
+        skeleton, rotations, translations, sizes = _movement(head, numbers, joints, order)
+        mine = {node: k for k, node in enumerate(joints)}
+        meshes, remarks = bound_meshes(head, rest, mine, sizes, skeleton)
+        raw = Clip(skeleton, rate, rotations, translations, _clean(name, source.stem), meshes=meshes)
     except BadValue as error:
         raise Refused(f"its clip is not valid: {one_line(error)}") from error
-    remarks = [f"animation {name!r} read, one of {len(stacks)}"] if len(stacks) > 1 else []
+    if len(stacks) > 1:
+        remarks.append(f"animation {name!r} read, one of {len(stacks)}")
     if forward is None and head["creator"].startswith(CREATOR):
         forward = "x"
     clip, axes = into_ours(raw, "m", "y", forward, remarks)
@@ -133,8 +139,8 @@ def _way_up(node: int, parents: list[int]) -> list[int]:
 
 def _movement(
     head: dict[str, Any], numbers: Array, joints: list[int], order: list[int]
-) -> tuple[Skeleton, Array, Array]:
-    """Returns the skeleton at rest, and rotations and translations of its joints, in metres and y up."""
+) -> tuple[Skeleton, Array, Array, dict[int, float]]:
+    """Returns the skeleton at rest, rotations and translations of its joints, in metres and y up; scales of nodes."""
     parents, mine = head["parents"], {node: k for k, node in enumerate(joints)}
     needed = set(joints).union(*(_way_up(node, parents) for node in joints))
     size: dict[int, float] = {-1: 1.0}  # of the frame of each node
@@ -159,7 +165,7 @@ def _movement(
         raise Refused(f"its joints are further away than {MAX_PLACE:g} m")
     names = unique_names([_clean(head["names"][node], f"node_{node}") for node in joints])
     skeleton = Skeleton(names, tuple(mine.get(parents[node], -1) for node in joints), moves[-1], turns[-1], tuple(ends))
-    return skeleton, spatial.align_signs(turns[:-1]), moves[:-1]
+    return skeleton, spatial.align_signs(turns[:-1]), moves[:-1], size
 
 
 def _checked(numbers: Array, label: str) -> tuple[Array, float]:

@@ -19,8 +19,10 @@ from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import one_line
+from counterpoise.motion.bound_mesh import BoundMesh
 from counterpoise.motion.files.glb import dump_json, pack, write_bytes
 from counterpoise.motion.files.gltf_read import ENDS, GENERATOR, read_clip
+from counterpoise.motion.files.gltf_skins import add_meshes, kept_joints
 from counterpoise.motion.files.meshes import RGBA, MeshSurface, surfaces
 from counterpoise.motion.files.names import clean_name, linear_light, unique_names
 from counterpoise.motion.motion import Motion
@@ -29,7 +31,8 @@ from counterpoise.motion.skeleton import Clip, Skeleton, Source
 NO_MOVEMENT = 1e-9  # [m, rad] smaller changes count as none
 _FLOAT, _USHORT, _UBYTE, _UINT = 5126, 5123, 5121, 5125
 _VERTICES, _INDICES = 34962, 34963
-_WIDTHS = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+KeptMeshes = tuple[tuple[BoundMesh, ...], list[int]]  # and the joint of the clip for each joint of their file
+_WIDTHS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 
 
 def write_clip(
@@ -38,7 +41,7 @@ def write_clip(
     *,
     motion: Motion | None = None,
     buffer: Literal["embedded", "beside"] = "embedded",
-    body: Literal["shapes", "smooth"] = "shapes",
+    body: Literal["kept", "shapes", "smooth"] | None = None,
     into: str | os.PathLike[str] | None = None,
     source: Source | None = None,
 ) -> None:
@@ -48,8 +51,8 @@ def write_clip(
     first animation. `source` is that of the motion.
 
     `motion` is the motion that the clip was made from: the shapes of its character become the body. Without it bones
-    are drawn. `body` "smooth" writes a smooth body that bends at the joints. Rotations have a key a frame, translations
-    only if they change.
+    are drawn. `body` is "kept" (the meshes of the motion's file, which is the default where it has some), "shapes", or
+    "smooth": one that bends at the joints. Rotations have a key a frame, translations only if they change.
     """
     target = Path(path)
     suffix = target.suffix.lower()
@@ -57,16 +60,15 @@ def write_clip(
         raise BadValue(f"a glTF file ends in .glb or .gltf, not {suffix or 'nothing'!r}", suffix=suffix)
     if buffer not in ("embedded", "beside"):
         raise BadValue(f"a buffer is 'embedded' or 'beside', not {buffer!r}", buffer=buffer)
-    if body not in ("shapes", "smooth"):
-        raise BadValue(f"a body is 'shapes' or 'smooth', not {body!r}", body=body)
+    meshes = kept_body(clip, source, body)
     if into is not None:
-        if suffix != ".glb" or body != "shapes":
+        if suffix != ".glb" or body is not None:
             raise BadValue("a motion is put into a .glb, which keeps its own body; leave out `body`")
         from counterpoise.motion.files.gltf_into import glb_with_animation
 
         write_bytes(target, glb_with_animation(into, clip, source))
         return
-    root, binary = build_gltf(clip, motion, body == "smooth")
+    root, binary = build_gltf(clip, motion, body == "smooth", meshes)
     try:
         if suffix == ".glb":
             write_bytes(target, pack(root, binary))
@@ -83,37 +85,49 @@ def write_clip(
         raise BadFile(f"cannot write {str(path)!r}: {one_line(error)}", path=str(path)) from error
 
 
-def build_gltf(clip: Clip, motion: Motion | None = None, smooth: bool = False) -> tuple[dict[str, Any], bytes]:
-    """Returns the JSON object and the one buffer of a clip's file."""
+def kept_body(clip: Clip, source: Source | None, body: str | None) -> KeptMeshes | None:
+    """Returns the meshes of the file that the motion was read from, where they are wanted and there."""
+    if body not in (None, "kept", "shapes", "smooth"):
+        raise BadValue(f"a body is 'kept', 'shapes' or 'smooth', not {body!r}", body=body)
+    joints = kept_joints(clip, source)
+    if body in (None, "kept") and source is not None and source.meshes and joints is not None:
+        return source.meshes, joints
+    if body == "kept":
+        raise BadValue(
+            "this motion keeps no meshes of a file: they are kept of .fbx files, as long as it is not retargeted"
+        )
+    return None
+
+
+def build_gltf(
+    clip: Clip, motion: Motion | None = None, smooth: bool = False, kept: KeptMeshes | None = None
+) -> tuple[dict[str, Any], bytes]:
+    """Returns the JSON object and the one buffer of a clip's file, with the meshes of its file or a body of ours."""
     store = _Store()
     names = unique_names([clean_name(name) for name in clip.skeleton.names])
     figure = clean_name(motion.character.name if motion is not None else clip.name or "figure")
     nodes = _nodes(clip.skeleton, names, figure)
-    body = surfaces(clip, motion, smooth)
-    materials, primitives = _body(store, body, len(names))
-    animation = _animation(store, clip)
-    inverse_binds = store.add(_inverse_binds(clip.skeleton), _FLOAT)
-    nodes.append({"name": unique_names([*names, figure, f"{figure}_body"])[-1], "mesh": 0, "skin": 0})
     root: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": GENERATOR},
         "scene": 0,
-        "scenes": [{"name": clean_name(clip.name or figure), "nodes": [0, len(nodes) - 1]}],
+        "scenes": [{"name": clean_name(clip.name or figure), "nodes": [0]}],
         "nodes": nodes,
-        "meshes": [{"name": f"{figure}_body", "primitives": primitives}],
-        "materials": materials,
-        "skins": [
-            {
-                "name": figure,
-                "inverseBindMatrices": inverse_binds,
-                "skeleton": 0,
-                "joints": list(range(1, 1 + len(names))),
-            }
-        ],
-        "animations": [animation],
-        "accessors": store.accessors,
-        "bufferViews": store.views,
-        "buffers": [{"byteLength": len(store.data)}],
     }
+    if kept is not None:
+        add_meshes(root, store, *kept, name=figure)
+        root["animations"] = [_animation(store, clip)]
+    else:
+        body = surfaces(clip, motion, smooth)
+        materials, primitives = _body(store, body, len(names))
+        root["animations"] = [_animation(store, clip)]
+        inverse_binds = store.add(_inverse_binds(clip.skeleton), _FLOAT)
+        root["scenes"][0]["nodes"].append(len(nodes))
+        nodes.append({"name": unique_names([*names, figure, f"{figure}_body"])[-1], "mesh": 0, "skin": 0})
+        root["meshes"] = [{"name": f"{figure}_body", "primitives": primitives}]
+        root["materials"] = materials
+        joints = list(range(1, 1 + len(names)))
+        root["skins"] = [{"name": figure, "inverseBindMatrices": inverse_binds, "skeleton": 0, "joints": joints}]
+    root |= {"accessors": store.accessors, "bufferViews": store.views, "buffers": [{"byteLength": len(store.data)}]}
     return root, bytes(store.data)
 
 

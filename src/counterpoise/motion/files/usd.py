@@ -1,7 +1,7 @@
 """USD: a clip as a UsdSkel figure in `.usda`, `.usdc`, `.usd` or `.usdz`; needs the extra `usd` (usd-core).
 
 z up, metres, one time code a frame. The stage's default prim is a SkelRoot that holds the skeleton, its animation and
-a body whose surfaces each follow one joint.
+a body: that of the character, or the meshes of the motion's file (`usd_bodies`).
 """
 
 from __future__ import annotations
@@ -10,29 +10,43 @@ import os
 import tempfile
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from counterpoise import spatial
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.files import one_line, whole_file
-from counterpoise.motion.files.meshes import RGBA, MeshSurface, surfaces
-from counterpoise.motion.files.names import identifier, linear_light, unique_names
+from counterpoise.motion.files.gltf import KeptMeshes, kept_body
+from counterpoise.motion.files.meshes import surfaces
+from counterpoise.motion.files.names import identifier, unique_names
+from counterpoise.motion.files.usd_bodies import add_body, add_kept_meshes
 from counterpoise.motion.motion import Motion
-from counterpoise.motion.skeleton import Clip, Skeleton
+from counterpoise.motion.skeleton import Clip, Skeleton, Source
 
 SUFFIXES = (".usda", ".usdc", ".usd", ".usdz")
 MARGIN = 0.3  # [m] of the extent around all joints
 
 
-def write_clip(path: str | os.PathLike[str], clip: Clip, *, motion: Motion | None = None) -> None:
-    """Writes a clip as a USD stage; the body is that of the character of `motion`, from which the clip was made."""
+def write_clip(
+    path: str | os.PathLike[str],
+    clip: Clip,
+    *,
+    motion: Motion | None = None,
+    body: Literal["kept", "shapes", "smooth"] | None = None,
+    source: Source | None = None,
+) -> None:
+    """Writes a clip as a USD stage; the body is that of the character of `motion`, from which the clip was made.
+
+    `body` is "kept" (the meshes of the motion's file, without pictures; the default where it has some), "shapes", or
+    "smooth": one that bends at the joints.
+    """
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise BadValue(f"a USD file ends in {', '.join(SUFFIXES)}, not {target.suffix or 'nothing'!r}")
     pxr = _pxr()
-    stage = build_stage(clip, motion)
+    kept = kept_body(clip, source, body)
+    stage = build_stage(clip, motion, body == "smooth", kept)
     try:
         with whole_file(target) as temporary:
             if target.suffix.lower() == ".usdz":
@@ -48,8 +62,8 @@ def write_clip(path: str | os.PathLike[str], clip: Clip, *, motion: Motion | Non
         raise BadFile(f"cannot write {str(path)!r}: {one_line(error)}", path=str(path)) from error
 
 
-def build_stage(clip: Clip, motion: Motion | None = None) -> Any:
-    """Returns the stage in memory (pxr.Usd.Stage)."""
+def build_stage(clip: Clip, motion: Motion | None = None, smooth: bool = False, kept: KeptMeshes | None = None) -> Any:
+    """Returns the stage in memory (pxr.Usd.Stage), with the meshes of another file or a body of ours."""
     pxr = _pxr()
     Usd, UsdGeom, UsdSkel = pxr.Usd, pxr.UsdGeom, pxr.UsdSkel
     skeleton = clip.skeleton
@@ -73,7 +87,10 @@ def build_stage(clip: Clip, motion: Motion | None = None) -> Any:
     places = clip.world()[0].reshape(-1, 3)
     low, high = places.min(axis=0) - MARGIN, places.max(axis=0) + MARGIN
     root.CreateExtentAttr([pxr.Gf.Vec3f(*low.tolist()), pxr.Gf.Vec3f(*high.tolist())])
-    _add_body(pxr, stage, name, surfaces(clip, motion))
+    if kept is None:
+        add_body(pxr, stage, name, surfaces(clip, motion, smooth))
+    else:
+        add_kept_meshes(pxr, stage, name, *kept)
     return stage
 
 
@@ -94,50 +111,6 @@ def _animate(pxr: Any, stage: Any, path: str, joints: list[str], clip: Clip) -> 
             time = pxr.Usd.TimeCode.Default() if still else float(frame)
             moves.Set(pxr.Vt.Vec3fArray.FromNumpy(xyz[frame]), time)
         turns.Set(pxr.Vt.QuatfArray.FromNumpy(xyzw[frame]), float(frame))
-
-
-def _add_body(pxr: Any, stage: Any, name: str, body: list[MeshSurface]) -> None:
-    """Adds one mesh of all surfaces, with a material for each colour."""
-    UsdGeom, UsdSkel, UsdShade, Sdf, Vt, Gf = pxr.UsdGeom, pxr.UsdSkel, pxr.UsdShade, pxr.Sdf, pxr.Vt, pxr.Gf
-    starts = np.cumsum([0, *(len(s.points) for s in body)])
-    points = np.concatenate([s.points for s in body]).astype(np.float32)
-    normals = np.concatenate([s.normals for s in body]).astype(np.float32)
-    faces = np.concatenate([s.faces + start for s, start in zip(body, starts, strict=False)]).astype(np.int32)
-    follow = np.repeat([s.joint for s in body], [len(s.points) for s in body]).astype(np.int32)
-    mesh = UsdGeom.Mesh.Define(stage, f"/{name}/Body")
-    mesh.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(points))
-    mesh.CreateNormalsAttr(Vt.Vec3fArray.FromNumpy(normals))
-    mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
-    mesh.CreateFaceVertexCountsAttr(Vt.IntArray(len(faces), 3))
-    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(faces.reshape(-1)))
-    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-    mesh.CreateExtentAttr([Gf.Vec3f(*points.min(axis=0).tolist()), Gf.Vec3f(*points.max(axis=0).tolist())])
-    binding = UsdSkel.BindingAPI.Apply(mesh.GetPrim())
-    binding.CreateSkeletonRel().SetTargets([f"/{name}/Skeleton"])
-    binding.CreateJointIndicesPrimvar(False, 1).Set(Vt.IntArray.FromNumpy(follow))
-    binding.CreateJointWeightsPrimvar(False, 1).Set(Vt.FloatArray(len(points), 1.0))
-    binding.CreateGeomBindTransformAttr(Gf.Matrix4d(1.0))
-    face_of = np.repeat(np.arange(len(body)), [len(s.faces) for s in body])
-    colours: dict[RGBA, list[int]] = {}
-    for i, surface in enumerate(body):
-        colours.setdefault(surface.colour, []).append(i)
-    stage.DefinePrim(f"/{name}/Materials", "Scope")
-    for k, (colour, parts) in enumerate(colours.items(), start=1):
-        material = UsdShade.Material.Define(stage, f"/{name}/Materials/Skin{k}")
-        shader = UsdShade.Shader.Define(stage, f"/{name}/Materials/Skin{k}/Surface")
-        shader.CreateIdAttr("UsdPreviewSurface")
-        shader.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*map(linear_light, colour[:3])))
-        shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(0.8)
-        shader.CreateInput("metallic", Sdf.ValueTypeNames.Float).Set(0.0)
-        shader.CreateInput("opacity", Sdf.ValueTypeNames.Float).Set(float(colour[3]))
-        material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
-        mine = np.flatnonzero(np.isin(face_of, parts)).astype(np.int32)
-        subset = UsdGeom.Subset.Define(stage, f"/{name}/Body/Skin{k}")
-        subset.CreateElementTypeAttr(UsdGeom.Tokens.face)
-        subset.CreateFamilyNameAttr("materialBind")
-        subset.CreateIndicesAttr(Vt.IntArray.FromNumpy(mine))
-        UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(material)
-    UsdGeom.Subset.SetFamilyType(mesh, "materialBind", UsdGeom.Tokens.partition)
 
 
 def joint_paths(skeleton: Skeleton) -> list[str]:

@@ -90,15 +90,21 @@ class SetPhysics(SceneEdit):
 
 @dataclass(frozen=True)
 class Retime(SceneEdit):
-    """All times of a motion from `start` on, stretched by a factor about `start`: keys, contacts, wishes, moments."""
+    """All times of a motion from `start` on, stretched by a factor about `start`: keys, contacts, wishes, moments.
+
+    With `end`, only the times up to it are stretched; later ones move by what the range has grown.
+    """
 
     factor: float
     start: float = 0.0  # [s]
     motion: str = MAIN
+    end: float | None = None  # [s]
 
     def change(self, scene: Scene) -> TomlDocument:
         if not 0.01 <= self.factor <= 100.0:
             raise BadValue(f"a motion is stretched by a factor from 0.01 to 100; got {self.factor!r}")
+        if self.end is not None and not self.end > self.start:
+            raise BadValue(f"a range ends after its start; got {self.start:g} to {self.end:g} s")
         table, document = motion_path(scene, self.motion), scene.document
         for path in _times(document, table):
             time = document.get(path)
@@ -107,8 +113,10 @@ class Retime(SceneEdit):
         return document
 
     def _moved(self, time: Any) -> Any:
-        later = is_number(time) and time > self.start
-        return self.start + self.factor * (time - self.start) if later else time
+        if not (is_number(time) and time > self.start):
+            return time
+        last = time if self.end is None else min(time, self.end)
+        return self.start + self.factor * (last - self.start) + (time - last)
 
 
 def _times(document: TomlDocument, table: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,19 +14,28 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.aggregate.places_kernels import places_batch, turns_batch
 from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.optimize.holds import Hold
-from counterpoise.spacetime.optimize.moments import Timeline, seconds
+from counterpoise.spacetime.optimize.moments import KNOT_TOLERANCE, Timeline, seconds
 from counterpoise.spacetime.optimize.request import Key
 
 MOST_ITERATIONS = 30  # to bring a pose onto its contacts
 ROOT_WEIGHT = 0.3  # cost of moving the root beside a joint's
 LONGEST_STEP = 0.5  # [rad, m] in one iteration
 
+Span: TypeAlias = tuple[float, float]  # from one time to another [s]
 
-def first_guess(character: Character, keys: Sequence[Key], timeline: Timeline) -> Motion:
-    """Interpolates the keys, joint by joint where they name some only; at rest at both ends."""
+
+def first_guess(character: Character, keys: Sequence[Key], timeline: Timeline, flights: Sequence[Span] = ()) -> Motion:
+    """Interpolates the keys, joint by joint where they name some only; at rest at both ends.
+
+    From key to key the root travels in the `flights` (first and last second) between them, if there are any, and rises
+    and falls in those that no key is in: while feet stand, they do not slide.
+    """
     end = round(float(timeline.times[-1]), 9)
     ordered = sorted(keys, key=lambda k: seconds(k.time))
-    times = sorted({round(seconds(k.time), 9) for k in ordered} | {0.0, end})
+    root_times = [seconds(k.time) for k in ordered if k.root and k.only is None]
+    flown = [t for a, b in flights for t in (a, 0.5 * (a + b), b)] if character.floating else []
+    times = sorted({round(t, 9) for t in (*(seconds(k.time) for k in ordered), *flown)} | {0.0, end})
+    times = [t for i, t in enumerate(times) if i == 0 or t - times[i - 1] > KNOT_TOLERANCE or t == end]
     poses = np.tile(character.neutral, (len(times), 1))
     for joint in character.joints:
         said = [
@@ -36,20 +46,38 @@ def first_guess(character: Character, keys: Sequence[Key], timeline: Timeline) -
             continue
         when = np.array([seconds(k.time) for k in said])
         what = np.array([np.asarray(k.pose, float)[joint.qpos] for k in said])
+        free = joint.kind == "free"
         for row, t in enumerate(times):
-            poses[row, joint.qpos] = _between(when, what, t, joint.kind)
+            poses[row, joint.qpos] = _between(when, what, t, joint.kind, flights if free else ())
+            if free:
+                poses[row, joint.qpos.start + 2] += _risen(t, root_times, flights, character.gravity)
     return Motion(character, np.array(times), poses, name="first guess", ends="rest")
 
 
-def _between(when: Array, what: Array, t: float, kind: str) -> Array:
+def _between(when: Array, what: Array, t: float, kind: str, flights: Sequence[Span] = ()) -> Array:
     i = int(np.clip(np.searchsorted(when, t, side="right") - 1, 0, len(when) - 1))
     if t <= when[0] or i == len(when) - 1:
         return np.asarray(what[0] if t <= when[0] else what[-1])
     f = (t - when[i]) / (when[i + 1] - when[i])
+    whole = _flown(when[i], when[i + 1], flights)
+    way = _flown(when[i], t, flights) / whole if whole > 0.0 else f
     out = np.asarray((1.0 - f) * what[i] + f * what[i + 1])
     if kind in ("ball", "free"):
-        out[-4:] = spatial.slerp(what[i, -4:], what[i + 1, -4:], f)
+        out[-4:] = spatial.slerp(what[i, -4:], what[i + 1, -4:], way)
+    if kind == "free":
+        out[:2] = (1.0 - way) * what[i, :2] + way * what[i + 1, :2]
     return out
+
+
+def _flown(start: float, end: float, flights: Sequence[Span]) -> float:
+    """Seconds of flight from start to end."""
+    return float(sum(max(0.0, min(b, end) - max(a, start)) for a, b in flights))
+
+
+def _risen(t: float, key_times: Sequence[float], flights: Sequence[Span], gravity: float) -> float:
+    """How high a thrown body is at t above the line from take-off to landing, in a flight that no key is in [m]."""
+    own = [(a, b) for a, b in flights if a < t < b and not any(a < k < b for k in key_times)]
+    return sum(0.5 * gravity * (t - a) * (b - t) for a, b in own)
 
 
 def place_of(character: Character, hold: Hold, pose: Array, time: float) -> Array:

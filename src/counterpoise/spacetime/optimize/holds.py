@@ -106,11 +106,10 @@ def _foot(character: Character, touch: Touch, first: int, last: int) -> Hold:
             last,
         )
     if touch.how == "toe":
-        front = [p for p, at in zip(points, x, strict=True) if at > x.max() - HEEL_TOE_SHARE * length]
-        toes = {p[0] for p in front}
-        if len(toes) > 1 or base in toes:
-            return _edge(character, touch, front, first, last)
-        base = toes.pop()
+        toes = toes_of(character, foot)
+        if toes is None:
+            return _edge(character, touch, _front(points), first, last)
+        base = toes
         hinge = rest.body_position[base][0] - TOE_HINGE_MARGIN
         points = [p for p, at in zip(points, x, strict=True) if at > hinge or p[0] == base]
     R, o = rest.body_rotation[base], rest.body_position[base]
@@ -218,6 +217,18 @@ def _placed(character: Character, foot: Foot) -> list[tuple[int, Array, Array]]:
     return out
 
 
+def toes_of(character: Character, foot: Foot) -> int | None:
+    """Returns the body that carries the front of a foot's sole, where it is another one than the foot's own."""
+    front = {p[0] for p in _front(_placed(character, foot))}
+    return None if len(front) > 1 or character.body_id(foot.body) in front else front.pop()
+
+
+def _front(points: list[tuple[int, Array, Array]]) -> list[tuple[int, Array, Array]]:
+    """Returns the points at the front end of a sole."""
+    x = np.array([p[2][0] for p in points])
+    return [p for p, at in zip(points, x, strict=True) if at >= x.max() - HEEL_TOE_SHARE * float(np.ptp(x))]
+
+
 def _inner(
     character: Character, points: list[tuple[int, Array, Array]], share: float
 ) -> list[tuple[int, Array, Array]]:
@@ -264,12 +275,19 @@ def handed_over(hold: Hold, holds: Sequence[Hold], frames: Frames) -> set[int]:
     """
     out: set[int] = set()
     phase, s = frames.phase[: frames.knots], frames.s[: frames.knots]
-    mine = {hold.body, *hold.force_bodies.tolist()}
-    for other in holds:
-        if other is hold or not mine & {other.body, *other.force_bodies.tolist()}:
-            continue
-        if other.last == hold.first and hold.rows <= other.rows:
-            out |= set(np.flatnonzero((phase == hold.first) & (s == 0.0)).tolist())
-        if hold.last == other.first and hold.rows < other.rows:
-            out |= set(np.flatnonzero((phase == hold.last - 1) & (s == 1.0)).tolist())
+    first, last = joined_ends(hold, holds)
+    if first:
+        out |= set(np.flatnonzero((phase == hold.first) & (s == 0.0)).tolist())
+    if last:
+        out |= set(np.flatnonzero((phase == hold.last - 1) & (s == 1.0)).tolist())
     return out
+
+
+def joined_ends(hold: Hold, holds: Sequence[Hold]) -> tuple[bool, bool]:
+    """Returns whether another hold fixes all of the same part up to where this one begins, and from where it ends."""
+    mine = {hold.body, *hold.force_bodies.tolist()}
+    others = [o for o in holds if o is not hold and mine & {o.body, *o.force_bodies.tolist()}]
+    return (
+        any(o.last == hold.first and hold.rows <= o.rows for o in others),
+        any(hold.last == o.first and hold.rows < o.rows for o in others),
+    )

@@ -11,6 +11,7 @@ from counterpoise import spatial
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.motion.poses import layout_of
+from counterpoise.solve.polygon import hull_edges
 from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
 from counterpoise.spacetime.optimize.guess import bring_on, hold_rows, place_of
 from counterpoise.spacetime.optimize.holds import Hold
@@ -22,6 +23,7 @@ NOTED_CHANGE = 1e-4  # [rad, m] of a key from which the change is noted
 NOTED_SPEED_CHANGE = 1e-2  # [rad/s, m/s] likewise of its velocity
 SAME_PLACE = 1e-3  # [m] within which two keys have a contact at the same place
 ON_CONTACT = 1e-6  # [m, rad] error with which a key stands on its contacts
+NOTED_LEAN = 0.02  # [m] of the centre of mass beside the support of a key at rest
 NOTED_EXCESS = 1e-3  # [rad] beyond a joint's limits from which it is a conflict
 
 
@@ -80,6 +82,33 @@ def _settled(
                 )
                 return replace(key, pose=pose, soft=IMPOSSIBLE_KEY_WEIGHT)
     return replace(key, pose=pose)
+
+
+def notes_on_rest(
+    character: Character, keys: Sequence[Key], timeline: Timeline, holds: Sequence[Hold]
+) -> tuple[str, ...]:
+    """Returns notes on keys at rest whose centre of mass is not above what carries them: nobody stands still so."""
+    notes = []
+    for key in keys:
+        p, s = timeline.locate(key.time)
+        carrying = [h for h in holds if h.first <= p < h.last or (s == 0.0 and h.last == p)]
+        if not (key.rest and key.whole and carrying) or any(h.signed for h in carrying):
+            continue
+        here = character.snapshot(character.state(np.asarray(key.pose, float)))
+        points = [
+            here.body_position[b] + here.body_rotation[b] @ at
+            for h in carrying
+            for b, at in zip(h.force_bodies, h.force_points, strict=True)
+        ]
+        edges = hull_edges(np.ascontiguousarray(np.array(points)[:, :2]))
+        outside = float((edges[:, :2] @ here.com[:2] - edges[:, 2]).max())
+        if outside > NOTED_LEAN:
+            on = ", ".join(h.touch.part for h in carrying)
+            notes.append(
+                f"{key.label} is at rest with its centre of mass {100.0 * outside:.0f} cm beside what carries it "
+                f"({on}): add a contact there, or make the key soft"
+            )
+    return tuple(notes)
 
 
 def _along_contacts(

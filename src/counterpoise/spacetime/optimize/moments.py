@@ -31,6 +31,7 @@ class Moment:
     low: float | None = None  # None: half-way to the moment before
     high: float | None = None  # None: half-way to the moment after
     name: str = ""
+    minor: bool = False  # whether the bounds of other moments do not depend on it
 
     def __post_init__(self) -> None:
         for label, value in (("at", self.at), ("low", self.low), ("high", self.high)):
@@ -194,8 +195,8 @@ def make_timeline(
         )
     low, high = np.empty(len(moments)), np.empty(len(moments))
     for k, m in enumerate(moments):
-        before = times[k - 1] if k else m.at
-        after = times[k + 1] if k + 1 < len(moments) else 2.0 * m.at - before
+        before = next((o.at for o in moments[:k][::-1] if not o.minor), m.at)
+        after = next((o.at for o in moments[k + 1 :] if not o.minor), 2.0 * m.at - before)
         low[k] = 0.5 * (before + m.at) if m.low is None else m.low
         high[k] = 0.5 * (after + m.at) if m.high is None else m.high
     phases: list[Phase] = []

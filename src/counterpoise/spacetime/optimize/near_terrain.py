@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.points import PointRows
@@ -60,24 +60,54 @@ def ways_out(box: BoxSolid, places: Array, radius: float) -> list[tuple[int, Arr
     """Returns where a ball on a path through places (n, 3) must stay out of a box: number, normal of a face, n.p on it.
 
     The path is straight between its places. A stretch inside that begins and ends outside of the same face leads out
-    through that face: of several, the one with the shortest way. Any other stretch leads over the top. The places
-    before and after a stretch stay outside of the same face, so that no corner is cut between them.
+    through that face: of several, the one with the shortest way. Any other stretch stays before the side at which it
+    begins, goes over the top, and stays behind the side at which it ends; it changes where the ways are shortest. The
+    places before and after the top are above it too, so that no edge is cut between them.
     """
-    n = len(places)
+    n, steps = len(places), len(STEPS)
     path = _path(places)
     normals, offsets, away = _distances(box, path)
     inside = away.max(axis=1) < radius - INSIDE
     edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
+    top = int(normals[:, 2].argmax())
     out = []
     for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        face = int(normals[:, 2].argmax())
-        if first > 0 and last < len(path):
-            both = np.flatnonzero(np.minimum(away[first - 1], away[last]) >= radius - INSIDE)
-            if len(both):
-                face = int(both[away[first:last, both].min(axis=0).argmax()])
-        numbers = range((max(first - 1, 0)) // len(STEPS), min(-(-last // len(STEPS)), n - 1) + 1)
-        out += [(i, normals[face], float(offsets[face])) for i in numbers]
+        numbers = range((max(first - 1, 0)) // steps, min(-(-last // steps), n - 1) + 1)
+        outside = away >= radius - INSIDE
+        before = outside[first - 1] if first > 0 else np.zeros(6, bool)
+        after = outside[last] if last < len(path) else np.zeros(6, bool)
+        deep = np.maximum(radius - away[first:last], 0.0)
+        if (before & after).any():
+            face = int(np.flatnonzero(before & after)[deep[:, before & after].max(axis=0).argmin()])
+            faces = np.full(len(deep), face)
+        else:
+            faces = _sides_and_top(deep, before, after, top)
+        on_top = first + np.flatnonzero(faces == top)
+        for i in numbers:
+            face = int(faces[np.clip(i * steps - first, 0, len(faces) - 1)])
+            if len(on_top) and (on_top[0] - 1) // steps <= i <= -(-(on_top[-1] + 1) // steps):
+                face = top
+            out.append((i, normals[face], float(offsets[face])))
     return out
+
+
+def _sides_and_top(deep: Array, before: Flags, after: Flags, top: int) -> Ints:
+    """Returns the face (n,) by which each point of a stretch leaves: a side, the top, another side.
+
+    `deep` (n, 6) are the depths behind the faces; `before` and `after` (6,) the faces outside of which it begins and
+    ends. The squares of the depths are the least in sum.
+    """
+    n = len(deep)
+    total = np.concatenate([np.zeros((1, 6)), np.cumsum(deep**2, axis=0)])  # (n + 1, 6) up to each point
+    start = int(np.argmin(np.where(before, total[-1], np.inf))) if before.any() and not before[top] else top
+    end = int(np.argmin(np.where(after, total[-1], np.inf))) if after.any() and not after[top] else top
+    up = total[:, start] - total[:, top]  # of changing to the top after so many points
+    down = total[:, top] - total[:, end]
+    best = np.minimum.accumulate(up)  # the best change to the top so far
+    second = int(np.argmin(best + down))
+    first = int(np.argmin(up[: second + 1]))
+    points = np.arange(n)
+    return np.where(points < first, start, np.where(points < second, top, end))
 
 
 def depths_in_boxes(terrain: Terrain, places: Array, radius: float) -> Array:

@@ -89,7 +89,8 @@ class Touch:
     `how`: a foot `flat`, on its `heel` or its `toe`; a body `point`; a hand round a `bar` that it may turn about. Where
     `place` is None the optimiser chooses the spot on the surface; it then stays put. A foot's place is the middle of
     its sole (of its heel's or toes' edge). On a bar the torque about the bar's axis is at most `torque`, across it at
-    most `grip`.
+    most `grip`. A flat foot that leaves rolls over its toes before, and one that comes from the air touches with them
+    first, unless `roll` and `land` say otherwise.
     """
 
     part: str  # a foot, a hand or any body
@@ -107,7 +108,8 @@ class Touch:
     most: float | None = None  # [N] largest force; None: no bound
     sole: float = 1.0  # share of a flat foot's sole, about its middle, on which forces act: less leaves a reserve
     name: str = ""
-    roll: float = 0.0  # [s] before it leaves in which a flat foot rolls over its toes
+    roll: float | None = None  # [s] before it leaves in which a flat foot rolls over its toes; None: where it can
+    land: float | None = None  # [s] after it has touched in which it is on its toes; None: where it comes from the air
 
     def __post_init__(self) -> None:
         check_time(self.start, f"the start of {self.part!r}'s contact")
@@ -123,9 +125,13 @@ class Touch:
             raise BadValue(f"a hand on a bar needs place=(x, y, z), where on the bar it holds; {self.part!r} has none")
         if self.place is not None and np.shape(self.place) not in ((2,), (3,)):
             raise BadValue(f"the place of {self.label!r} is (x, y) or (x, y, z) [m]; got {self.place!r}")
-        if not 0.0 <= self.roll < seconds(self.end) - seconds(self.start):
-            raise BadValue(f"the roll of {self.label!r} is a part of its time [s], 0 or more; got {self.roll!r}")
-        if self.roll > 0.0 and self.how != "flat":
+        rolls = [0.0 if r is None else r for r in (self.roll, self.land)]
+        if not (min(rolls) >= 0.0 and sum(rolls) < seconds(self.end) - seconds(self.start)):
+            raise BadValue(
+                f"the roll and land of {self.label!r} are parts of its time [s], 0 or more; got {self.roll!r} and "
+                f"{self.land!r}"
+            )
+        if max(rolls) > 0.0 and self.how != "flat":
             raise BadValue(f"only a flat foot rolls over its toes; {self.label!r} is {self.how!r}")
         if not 0.0 < self.sole <= 1.0:
             raise BadValue(f"the sole of a contact is a share from 0 to 1; got {self.sole!r}")

@@ -25,7 +25,9 @@ from counterpoise.spacetime.optimize.program import MotionProgram
 from counterpoise.spacetime.optimize.refine import refined
 from counterpoise.spacetime.optimize.request import Key, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement
+from counterpoise.spacetime.optimize.requirements.torque import TorqueLimit
 from counterpoise.spacetime.optimize.result import Candidate, Result, Violation, make_result
+from counterpoise.spacetime.optimize.rolling import without_rolls
 from counterpoise.spacetime.optimize.run import Monitor
 from counterpoise.spacetime.optimize.stages import Stages
 from counterpoise.spacetime.optimize.symmetry import Image, find_image
@@ -86,7 +88,8 @@ def solve_motion(
 ) -> Result:
     """Solves a built problem. With `warm` an earlier motion is pushed the way soft keys have moved, and made exact.
 
-    Where limbs cannot be kept off each other they are let through; where not everything asked for can hold, the result
+    Where feet cannot roll over their toes by themselves they stay flat; where limbs cannot be kept off each other they
+    are let through; where not everything asked for can hold, the result
     is the motion that violates it least. The motion is then judged between its knots; where something is not right
     there, more knots are put and the motion is made exact again. `options` go to the solver's search.
     """
@@ -101,10 +104,15 @@ def _solved(
 ) -> Result:  # fmt: skip
     how = _How(monitor, t if strides is None else replace(t, strides=strides), symmetric, options)
     found = _solve(problem if warm is None else with_knots_of(problem, warm), how, warm)
+    if not how.done(found) and problem.basis.rolls_by_itself:
+        problem = _with_flat_feet(problem)
+        found = _solve(problem, how, None)
     if not how.done(found):
         free = found.problem.without_apart()
         if free is not found.problem:
             found = _solve(free, how, None)
+    if not how.done(found) and any(_is_optional(r) for r in problem.request.requirements):
+        return _solved(_with_any_strength(problem), monitor, t, strides, symmetric, None, options)
     if not how.done(found) and not problem.elastic:
         return _least_violating(problem, how)
     found, judged = _judged(found, how)
@@ -158,6 +166,26 @@ def _solve(problem: MotionProblem, how: _How, warm: Result | None) -> Candidate:
     if found.worst > how.tuning.tolerance and before_parting is not None:
         return before_parting
     return found
+
+
+def _with_flat_feet(problem: MotionProblem) -> MotionProblem:
+    """The problem in which feet do not roll by themselves, with a note."""
+    flat = build_problem(without_rolls(problem.request))
+    note = "feet are flat as they leave and land: no motion was found in which they roll over their toes"
+    return replace(flat, basis=replace(flat.basis, notes=(*flat.notes, note)))
+
+
+def _with_any_strength(problem: MotionProblem) -> MotionProblem:
+    """The problem without optional limits of torques, with a note."""
+    request = problem.request
+    kept = tuple(r for r in request.requirements if not _is_optional(r))
+    strong = build_problem(replace(request, requirements=kept))
+    note = "no motion within the strength of the joints was found: this one needs more"
+    return replace(strong, basis=replace(strong.basis, notes=(*strong.notes, note)))
+
+
+def _is_optional(requirement: Requirement) -> bool:
+    return isinstance(requirement, TorqueLimit) and requirement.optional
 
 
 def _judged(found: Candidate, how: _How) -> tuple[Candidate, Judged]:

@@ -13,8 +13,8 @@ from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.optimize.frames import Frames, frame_of, make_frames, times_of
 from counterpoise.spacetime.optimize.guess import first_guess
-from counterpoise.spacetime.optimize.holds import Hold, make_hold, without_double
-from counterpoise.spacetime.optimize.keys import settle_keys
+from counterpoise.spacetime.optimize.holds import Hold, joined_ends, make_hold, without_double
+from counterpoise.spacetime.optimize.keys import notes_on_rest, settle_keys
 from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, check_request
 from counterpoise.spacetime.optimize.rolling import with_rolling_feet
@@ -39,6 +39,7 @@ class StartingPoint:
     notes: tuple[str, ...]  # changes that were needed
     conflicts: tuple[str, ...]  # what cannot hold together, known before solving
     added_knots: tuple[Instant, ...] = ()  # knots besides those asked for
+    rolls_by_itself: bool = False  # whether feet roll over their toes that were not told to
 
     @property
     def character(self) -> Character:
@@ -85,20 +86,32 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
             f"a duration of {seconds(duration):g} s leaves no time to move; {SHORTEST_MOTION:g} s were taken"
         )
         duration = SHORTEST_MOTION
-    contacts = with_rolling_feet(request.contacts, duration)
+    rolling = with_rolling_feet(request, duration)
+    contacts = rolling.contacts
     events: list[Time] = [t for c in contacts for t in (c.start, c.end)]
-    inner = [seconds(k.time) for k in request.keys if not isinstance(k.time, Moment)]
+    inner = [seconds(k.time) for k in (*request.keys, *rolling.keys) if not isinstance(k.time, Moment)]
     timeline = make_timeline(duration, events, request.rate, inner, request.fine)
     holds, doubled = without_double([make_hold(character, c, timeline) for c in contacts], timeline)
-    keys, notes, impossible = settle_keys(character, request.keys, timeline, holds)
-    guess = request.reference if request.reference is not None else first_guess(character, keys, timeline)
+    keys, notes, impossible = settle_keys(character, (*request.keys, *rolling.keys), timeline, holds)
+    notes = (*notes, *notes_on_rest(character, keys, timeline, holds))
+    guess = request.reference
+    if guess is None:
+        guess = first_guess(character, keys, timeline, _flights(timeline, holds) if rolling.by_itself else ())
     times = [t for r in request.requirements for t in r.instants()]
     instants = tuple(dict.fromkeys(timeline.locate(t) for t in times))
     half_knots, extra = _half_knots(timeline, holds, keys, len(instants))
     return StartingPoint(
         request, timeline, holds, keys, guess, make_frames(timeline, [*instants, *extra]), instants, half_knots, notes,
-        (*conflicts, *doubled, *impossible),
+        (*conflicts, *doubled, *impossible), rolls_by_itself=rolling.by_itself,
     )  # fmt: skip
+
+
+def _flights(timeline: Timeline, holds: Sequence[Hold]) -> list[tuple[float, float]]:
+    """The stretches of time in which nothing is held, where something is held at other times."""
+    held = {p for h in holds for p in range(h.first, h.last)}
+    times = timeline.times
+    free = [p.index for p in timeline.phases if held and p.index not in held]
+    return [(float(times[p]), float(times[p + 1])) for p in free]
 
 
 def with_finer_knots(start: StartingPoint, places: Sequence[Instant]) -> StartingPoint:
@@ -115,6 +128,7 @@ def _half_knots(
 ) -> tuple[tuple[Ints, ...], list[Instant]]:
     """Where contacts hold besides the knots: the middles of outer intervals, since a spline has two numbers more.
 
+    Where another hold of the same part ends or begins, pose and velocity are that one's: no middle is needed there.
     Returns the frames they become, for each hold, and the instants.
     """
     first = sum(len(p.breaks) for p in timeline.phases) + instants
@@ -123,10 +137,13 @@ def _half_knots(
     out: list[Instant] = []
     for hold in holds:
         own: list[int] = []
+        begun, goes_on = joined_ends(hold, holds)
         for p in range(hold.first, hold.last):
             breaks = timeline.phases[p].breaks
-            spots = [0.5 * (breaks[0] + breaks[1])] if (p, 0.0) not in still else []
-            if p == hold.last - 1 and not (p == len(timeline.phases) - 1 and (p, 1.0) in still):
+            begins = not (begun and p == hold.first) and (p, 0.0) not in still
+            spots = [0.5 * (breaks[0] + breaks[1])] if begins else []
+            ends = p == hold.last - 1 and not goes_on
+            if ends and not (p == len(timeline.phases) - 1 and (p, 1.0) in still):
                 spots.append(0.5 * (breaks[-2] + breaks[-1]))
             for s in spots:
                 own.append(first + len(out))

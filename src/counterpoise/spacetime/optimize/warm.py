@@ -79,7 +79,8 @@ def change_of_slope(problem: MotionProblem, warm: Result, x: Array) -> Array:
     soft = []
     for key in old.keys:
         if key.soft is not None and seconds(key.time) <= problem.timeline.times[-1]:
-            frame = frame_of(problem.timeline, key.time, problem.frames)
+            known = any(m is key.time for m in problem.timeline.moments)
+            frame = frame_of(problem.timeline, key.time if known else seconds(key.time), problem.frames)
             soft.append((frame, *key_target(problem.character, key, e, frame), key.soft))
     near, goal = nearness(problem.basis, e, old.request.taste)
     before = MotionCost(e, problem.layout, old.cost.weights, goal, near, soft, cost.prices)

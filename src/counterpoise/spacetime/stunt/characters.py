@@ -12,11 +12,13 @@ from counterpoise.character.library import library
 from counterpoise.character.loading import load_character
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.motion.files.hub import read_motion
+from counterpoise.motion.skeleton import Source
 from counterpoise.spacetime.stunt.reading import Table
 
 BODY_FILES = (".xml", ".mjcf", ".urdf")
 KEPT_BODIES = 16  # bodies of files that are kept
-SKELETON_FILES = (".bvh", ".glb", ".gltf", ".asf", ".amc")  # motion files, whose skeletons become bodies
+SKELETON_FILES = (".bvh", ".fbx", ".glb", ".gltf", ".asf", ".amc")  # motion files, whose skeletons become bodies
+READING = ("units", "up", "forward")  # of a motion file, where it does not say
 
 
 def read_character(top: Table) -> Character:
@@ -45,9 +47,30 @@ def read_character(top: Table) -> Character:
 def _from_file(top: Table, table: Table, file: str) -> Character:
     options: dict[str, Any] = {k: table.names(k, "names of bodies") for k in ("feet", "hands")}
     options["root"] = table.text("root", "the name of a body")
+    for key in READING:
+        options[key] = table.text(key, 'as "m" or "cm", "z", "x": the units and axes of a motion file')
     table.done()
     with table.at("file"):
         return _loaded(top.source.folder / file, {k: v for k, v in options.items() if v is not None})
+
+
+def file_options(top: Table) -> tuple[str | None, dict[str, Any]]:
+    """Returns the motion file that the character is of, and how it is read; None for other characters."""
+    value = top.data.get("character")
+    table = value if isinstance(value, dict) else {"file": value}
+    file = table.get("file")
+    if not isinstance(file, str) or FilePath(file).suffix.lower() not in SKELETON_FILES:
+        return None, {}
+    return file, {key: table[key] for key in READING if isinstance(table.get(key), str)}
+
+
+def file_source(top: Table) -> Source | None:
+    """Returns what is kept of the motion file that the character is of, so that results are written as it is."""
+    file, options = file_options(top)
+    path = top.source.folder / file if file is not None else None
+    if path is None or not path.is_file():
+        return None
+    return read_motion(path, **options).source
 
 
 def _loaded(path: FilePath, options: dict[str, Any]) -> Character:
@@ -62,9 +85,12 @@ def _loaded(path: FilePath, options: dict[str, Any]) -> Character:
 @lru_cache(maxsize=KEPT_BODIES)
 def _load(path: FilePath, changed: int, size: int, options: tuple[tuple[str, Any], ...]) -> Character:
     if path.suffix.lower() in SKELETON_FILES:
-        if options:
+        reading = dict(options)
+        if set(reading) - set(READING):
             raise BadValue(f"feet, hands and root of {path.name!r} are found in its skeleton: leave them out")
-        return read_motion(path).character
+        return read_motion(path, **reading).character
+    if unknown := [name for name, _ in options if name in READING]:
+        raise BadValue(f"{unknown[0]} is for motion files such as .bvh; {path.name!r} has its own")
     return load_character(path, **dict(options))
 
 

@@ -59,6 +59,7 @@ def read_contact(table: Table, character: Character, times: TimeReader) -> list[
         "axis": None if axis is None else direction(table, "axis", axis),
         "surface": surface,
         "roll": table.number("roll", "seconds before it leaves in which the foot rolls over its toes", low=0.0),
+        "land": table.number("land", "seconds after it has touched in which the foot is on its toes", low=0.0),
     }
     name = table.text("name", "a name in quotes") or ""
     table.done()
@@ -67,7 +68,15 @@ def read_contact(table: Table, character: Character, times: TimeReader) -> list[
     out = []
     for i, part in enumerate(parts):
         label = f"{part} {name}" if name and len(parts) > 1 else name
-        with table.at("place" if how == "bar" and "place" in table else "roll" if "roll" in table else None):
+        with table.at(
+            "place"
+            if how == "bar" and "place" in table
+            else "roll"
+            if "roll" in table
+            else "land"
+            if "land" in table
+            else None
+        ):
             out.append((Touch(part, begin, finish, how, place=places[i], name=label, **options), table))  # type: ignore[arg-type]
     return out
 
@@ -155,7 +164,8 @@ def _surface(table: Table) -> Surface | Callable[[float], Surface] | None:
 def _check_entries(table: Table, how: str) -> None:
     """Reports entries that have no meaning for this kind of contact."""
     for key, fits in (("axis", ("bar",)), ("torque", ("bar",)), ("grip", ("bar",)), ("point", ("bar", "point")),
-                      ("facing", FOOT_HOWS), ("roll", ("flat",)), ("friction", (*FOOT_HOWS, "point"))):  # fmt: skip
+                      ("facing", FOOT_HOWS), ("roll", ("flat",)), ("land", ("flat",)),
+                      ("friction", (*FOOT_HOWS, "point"))):  # fmt: skip
         if key in table and how not in fits:
             raise table.fault(key, f"{key} is for contacts that are {' or '.join(fits)}; this one is {how!r}")
     if how == "bar" and "place" not in table:

@@ -14,6 +14,7 @@ from counterpoise.character.shapes import middle_of
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.motion import Motion, pose_from_joints, reference_motion, reference_motions
 from counterpoise.motion.files.hub import read_motion
+from counterpoise.spacetime.stunt.characters import file_options
 from counterpoise.spacetime.stunt.poses import named_pose, named_poses
 from counterpoise.spacetime.stunt.reading import Table, is_number
 
@@ -27,6 +28,7 @@ class PoseReader:
 
     def __init__(self, character: Character, top: Table) -> None:
         self.character, self.folder = character, top.source.folder
+        self.character_file = file_options(top)
         self.own: dict[str, Array] = {}
         tables = top.table("pose", "[pose]")
         for name in tables.data if tables is not None else ():
@@ -114,7 +116,8 @@ class PoseReader:
             return reference_motion(name, self.character)
         if not FilePath(name).suffix:
             raise unknown_name("reference motion or file", name, [r.name for r in reference_motions()])
-        return read_motion(self.folder / name, self.character)
+        same, options = self.character_file
+        return read_motion(self.folder / name, self.character, **(options if name == same else {}))
 
     def _with_coordinates(self, table: Table, q: Array) -> Array:
         """Sets coordinates of joints exactly, as a drag or a recording leaves them [m, rad, quaternions]."""

@@ -29,21 +29,24 @@ from typing import Any
 
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
+from counterpoise.motion.skeleton import Source
 from counterpoise.progress import Watch, watching
 from counterpoise.spacetime.optimize import (
+    Apart,
     Key,
     MotionProblem,
     MotionTuning,
     Requirement,
     Result,
     Taste,
+    TorqueLimit,
     Touch,
     build_motion_problem,
     solve_motion,
 )
 from counterpoise.spacetime.optimize.moments import RATE, Moment, Time, seconds
 from counterpoise.spacetime.stunt.changes import change_entries
-from counterpoise.spacetime.stunt.characters import read_character
+from counterpoise.spacetime.stunt.characters import file_source, read_character
 from counterpoise.spacetime.stunt.checks import check_order, check_start, with_unique_names, without_doubles
 from counterpoise.spacetime.stunt.contacts import read_contact
 from counterpoise.spacetime.stunt.pose_reading import PoseReader
@@ -76,6 +79,7 @@ class Stunt:
     clear: tuple[str, ...] | None = None  # bodies that must stay above the ground; None: all
     terrain: Terrain | None = None  # its boxes, ramps, stairs and stones are kept off
     conflicts: tuple[str, ...] = ()  # what was left out because the motion is too short
+    source: Source | None = None  # of the motion file that the character is of: results are written as it is
 
     def problem(self) -> MotionProblem:
         """Returns the optimisation problem, to inspect or solve it."""
@@ -96,6 +100,8 @@ class Stunt:
         asked = self.problem() if problem is None else problem
         with watching(callback) as reporter:
             found = solve_motion(asked, callback=reporter, warm=warm, tuning=tuning)
+        if self.source is not None and self.source.fits(self.character.segments):
+            found = replace(found, motion=replace(found.motion, source=self.source))
         return replace(found, conflicts=(*found.conflicts, *self.conflicts)) if self.conflicts else found
 
 
@@ -106,7 +112,7 @@ def read_stunt(source: str | os.PathLike[str], changes: Mapping[str, Any] | None
     """
     top = open_toml(source, "stunt")
     change_entries(top.data, changes or {})
-    stunt = stunt_from(top, read_character(top))
+    stunt = replace(stunt_from(top, read_character(top)), source=file_source(top))
     top.known += SCENE_ENTRIES
     top.done()
     return stunt
@@ -124,7 +130,7 @@ def stunt_from(
     tables = {kind: times.fitting(top.tables(kind), kind == "key") for kind in ("key", "contact", "wish", "fine")}
     keys = without_doubles([read_key(table, poses, times) for table in tables["key"]], times)
     touches = with_unique_names([t for table in tables["contact"] for t in read_contact(table, character, times)])
-    wishes = [read_wish(table, character, times) for table in tables["wish"]]
+    wishes = _with_usual_wishes(top, [read_wish(table, character, times) for table in tables["wish"]])
     check_order(touches, times, top)
     taste = read_taste(top, character)
     rate = read_rate(top)
@@ -167,6 +173,19 @@ def read_key(table: Table, poses: PoseReader, times: TimeReader) -> tuple[Key, T
         raise table.fault("time", f"the moment of a key begins or ends a contact; {time.name!r} does not: give seconds")
     with table.at("soft" if "soft" in table else "moving" if "moving" in table else None):
         return Key(time, pose, only, root, soft, rest, name, velocity), table
+
+
+def _with_usual_wishes(top: Table, wishes: list[Requirement]) -> list[Requirement]:
+    """Returns the wishes with two that are usual: joints within their strength, parts of the body out of each other.
+
+    `strength = false` and `apart = false` leave them out. A wish of the file about the whole body replaces one.
+    """
+    usual: list[Requirement] = []
+    if top.flag("strength", True) and not any(isinstance(w, TorqueLimit) and w.joints is None for w in wishes):
+        usual.append(TorqueLimit(optional=True))
+    if top.flag("apart", True) and not any(isinstance(w, Apart) and w.bodies is w.others is None for w in wishes):
+        usual.append(Apart())
+    return [*wishes, *usual]
 
 
 def _terrain(top: Table) -> Terrain | None:

@@ -9,10 +9,11 @@ from counterpoise.studio.commands import StartJob, StopJob
 from counterpoise.studio.events import JobChanged, Trouble
 from counterpoise.studio.frames import GHOST
 from counterpoise.studio.jobs import Job, JobDone, JobReport, scene_values
+from counterpoise.studio.pointer_paths import animation_values
 from counterpoise.studio.takes import add_take, owner_of
 from counterpoise.studio.workshop import Workshop, handles
 
-RESULTS = {"optimize": "optimised", "fix": "fixed", "play": "played"}
+RESULTS = {"optimize": "optimised", "fix": "fixed", "play": "played", "animate": "animated"}
 
 
 @handles(StartJob)
@@ -21,6 +22,10 @@ def start_job(shop: Workshop, command: StartJob) -> None:
     shown = shop.document.shown
     if command.kind in ("optimize", "play"):
         values = scene_values(shop.document.scene, shown.name)
+    elif command.kind == "animate":
+        always = shop.document.scene.constraints_of(owner_of(shop, shown.name))
+        q = shop.document.pose_at(shop.time)
+        values = animation_values(shop.character, q, list(shop.paths.values()), shop.rules, always)
     else:
         values = {"motion": shown.whole()}
     shop.told = lambda job, said: told(shop, job, said)
@@ -51,6 +56,7 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
         return
     if job.kind == "check":
         shop.marks[job.motion, job.frames] = (said.marks, said.verdict)
+        shop.check_curves[job.motion, job.frames] = said.curves
         shop.say_scene()
     elif said.motion is not None:
         if said.before:
@@ -58,6 +64,7 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
         owner = said.owner or owner_of(shop, job.motion)
         name = add_take(shop, RESULTS[job.kind], said.motion, owner, said.others, said.props)
         shop.marks[name, shop.document.shown.number] = (said.marks, said.verdict)
+        shop.check_curves[name, shop.document.shown.number] = said.curves
         shop.say_scene()
 
 

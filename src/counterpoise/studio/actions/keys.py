@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import take_contact_places
@@ -14,6 +15,7 @@ from counterpoise.studio.commands import (
     AddPoseKey,
     ApplyPose,
     EditScene,
+    LayMotion,
     MirrorPose,
     RedoEdit,
     ResetPose,
@@ -26,6 +28,9 @@ from counterpoise.studio.commands import (
 )
 from counterpoise.studio.curves import channel_of
 from counterpoise.studio.frames import POSED
+from counterpoise.studio.layers import layered
+from counterpoise.studio.motions import show_motion as read_shown
+from counterpoise.studio.takes import add_take, owner_of
 from counterpoise.studio.workshop import Workshop, handles
 
 PROBE_TIME = 119.99  # [s] of a key that is only read, after all others: motions last at most 120 s
@@ -91,10 +96,10 @@ def apply_pose(shop: Workshop, command: ApplyPose) -> None:
 def set_joint(shop: Workshop, command: SetJoint) -> None:
     """Sets coordinates of a joint within its limits; while the slider moves nothing is written."""
     joint = shop.character.joint(command.joint)
-    if joint.kind not in ("hinge", "slide", "universal") or len(command.values) != joint.nq:
-        raise BadValue(f"{joint.name!r} is a {joint.kind} joint of {joint.nq} coordinates; turn it in the view")
+    if joint.kind == "free" or len(command.values) != joint.nv:
+        raise BadValue(f"{joint.name!r} is a {joint.kind} joint of {joint.nv} angles; got {len(command.values)}")
     q = shop.document.pose_at(command.time)
-    q[joint.qpos] = command.values
+    q[joint.qpos] = spatial.exp(np.array(command.values)) if joint.kind == "ball" else command.values
     q = np.asarray(shop.character.limits.clamp(q))
     if command.done:
         write_pose(shop, command.time, q)
@@ -140,6 +145,20 @@ def show_motion(shop: Workshop, command: ShowMotion) -> None:
     before = shop.character
     shop.document.show(command.name)
     shop.after_change(before)
+
+
+@handles(LayMotion)
+def lay_motion(shop: Workshop, command: LayMotion) -> None:
+    """Makes a new take of two motions; both stay as they are."""
+    shown, scene = shop.document.shown, shop.document.scene
+    scene.motion(command.over)
+    top = read_shown(scene, command.over)
+    if owner_of(shop, command.over) != owner_of(shop, shown.name):
+        raise BadValue(f"{command.over!r} belongs to another figure of the scene: a layer is of the same one")
+    made = layered(shown.whole(), top.whole(), command.joints, command.start, command.end or None, command.blend)
+    name = add_take(shop, "layered", made, owner_of(shop, shown.name))
+    shop.say_scene()
+    shop.note(f"{command.over!r} lies over {shown.name!r}: {name!r}.")
 
 
 def standing_there(character: Character, q: Array, now: Array) -> Array:

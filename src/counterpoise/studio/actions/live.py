@@ -27,6 +27,7 @@ from counterpoise.studio.commands import (
 from counterpoise.studio.events import JobChanged
 from counterpoise.studio.going import HeldKeys
 from counterpoise.studio.jobs import JobKind, scene_values
+from counterpoise.studio.layers import with_joints
 from counterpoise.studio.live import FRAME, LiveRun
 from counterpoise.studio.live_controllers import LiveFigure, companion, make_controller
 from counterpoise.studio.performing import Performing
@@ -52,6 +53,7 @@ def start_live(shop: Workshop, command: StartLive) -> None:
     )
     others = [companion(scene, name, shop.cast.pose_at(name, command.time)) for name in shop.cast.names]
     shop.live = LiveRun(command.controller, [first, *others], scene.world)
+    shop.live.playhead = command.time
     shop.say(shop.live_event())
 
 
@@ -166,6 +168,9 @@ def bake_live(shop: Workshop, command: BakeLive) -> None:
         )
     shop.stop_live()
     times, poses, owner = times[inside], poses[inside], owner_of(shop, shop.document.shown.name)
+    if command.joints:  # the others are as on the timeline
+        under = [shop.document.pose_at(run.playhead + t) for t in times]
+        poses = with_joints(shop.character, under, poses, command.joints)
     if command.keys > 0.0:
         if not command.keys <= MOST_KEYS:
             raise BadValue(f"at most {MOST_KEYS:g} keys a second are baked; got {command.keys:g}")

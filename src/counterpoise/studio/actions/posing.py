@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import time as clock
-from dataclasses import replace
 
 import numpy as np
 
 from counterpoise.studio.actions.keys import write_pose
-from counterpoise.studio.commands import DragBody, LookAt, PinBody, ReleaseBody, SetRules
+from counterpoise.studio.commands import (
+    AddPath,
+    DragBody,
+    LookAt,
+    PinBody,
+    ReleaseBody,
+    RemovePath,
+    SetGoal,
+    SetRules,
+)
 from counterpoise.studio.frames import POSED, STATUSES
-from counterpoise.studio.posing import BodyDrag
+from counterpoise.studio.pointer_paths import path_of_stroke
+from counterpoise.studio.posing import BodyDrag, BodyGoal
 from counterpoise.studio.takes import owner_of
 from counterpoise.studio.workshop import Workshop, handles
 
@@ -62,14 +71,35 @@ def pin_body(shop: Workshop, command: PinBody) -> None:
     pins = {body: hold for body, hold in shop.rules.pins.items() if body != command.body}
     if command.hold != "none":
         pins[command.body] = command.hold
-    shop.drag = None
-    shop.set_pins(pins)
+    shop.set_rules(pins=pins)
 
 
 @handles(SetRules)
 def set_rules(shop: Workshop, command: SetRules) -> None:
-    shop.rules = replace(shop.rules, balanced=command.balanced, above_ground=command.above_ground)
-    shop.drag = None
+    shop.set_rules(balanced=command.balanced, above_ground=command.above_ground)
+
+
+@handles(SetGoal)
+def set_goal(shop: Workshop, command: SetGoal) -> None:
+    """Gives a body a goal, or takes it away; the figure follows it in the next drag."""
+    shop.character.body_id(command.body)
+    goals = {body: goal for body, goal in shop.rules.goals.items() if body != command.body}
+    if command.kind != "none":
+        goals[command.body] = BodyGoal(command.kind, command.place)
+    shop.set_rules(goals=goals)
+
+
+@handles(AddPath)
+def add_path(shop: Workshop, command: AddPath) -> None:
+    """Keeps a stroke as the path of a body."""
+    shop.character.body_id(command.body)
+    shop.paths[command.body] = path_of_stroke(command.body, command.samples, command.point)
+    shop.say(shop.rules_event())
+
+
+@handles(RemovePath)
+def remove_path(shop: Workshop, command: RemovePath) -> None:
+    shop.paths.pop(command.body, None)
     shop.say(shop.rules_event())
 
 

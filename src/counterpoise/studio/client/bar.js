@@ -1,10 +1,13 @@
 // The bar at the top: the scene's name, undo and redo, what the view shows, theme, help.
 import { button, byId, icon, make } from "./dom.js";
 import { changed, on, state } from "./store.js";
+import { MAPS } from "./view/navigation.js";
 
 export class Bar {
-  /** @param {(command: import("./messages.js").Command) => void} send @param {() => void} help */
-  constructor(send, help) {
+  /** @param {(command: import("./messages.js").Command) => void} send @param {() => void} help @param {import("./view/navigation.js").Navigation} navigation */
+  constructor(send, help, navigation) {
+    this.mouse = make("select", { id: "mouse_map", title: MAPS[navigation.map].words, "aria-label": "Mouse map of the camera", onchange: () => { navigation.choose(this.mouse.value); this.mouse.title = MAPS[this.mouse.value].words; byId("status_text").textContent = this.mouse.title; } }, ...Object.entries(MAPS).map(([value, { label, words }]) => make("option", { value, title: words }, label)));
+    this.mouse.value = navigation.map;
     this.name = make("span", { className: "name", id: "scene_name" });
     this.undo = button(icon("undo"), "Undo (Ctrl Z)", () => send({ type: "undo_edit" }), { id: "undo", className: "icon" });
     this.redo = button(icon("redo"), "Redo (Ctrl Shift Z)", () => send({ type: "redo_edit" }), { id: "redo", className: "icon" });
@@ -16,8 +19,9 @@ export class Bar {
       make("span", { className: "brand" }, make("img", { src: "/client/icon.svg", alt: "" }), "Counterpoise"), make("span", { className: "sep" }), this.name,
       make("span", { className: "sep" }), this.undo, this.redo, make("span", { className: "sep" }),
       make("span", { className: "group" }, this.tools.move, this.tools.turn), make("span", { className: "sep" }),
-      show("handles", "key", "Handles on the joints (H)"), show("mass", "mass", "Centre of mass and support area"), show("forces", "force", "Contact forces"), show("ghosts", "ghost", "Ghosts of the keys around the playhead"), show("trail", "trail", "Path of the chosen body"), show("limits", "cone", "Limits of the chosen joint: where its bone may point"),
+      show("handles", "key", "Handles on the joints (H)"), show("mass", "mass", "Centre of mass and support area"), show("forces", "force", "Contact forces"), show("ghosts", "ghost", "Ghosts of the keys around the playhead"), show("trail", "trail", "Path of the chosen body"), show("limits", "cone", "Limits of the chosen joint: where its bone may point"), show("gizmo", "axes", "Arrows and rings on the chosen body, for one axis at a time"),
       make("span", { className: "gap" }), this.page,
+      this.mouse,
       button(icon("frame"), "Frame the chosen body, or the figure (F)", () => changed("frame"), { id: "frame", className: "icon" }),
       button(icon("sun"), "Dark or light", () => this.theme(), { id: "theme", className: "icon" }),
       button(icon("help"), "All keys, and a short tour (?)", help, { id: "help", className: "icon" }));
@@ -28,7 +32,7 @@ export class Bar {
   }
 
   /** @param {"move" | "turn"} tool */
-  tool(tool) { state.tool = tool; this.show(); }
+  tool(tool) { state.tool = tool; this.show(); changed("shows"); }
   /** @param {string} name */
   toggle(name) { const shows = /** @type {Record<string, boolean>} */ (state.shows); shows[name] = !shows[name]; changed("shows"); }
   theme() {

@@ -2,52 +2,64 @@
 import * as THREE from "three";
 import { Bar } from "./bar.js";
 import { Connection, GHOST, LIVE, POSED, STATUSES } from "./connection.js";
-import { byId, make, openMenu, toast } from "./dom.js";
+import { byId, make, toast } from "./dom.js";
 import { takeDrops } from "./dropping.js";
+import { editor } from "./editing.js";
 import { Keys } from "./keys.js";
+import { BodyMenu } from "./panels/body_menu.js";
 import { FigurePanel } from "./panels/figure_panel.js";
+import { HoldPanel } from "./panels/hold_panel.js";
+import { LayersPanel } from "./panels/layers_panel.js";
 import { LivePanel } from "./panels/live_panel.js";
 import { PhysicsPanel } from "./panels/physics_panel.js";
 import { PosePanel } from "./panels/pose_panel.js";
 import { ScenePanel } from "./panels/scene_panel.js";
+import { StagingPanel } from "./panels/staging_panel.js";
 import { Tree } from "./panels/tree.js";
 import { WorldPanel } from "./panels/world_panel.js";
+import { shortcuts } from "./shortcuts.js";
 import { changed, on, select, setTime, state } from "./store.js";
 import { Graph } from "./timeline/graph.js";
 import { Timeline } from "./timeline/timeline.js";
 import { Track } from "./timeline/track.js";
 import { Transport } from "./timeline/transport.js";
+import { Tour } from "./tour.js";
 import { CastView } from "./view/cast.js";
 import { Dragging } from "./view/dragging.js";
 import { Extras } from "./view/extras.js";
 import { FigureView } from "./view/figure.js";
+import { Gizmo } from "./view/gizmo.js";
 import { Handles } from "./view/handles.js";
+import { LimitGrips } from "./view/limit_grips.js";
 import { Limits } from "./view/limits.js";
+import { Navigation } from "./view/navigation.js";
 import { Overlays } from "./view/overlays.js";
 import { PropsView } from "./view/props.js";
-import { Stage } from "./view/stage.js";
+import { Recording } from "./view/recording.js";
+import { fromView, Stage } from "./view/stage.js";
 import { Steering, TRAVELLERS } from "./view/steering.js";
 import { Throwing } from "./view/throwing.js";
 import { WorldView } from "./view/world.js";
 
 /** @typedef {import("./connection.js").Frame} Frame */
 
+const NUDGE = 0.01; // [m] by which keys move a body
+
 const send = (/** @type {import("./messages.js").Command} */ command) => connection.send(command);
-const edit = (/** @type {string} */ name, /** @type {Record<string, any>} */ values) => {
-  const about = MOTION_EDITS.has(name) ? { motion: state.scene?.motion } : FIGURE_EDITS.has(name) ? { character: state.scene?.owner } : {};
-  send({ type: "edit_scene", edit: name, values: { ...about, ...values } });
-};
-const MOTION_EDITS = new Set(["MoveKey", "CopyKey", "SetKey", "RemoveKey", "AddContact", "MoveContact", "RemoveContact", "SetDuration", "AddWish", "RemoveWish", "Retime"]);
-const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "AddSegment", "RemoveSegment", "SetRoot", "MirrorLimb", "AddConstraint"]);
+const edit = editor(send);
 
 // -- the parts
-const stage = new Stage(byId("canvas")), figure = new FigureView(stage), handles = new Handles(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure);
+const stage = new Stage(byId("canvas")), navigation = new Navigation(stage), figure = new FigureView(stage), handles = new Handles(stage, figure), gizmo = new Gizmo(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure), grips = new LimitGrips(stage, limits, handles, edit);
 const throwing = new Throwing(stage, figure, cast, props);
-const dragging = new Dragging(stage, figure, cast, props, handles, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), extras = new Extras(figure, track, overlays);
+const dragging = new Dragging(stage, figure, cast, props, handles, gizmo, send), recording = new Recording(stage, dragging, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), extras = new Extras(figure, track, overlays);
 const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
-const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(edit), Scene: new ScenePanel(send) };
-new Tree(byId("left"), (body, event) => bodyMenu(event, body));
-tabs.Scene.element.firstElementChild.after(new WorldPanel(send, edit, props).element);
+const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(send, edit), Scene: new ScenePanel(send) };
+const placeOf = (/** @type {string} */ body) => fromView(figure.place(figure.names.indexOf(body), new THREE.Vector3()));
+const menu = new BodyMenu(send, edit, { frame: () => frameView(), look: side => stage.look(side), place: placeOf });
+new Tree(byId("left"), (body, event) => menu.open(event, body));
+byId("left").append(new LayersPanel(send, edit, figure).element);
+tabs.Pose.element.append(new HoldPanel(send, edit).element);
+tabs.Scene.element.firstElementChild.after(new StagingPanel(edit, stage).element, new WorldPanel(send, edit, props).element);
 on("tab", name => openTab(name));
 byId("time").append(transport.element, timeline.canvas, graph.element);
 const faces = Object.keys(tabs).map(name => make("button", { type: "button", role: "tab", id: `tab_${name.toLowerCase()}`, title: `${name}: open this tab`, onclick: () => openTab(name) }, name));
@@ -66,7 +78,7 @@ const ears = {
   studio_ready: event => { state.ready = event; changed("ready"); document.body.dataset.ready = "yes"; },
   scene_changed: event => takeScene(event),
   rules_changed: event => { state.rules = event; changed("rules"); stage.touch(); },
-  live_changed: event => { const was = state.live?.running; state.live = event; if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
+  live_changed: event => { const was = state.live?.running; state.live = event; if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], state.scene?.fields ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
   joint_values: event => changed("joints", event),
   job_changed: event => { changed("job", event); if (event.state !== "running") figure.dropGhost("job"); },
   files_listed: event => changed("files", event),
@@ -78,7 +90,7 @@ const ears = {
 async function takeScene(event) {
   state.scene = event;
   if (state.time > event.duration) state.time = event.duration;
-  world.show(event.solids, state.live?.running ? state.live.tilt : event.tilt);
+  world.show(event.solids, event.fields, state.live?.running ? state.live.tilt : event.tilt);
   showProps();
   changed("scene");
   if (framed !== event.figure.name) { framed = event.figure.name; unframed = true; }
@@ -180,7 +192,9 @@ on("time", byHand => {
 
 stage.before.push(() => transport.tick(), takeFrames, () => {
   handles.update(state.selected, state.rules.pins, state.shows.handles);
-  limits.update(state.selected, Limits.wanted());
+  gizmo.update(state.selected, state.shows.gizmo && state.shows.handles && !state.playing && !state.live?.running);
+  if (!grips.held) limits.update(state.selected, Limits.wanted());
+  grips.update();
   overlays.mass.visible = state.shows.mass;
   overlays.forces.visible = overlays.pressure.visible && state.shows.forces;
   return false;
@@ -211,35 +225,24 @@ function frameView() {
   else frameAll();
 }
 
-/** @param {MouseEvent} event @param {string | null} body */
-function bodyMenu(event, body) {
-  if (!body) { openMenu(event.clientX, event.clientY, ["View", ["Frame all", () => { select(null); frameView(); }, "F"], ["Front", () => stage.look("front"), "1"], ["Side", () => stage.look("side"), "3"], ["Top", () => stage.look("top"), "7"]]); return; }
-  select(body);
-  const hold = state.rules.pins[body] ?? "none", pin = (/** @type {"none" | "place" | "whole"} */ how) => send({ type: "pin_body", body, hold: how });
-  openMenu(event.clientX, event.clientY, [
-    body.replaceAll("_", " "),
-    [hold === "whole" ? "✓ Pin place and turn" : "Pin place and turn", () => pin("whole"), "P"],
-    [hold === "place" ? "✓ Pin place" : "Pin place", () => pin("place")],
-    ["Free", hold === "none" ? null : () => pin("none")],
-    null,
-    ["Frame", () => frameView(), "F"],
-    ["Push it forward", state.live?.running ? () => send({ type: "push_body", body, force: [150, 0, 0] }) : null],
-  ]);
-}
-dragging.onmenu = bodyMenu;
+dragging.onmenu = (/** @type {MouseEvent} */ event, /** @type {string | null} */ body) => menu.open(event, body);
+on("body_menu", () => { const [clientX, clientY] = state.selected ? stage.spot(figure.place(figure.names.indexOf(state.selected), new THREE.Vector3())) : [innerWidth / 2, innerHeight / 2]; menu.open({ clientX, clientY }, state.selected); });
+on("place_wish", take => { if (state.selected) take(placeOf(state.selected).map(value => Math.round(1e4 * value) / 1e4)); });
 
-// -- keys
-const togglePin = () => { const body = state.selected; if (body) send({ type: "pin_body", body, hold: state.rules.pins[body] ? "none" : "whole" }); };
-const key = (/** @type {string} */ name, /** @type {string} */ words, /** @type {() => void} */ run) => ({ keys: name, words, run });
-const jump = (/** @type {number} */ way) => { const times = (state.scene?.keys ?? []).map(one => one.time).filter(t => way * (t - state.time) > 1e-3); if (times.length) setTime(way > 0 ? Math.min(...times) : Math.max(...times)); };
-const keys = new Keys({
-  Time: [key("Space", "play or pause", () => transport.toggle()), key("Left", "one frame back", () => transport.step(-1)), key("Right", "one frame ahead", () => transport.step(1)), key("Up", "next key", () => jump(1)), key("Down", "key before", () => jump(-1)), key("Home", "beginning", () => setTime(0)), key("End", "end", () => setTime(Infinity)), key("K", "set a key", () => changed("add_key")), key("Delete or Backspace", "remove the key here", () => transport.removeKey()), key("Ctrl D", "copy the chosen key here", () => { if (timeline.key >= 0) edit("CopyKey", { key: timeline.key, time: state.time }); }), key("G", "graphs", () => changed("graph"))],
-  Pose: [key("W", "move", () => bar.tool("move")), key("E", "turn", () => bar.tool("turn")), key("P", "pin or free the chosen body", togglePin), key("M", "mirror the pose", () => tabs.Pose.mirror()), key("Ctrl Z", "undo", () => send({ type: "undo_edit" })), key("Ctrl Shift Z or Ctrl Y", "redo", () => send({ type: "redo_edit" }))],
-  View: [key("F", "frame the chosen body", frameView), key("1", "front", () => stage.look("front")), key("3", "side", () => stage.look("side")), key("7", "top", () => stage.look("top")), key("H", "handles", () => bar.toggle("handles")), key("?", "this help", () => keys.help())],
-  Physics: [key("L", "live or stop", () => { openTab("Live"); tabs.Live.toggle(); }), key("T", "throw at the pointer, while live", () => changed("throw", "pointer")), key("J", "jump or perform, while live", () => tabs.Live.doAct()), key("B", "bake what was live", () => tabs.Live.bakeAll()), key("O", "optimise", () => { openTab("Physics"); tabs.Physics.optimize.click(); }), key("C", "check", () => { openTab("Physics"); tabs.Physics.check.click(); }), key("X", "fix", () => { openTab("Physics"); tabs.Physics.fix.click(); }), key("Ctrl S", "save", () => tabs.Scene.save())],
-}, event => dragging.key(event) || steering.key(event));
-const bar = new Bar(send, () => keys.help());
+/** Moves the chosen body by a centimetre in the plane of the picture. @param {number} right @param {number} up */
+function nudge(right, up) {
+  const index = figure.names.indexOf(state.selected ?? "");
+  if (index < 0 || state.live?.running) return;
+  const to = figure.place(index, new THREE.Vector3()).addScaledVector(new THREE.Vector3(1, 0, 0).applyQuaternion(stage.camera.quaternion), NUDGE * right);
+  to.y += NUDGE * up;
+  send({ type: "drag_body", seq: ++dragging.seq, body: figure.names[index], target: fromView(to), time: state.time });
+  send({ type: "release_body", keep: true });
+}
+
+const tour = new Tour();
+const keys = new Keys(shortcuts({ send, edit, tabs, openTab, transport, timeline, stage, nudge, frameView, bar: () => bar, help: () => keys.help() }), event => dragging.key(event) || steering.key(event), () => tour.go(0));
+const bar = new Bar(send, () => keys.help(), navigation);
 takeDrops();
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { THREE, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf: (/** @type {string} */ body) => { const v = figure.place(figure.names.indexOf(body), new THREE.Vector3()); return [v.x, -v.z, v.y]; } };
+/** @type {any} */ (window).studio = { THREE, world, gizmo, grips, recording, navigation, tour, menu, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf };

@@ -22,6 +22,25 @@ export type PinBody = {
   hold: "none" | "place" | "whole";
 };
 
+export type SetGoal = {
+  type: "set_goal";
+  body: string;
+  kind: "none" | "reach" | "aim";
+  place?: [number, number, number];
+};
+
+export type AddPath = {
+  type: "add_path";
+  body: string;
+  samples: Array<[number, number, number, number]>;
+  point?: [number, number, number];
+};
+
+export type RemovePath = {
+  type: "remove_path";
+  body: string;
+};
+
 export type SetRules = {
   type: "set_rules";
   balanced: boolean;
@@ -109,6 +128,7 @@ export type BakeLive = {
   keys?: number;
   start?: number;
   end?: number;
+  joints?: Array<string>;
 };
 
 export type EditScene = {
@@ -178,9 +198,33 @@ export type ShowMotion = {
   name: string;
 };
 
+export type LayMotion = {
+  type: "lay_motion";
+  over: string;
+  joints?: Array<string>;
+  start?: number;
+  end?: number;
+  blend?: number;
+};
+
+export type TakeConstraints = {
+  type: "take_constraints";
+  name: string;
+};
+
+export type KeepConstraints = {
+  type: "keep_constraints";
+  name: string;
+};
+
+export type KeepFigure = {
+  type: "keep_figure";
+  name: string;
+};
+
 export type StartJob = {
   type: "start_job";
-  kind: "optimize" | "check" | "fix" | "play";
+  kind: "optimize" | "check" | "fix" | "play" | "animate";
 };
 
 export type StopJob = {
@@ -226,11 +270,26 @@ export type StudioReady = {
   controllers: Array<ControllerFacts>;
 };
 
+export type GoalFacts = {
+  body: string;
+  kind: string;
+  place: [number, number, number];
+};
+
+export type PathFacts = {
+  body: string;
+  duration: number;
+  places: Array<[number, number, number]>;
+  knots: Array<[number, number, number]>;
+};
+
 export type RulesChanged = {
   type: "rules_changed";
   pins: Record<string, string>;
   balanced: boolean;
   above_ground: boolean;
+  goals: Array<GoalFacts>;
+  paths: Array<PathFacts>;
 };
 
 export type Slider = {
@@ -315,6 +374,8 @@ export type CastFacts = {
 export type MotionFacts = {
   name: string;
   label: string;
+  owner: string;
+  kind: string;
 };
 
 export type KeyFacts = {
@@ -348,15 +409,51 @@ export type Mark = {
   grave: boolean;
 };
 
-export type CouplingFacts = {
+export type PushFacts = {
   index: number;
   words: string;
+  start: number;
+  end: number;
+};
+
+export type CameraFacts = {
+  name: string;
+  eye: [number, number, number];
+  target: [number, number, number];
+};
+
+export type NoteFacts = {
+  index: number;
+  text: string;
+  time: number | null;
+};
+
+export type ConstraintFacts = {
+  index: number;
+  kind: string;
+  words: string;
+  body: string;
+  joint: string;
 };
 
 export type SolidFacts = {
   centre: [number, number, number];
   half: [number, number, number];
   turn: [number, number, number, number];
+};
+
+export type FieldFacts = {
+  centre: [number, number];
+  size: [number, number];
+  rows: number;
+  columns: number;
+  heights: string;
+};
+
+export type TerrainFacts = {
+  kind: string;
+  index: number;
+  words: string;
 };
 
 export type SceneChanged = {
@@ -381,8 +478,16 @@ export type SceneChanged = {
   verdict: string;
   poses: Array<string>;
   has_controllers: boolean;
-  couplings: Array<CouplingFacts>;
+  controller: string;
+  pushes: Array<PushFacts>;
+  cameras: Array<CameraFacts>;
+  notes: Array<NoteFacts>;
+  constraints: Array<ConstraintFacts>;
+  constraint_sets: Array<string>;
   solids: Array<SolidFacts>;
+  fields: Array<FieldFacts>;
+  terrain: Array<TerrainFacts>;
+  friction: number;
   props: Array<PropFacts>;
   tilt: [number, number];
   track: string;
@@ -413,5 +518,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = DragBody | ReleaseBody | PinBody | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | SetCurve | ShowCharacter | ShowMotion | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
+export type Command = DragBody | ReleaseBody | PinBody | SetGoal | AddPath | RemovePath | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | SetCurve | ShowCharacter | ShowMotion | LayMotion | TakeConstraints | KeepConstraints | KeepFigure | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

@@ -8,15 +8,17 @@ const listeners = new Map();
 export const state = {
   /** @type {import("./messages.js").StudioReady | null} */ ready: null,
   /** @type {SceneChanged | null} */ scene: null,
-  /** @type {import("./messages.js").RulesChanged} */ rules: { type: "rules_changed", pins: {}, balanced: true, above_ground: true },
+  /** @type {import("./messages.js").RulesChanged} */ rules: { type: "rules_changed", pins: {}, balanced: true, above_ground: true, goals: [], paths: [] },
   /** @type {import("./messages.js").LiveChanged | null} */ live: null,
   /** @type {string | null} */ selected: null,
   time: 0, // [s] of the playhead
   playing: false,
+  recording: false, // whether the next drag is recorded as a path
+  /** @type {[number, number] | null} */ range: null, // [s] chosen on the timeline
   looping: true,
   speed: 1,
   /** @type {"move" | "turn"} */ tool: "move",
-  shows: { handles: true, mass: true, forces: true, ghosts: false, trail: false, limits: true },
+  shows: { handles: true, mass: true, forces: true, ghosts: false, trail: false, limits: true, gizmo: true },
 };
 
 /** Calls a function whenever a thing changes. @param {string} name @param {(value: any) => void} listener */

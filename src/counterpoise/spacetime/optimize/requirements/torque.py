@@ -16,11 +16,15 @@ from counterpoise.spacetime.optimize.rows.torque import TorquePlan
 
 @dataclass(frozen=True, eq=False)
 class TorqueLimit(Requirement):
-    """No joint of `joints` (None: of all) works harder than `share` of its strength, or than `limit` [N m]."""
+    """No joint of `joints` (None: of all) works harder than `share` of its strength, or than `limit` [N m].
+
+    An `optional` limit is given up where no motion within it is found.
+    """
 
     joints: Sequence[str] | None = None
     limit: float | None = None
     share: float = 1.0
+    optional: bool = False
 
     def __post_init__(self) -> None:
         for label, value in (("limit", self.limit), ("share", self.share)):

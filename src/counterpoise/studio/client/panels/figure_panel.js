@@ -5,9 +5,11 @@ import { figure, on, state } from "../store.js";
 const DEGREES = 180 / Math.PI;
 
 export class FigurePanel {
-  /** @param {(edit: string, values: Record<string, any>) => void} edit */
-  constructor(edit) {
+  /** @param {(command: import("../messages.js").Command) => void} send @param {import("../editing.js").Edit} edit */
+  constructor(send, edit) {
+    this.send = send;
     this.edit = edit;
+    this.figureName = make("input", { type: "text", id: "figure_name", placeholder: "name", title: "Name of the figure", "aria-label": "Name of the figure" });
     this.library = make("select", { id: "library", title: "Figures of the library", "aria-label": "Figures of the library" });
     this.name = make("b", {}, "Choose a body");
     this.length = this.number("length", "Length [m]", 0.01, () => edit("SetLength", { segment: state.selected, length: Number(this.length.value) }));
@@ -23,7 +25,9 @@ export class FigurePanel {
     this.couplings = make("div", { className: "list", id: "couplings" });
     const row = (/** @type {any[]} */ ...parts) => make("div", { className: "row" }, ...parts);
     this.element = make("div", {},
-      panel("Figure", row(this.library, button("Take", "Take this figure for the scene; keys keep the joints it shares", () => edit("SetFigure", { figure: this.library.value }), { id: "take_figure", className: "fix" }))),
+      panel("Figure", row(this.library, button("Take", "Take this figure for the scene; keys keep the joints it shares", () => edit("SetFigure", { figure: this.library.value }), { id: "take_figure", className: "fix" })),
+        row(this.figureName, button("Keep", "Keep this figure as a file of the folder, to be taken again from the list of files", () => this.keep(), { id: "keep_figure", className: "fix" })),
+        make("div", { className: "note" }, "Limits of a hinge are dragged in the view: choose a body, drag the ends of its sector.")),
       panel("Chosen segment", this.name, row(make("label", { for: "length" }, "length [m]"), this.length), row(make("label", { for: "mass" }, "mass [kg]"), this.mass),
         row(make("label", {}, "limits [°]"), this.low, this.high),
         row(this.button("Mirror limb", "Build the limb's mirror image on the other side, in place of what is there", "mirror_limb", () => edit("MirrorLimb", { limb: state.selected, replace: true }))),
@@ -40,6 +44,13 @@ export class FigurePanel {
   number(id, title, step, onchange) { return make("input", { type: "number", id, step, title, "aria-label": title, onchange }); }
   /** @param {string} text @param {string} title @param {string} id @param {() => void} onclick */
   button(text, title, id, onclick) { return button(text, title, onclick, { id, className: "needs_body" }); }
+
+  keep() {
+    const name = this.figureName.value.trim();
+    if (!name) { this.figureName.focus(); return; }
+    this.send({ type: "keep_figure", name });
+    this.figureName.value = "";
+  }
 
   get joint() { return figure()?.joints.find(one => one.body === state.selected) ?? null; }
   setLimits() { if (this.joint) this.edit("SetLimit", { joint: this.joint.name, limits: [Number(this.low.value), Number(this.high.value)] }); }
@@ -62,6 +73,6 @@ export class FigurePanel {
     const hinges = facts?.joints.filter(other => other.name !== joint?.name && other.kind === "hinge") ?? [];
     this.coupled.replaceChildren(...hinges.map(other => make("option", { value: other.name }, other.name.replaceAll("_", " "))));
     this.element.querySelector("#couple").disabled = joint?.kind !== "hinge" || !hinges.length;
-    this.couplings.replaceChildren(...(state.scene?.couplings ?? []).map(each => make("button", { type: "button", title: "Click to remove this coupling", onclick: () => this.edit("RemoveConstraint", { constraint: each.index }) }, each.words, make("small", {}, "remove"))));
+    this.couplings.replaceChildren(...(state.scene?.constraints ?? []).filter(one => one.kind === "couple").map(each => make("button", { type: "button", title: "Click to remove this coupling", onclick: () => this.edit("RemoveConstraint", { constraint: each.index }) }, each.words, make("small", {}, "remove"))));
   }
 }

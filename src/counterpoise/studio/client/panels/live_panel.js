@@ -1,6 +1,7 @@
 // Live: a controller at real speed, pushes, tilt, slow motion, its tuning table, and baking.
 import { button, make, panel, toast } from "../dom.js";
 import { changed, on, state } from "../store.js";
+import { LayersPanel } from "./layers_panel.js";
 
 /** @typedef {import("../messages.js").Slider} Slider */
 
@@ -32,6 +33,10 @@ export class LivePanel {
     const push = (/** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y) => button(text, `Push the chosen body, or the trunk, ${text}`, () => this.push(x, y), { id: `push_${text}` });
     this.bake = button("Bake", "Keep what happened as a new motion on the timeline; nothing is overwritten (B)", () => this.bakeAll(), { id: "bake" });
     this.keys = make("input", { type: "number", id: "bake_keys", min: 0, max: 60, step: 1, value: 0, title: "Keys a second; 0 keeps every frame as a take", "aria-label": "Keys a second" });
+    const time = (/** @type {string} */ id, /** @type {string} */ title) => make("input", { type: "number", id, min: 0, step: 0.1, placeholder: id.endsWith("from") ? "0" : "end", title, "aria-label": title });
+    this.from = time("bake_from", "First moment of the live run that is baked [s]");
+    this.to = time("bake_to", "Last moment of the live run that is baked [s]; empty: its end");
+    this.joints = make("select", { id: "bake_joints", title: "Which joints are baked; the others are as on the timeline", "aria-label": "Joints that are baked" }, ...[["all", "all joints"], ["branch", "chosen body and below"], ["upper", "arms, head, trunk"], ["legs", "legs"]].map(([value, words]) => make("option", { value }, words)));
     this.search = make("input", { type: "search", id: "tuning_search", placeholder: "find …", title: "Find a number by its name", "aria-label": "Find a number", oninput: () => this.filter() });
     this.table = make("div", { id: "tuning", className: "body" });
     this.wishes = make("div", { id: "wishes", className: "body" });
@@ -41,7 +46,7 @@ export class LivePanel {
       panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
         make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
       panel("Throw", make("div", { className: "row" }, this.shape, this.throw, this.clear), this.size.row, this.weight.row, this.pace.row, make("div", { className: "note" }, "T throws at what the pointer is over.")),
-      panel("Take", make("div", { className: "row" }, make("label", { title: "Keys a second; 0 keeps every frame as a take" }, "keys per s"), make("span", { className: "fix narrow" }, this.keys), this.bake)),
+      panel("Take", make("div", { className: "row" }, make("label", { title: "Keys a second; 0 keeps every frame as a take" }, "keys per s"), make("span", { className: "fix narrow" }, this.keys), this.bake), make("div", { className: "row" }, make("label", {}, "from, to [s]"), this.from, this.to), make("div", { className: "row" }, this.joints)),
       make("section", { className: "panel" }, make("h2", {}, "Tuning"), make("div", { className: "body" }, this.search), this.table),
     );
     on("live", () => this.show());
@@ -71,7 +76,10 @@ export class LivePanel {
   /** Throws from a place to a target. @param {{place: [number, number, number], target: [number, number, number]}} way */
   throwAlong(way) { this.send({ type: "throw_prop", ...way, shape: this.shape.value, size: Number(this.size.range.value), mass: Number(this.weight.range.value), speed: Number(this.pace.range.value) }); }
 
-  bakeAll() { this.send({ type: "bake_live", keys: Number(this.keys.value) }); }
+  bakeAll() {
+    const joints = LayersPanel.meant(this.joints.value);
+    if (joints) this.send({ type: "bake_live", keys: Number(this.keys.value), start: Number(this.from.value), end: Number(this.to.value), joints });
+  }
 
   show() {
     const live = state.live;

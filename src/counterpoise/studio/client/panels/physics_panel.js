@@ -1,6 +1,6 @@
 // Physics: optimise, check and fix as jobs with progress and a stop; violations by name and time.
-import { button, make, panel } from "../dom.js";
-import { on, setTime, state } from "../store.js";
+import { button, make, panel, toast } from "../dom.js";
+import { changed, on, setTime, state } from "../store.js";
 
 export class PhysicsPanel {
   /** @param {(command: import("../messages.js").Command) => void} send @param {(edit: string, values: Record<string, any>) => void} edit */
@@ -19,19 +19,26 @@ export class PhysicsPanel {
     this.verdict = make("div", { className: "note", id: "verdict" });
     this.list = make("div", { className: "list", id: "violations" });
     this.result = make("div", { className: "note", id: "job_result" });
-    this.contacts = make("div", { className: "row" },
-      button("+ contact", "The feet touch the ground from the playhead on", () => this.addContact(), { id: "add_contact" }),
-      button("+ apex", "The centre of mass passes this height at the playhead", () => this.addApex(), { id: "add_apex" }));
+    this.part = make("select", { id: "contact_part", title: "The part of the body that touches", "aria-label": "Part that touches" });
+    this.contacts = make("div", { className: "row" }, this.part,
+      button("+ contact", "This part touches the ground from the playhead on, or during the chosen range", () => this.addContact(), { id: "add_contact", className: "fix" }));
+    this.wishes = make("div", { className: "list", id: "wish_list" });
+    this.partNames = ""; // in the list
     this.apex = make("input", { type: "number", id: "apex_height", value: 1.3, step: 0.05, min: 0.1, title: "Height of the centre of mass [m]", "aria-label": "Height of the centre of mass in metres" });
     this.element = make("div", {},
       panel("Physics", make("div", { className: "row" }, this.optimize, this.check, this.fix), make("div", { className: "row" }, this.play), this.progress, this.result),
-      panel("What the motion must do", this.contacts, make("div", { className: "row" }, make("label", {}, "apex height [m]"), this.apex)),
+      panel("What the motion must do", this.contacts, make("div", { className: "row" }, make("label", {}, "apex height [m]"), this.apex, button("+ apex", "The centre of mass passes this height at the playhead", () => this.addApex(), { id: "add_apex", className: "fix" })),
+        make("div", { className: "row" }, button("+ place", "The chosen body is, at the playhead, where it is now", () => this.addPlace(), { id: "add_place" }), button("+ least effort", "Joints work as little as possible", () => this.edit("AddWish", { kind: "effort", entries: {} }), { id: "add_effort" })), this.wishes),
       panel("Violations", this.verdict, this.list));
     on("job", (/** @type {import("../messages.js").JobChanged} */ event) => this.show(event));
     on("scene", () => this.marks());
   }
 
-  addContact() { this.edit("AddContact", { part: "feet", start: state.time, end: state.scene?.duration ?? state.time + 0.5 }); }
+  addContact() { const [start, end] = state.range ?? [state.time, state.scene?.duration ?? state.time + 0.5]; this.edit("AddContact", { part: this.part.value || "feet", start, end }); }
+  addPlace() {
+    if (!state.selected) { toast("Choose a body first: the wish is about it.", true); return; }
+    changed("place_wish", (/** @type {number[]} */ [x, y, z]) => this.edit("AddWish", { kind: "place", entries: { body: state.selected, time: state.time, x, y, z } }));
+  }
   addApex() { this.edit("AddWish", { kind: "apex", entries: { time: state.time, height: Number(this.apex.value) } }); }
 
   /** @param {import("../messages.js").JobChanged} event */
@@ -54,6 +61,9 @@ export class PhysicsPanel {
     this.verdict.textContent = scene.verdict || "Check the motion to see what is wrong with it.";
     this.verdict.className = scene.verdict ? (scene.violations.some(one => one.grave) ? "note bad" : "note good") : "note";
     this.list.replaceChildren(...scene.violations.map(one => make("button", { type: "button", className: one.grave ? "bad" : "warm", title: `Go to ${one.time.toFixed(2)} s`, onclick: () => setTime(one.time) }, one.words, make("small", {}, `${one.time.toFixed(2)} s`))));
+    this.wishes.replaceChildren(...scene.wishes.map(one => make("button", { type: "button", title: `Click to remove: ${one.words}`, onclick: () => this.edit("RemoveWish", { wish: one.index }) }, one.words.replaceAll("_", " "), make("small", {}, "remove"))));
+    const bodies = scene.figure.bodies, parts = [...(bodies.some(one => one.role === "foot") ? ["feet"] : []), ...(bodies.some(one => one.role === "hand") ? ["hands"] : []), ...bodies.filter(one => one.role === "foot" || one.role === "hand").map(one => one.name)], names = parts.join();
+    if (names !== this.partNames) { this.partNames = names; this.part.replaceChildren(...parts.map(value => make("option", { value }, value.replaceAll("_", " ")))); }
     this.fix.disabled = this.check.disabled = Boolean(this.job) || !scene.track;
     this.play.disabled = Boolean(this.job) || !scene.has_controllers;
     this.optimize.disabled = Boolean(this.job) || scene.kind !== "keys" || scene.keys.length < 2;

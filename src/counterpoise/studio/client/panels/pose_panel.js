@@ -59,19 +59,18 @@ export class PosePanel {
     if (this.shown !== key) { this.shown = key; this.build(joint ?? null); }
   }
 
-  /** Sliders of a hinge, a slide or a universal joint. @param {import("../messages.js").JointFacts | null} joint */
+  /** Sliders of a joint; of a ball, of its rotation vector. @param {import("../messages.js").JointFacts | null} joint */
   build(joint) {
     this.joint = joint;
     /** @type {any[]} */ this.sliders = [];
-    const movable = joint && (joint.kind === "hinge" || joint.kind === "universal" || joint.kind === "slide");
-    if (!joint || !movable) { this.joints.replaceChildren(make("div", { className: "note" }, joint ? `joint ${joint.name}: ${joint.kind}; turn it in the view (E)` : "")); return; }
-    const scale = joint.kind === "slide" ? 1 : DEGREES, unit = joint.kind === "slide" ? "m" : "°", count = joint.kind === "universal" ? 2 : 1;
+    if (!joint || joint.kind === "free") { this.joints.replaceChildren(make("div", { className: "note" }, joint ? "the root: move or turn it in the view" : "")); return; }
+    const scale = joint.kind === "slide" ? 1 : DEGREES, unit = joint.kind === "slide" ? "m" : "°", count = { universal: 2, ball: 3 }[joint.kind] ?? 1, axes = joint.kind === "ball" ? ["x", "y", "z"] : ["1", "2"];
     const rows = Array.from({ length: count }, (_, i) => {
-      const low = (joint.low[i] ?? -Math.PI) * scale, high = (joint.high[i] ?? Math.PI) * scale, title = `${joint.name} ${count > 1 ? i + 1 : ""} from ${low.toFixed(0)} to ${high.toFixed(0)} ${unit}`;
+      const low = (joint.low[i] ?? -Math.PI) * scale, high = (joint.high[i] ?? Math.PI) * scale, title = `${joint.name} ${count > 1 ? axes[i] : ""} from ${low.toFixed(0)} to ${high.toFixed(0)} ${unit}`;
       const range = make("input", { type: "range", min: low, max: high, step: (high - low) / 400, title, "aria-label": title, oninput: () => { number.value = Number(range.value).toFixed(1); this.set(false); }, onchange: () => this.set(true) });
       const number = make("input", { type: "number", step: 1, title, "aria-label": title, onchange: () => { range.value = number.value; this.set(true); } });
       this.sliders?.push({ range, number, scale });
-      return make("div", { className: "slider" }, make("label", {}, `${joint.name.replaceAll("_", " ")}${count > 1 ? ` ${i + 1}` : ""}`, make("span", { className: "unit" }, unit)), range, number);
+      return make("div", { className: "slider" }, make("label", {}, `${joint.name.replaceAll("_", " ")}${count > 1 ? ` ${axes[i]}` : ""}`, make("span", { className: "unit" }, unit)), range, number);
     });
     this.joints.replaceChildren(...rows);
     if (this.last) this.values(this.last);

@@ -1,6 +1,7 @@
 // What is in the scene: its figures, and its loose balls and boxes.
 import { button, make, panel } from "../dom.js";
 import { on, state } from "../store.js";
+import { TerrainPanel } from "./terrain_panel.js";
 
 const FIRST = { ball: { size: 0.24, mass: 1 }, box: { size: [0.4, 0.4, 0.4], mass: 8 } };
 
@@ -24,6 +25,7 @@ export class WorldPanel {
         make("div", { className: "note" }, "Click a figure to pose it. Live, all of them are simulated.")),
       panel("Props", make("div", { className: "row" }, button("+ ball", "Add a ball that lies on the ground", () => this.addProp("ball"), { id: "add_ball" }), button("+ box", "Add a box that stands on the ground", () => this.addProp("box"), { id: "add_box" })), this.list, this.numbers,
         make("div", { className: "note" }, "Drag a prop over the ground; Shift snaps to 5 cm. Live, it falls and is pushed.")));
+    this.element.append(new TerrainPanel(edit).element);
     for (const name of ["scene", "prop"]) on(name, () => this.show());
     on("ready", () => this.library.replaceChildren(...(state.ready?.figures ?? []).map(value => make("option", { value }, value))));
   }

@@ -8,7 +8,7 @@ const COLOURS = ["#5aa2f7", "#f2b24c", "#6fce8b", "#f0705f", "#c68bf2", "#4fd0d0
 
 const REACH = 9; // [px] around the dot of a key in which it can be taken
 
-/** @typedef {{name: string, unit: string, values: number[], editable: boolean}} Curve */
+/** @typedef {{name: string, unit: string, values: Array<number | null>, editable: boolean}} Curve */
 
 export class Graph {
   /** @param {(command: import("../messages.js").Command) => void} send */
@@ -17,14 +17,15 @@ export class Graph {
     /** @type {{times: number[], curves: Curve[]}} */ this.data = { times: [], curves: [] };
     /** @type {{curve: number, key: import("../messages.js").KeyFacts, from: number, value: number} | null} */ this.held = null;
     this.channels = make("div", { className: "channels", role: "group", "aria-label": "Curves" });
+    this.search = make("input", { type: "search", id: "curve_search", placeholder: "find a curve …", title: "Find a curve: of a joint, a body, a force", "aria-label": "Find a curve", oninput: () => this.filter() });
     this.plot = make("div", { className: "plot" });
-    this.element = make("div", { id: "graph", hidden: true }, this.channels, this.plot);
+    this.element = make("div", { id: "graph", hidden: true }, make("div", { className: "side" }, this.search, this.channels), this.plot);
     /** @type {string[]} */ this.chosen = ["com height"];
     this.names = "";
     this.track = "";
     /** @type {any} */ this.chart = null;
     on("graph", () => { this.element.hidden = !this.element.hidden; this.track = ""; this.show(); });
-    on("track", () => this.show());
+    for (const name of ["track", "scene"]) on(name, () => this.show());
     on("theme", () => { this.track = ""; this.show(); });
     on("time", () => this.mark());
     new ResizeObserver(() => this.chart?.setSize(this.size())).observe(this.plot);
@@ -35,7 +36,7 @@ export class Graph {
   async show() {
     const scene = state.scene;
     if (this.element.hidden || !scene?.track) return;
-    const wanted = `${scene.track} ${this.chosen.join()}`;
+    const wanted = `${scene.track} ${scene.verdict} ${this.chosen.join()}`;
     if (wanted === this.track) return;
     this.track = wanted;
     const answer = await fetch(address(`/curves?names=${encodeURIComponent(this.chosen.join("|"))}`));
@@ -51,6 +52,16 @@ export class Graph {
     if (names === this.names) return;
     this.names = names;
     this.channels.replaceChildren(...known.map(name => make("label", { title: `Show ${name}` }, make("input", { type: "checkbox", checked: this.chosen.includes(name), "aria-label": name, onchange: (/** @type {any} */ e) => { this.chosen = e.target.checked ? [...this.chosen, name].slice(-COLOURS.length) : this.chosen.filter(one => one !== name); this.show(); } }), make("span", { className: "swatch", "data-curve": name }), name)));
+    this.filter();
+  }
+
+  /** Shows the curves whose names have all the words, and those that are chosen. */
+  filter() {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of this.channels.children) {
+      const name = row.textContent.toLowerCase();
+      row.hidden = !words.every((/** @type {string} */ word) => name.includes(word)) && !row.querySelector("input").checked;
+    }
   }
 
   /** @param {{times: number[], curves: Curve[]}} data */
@@ -84,7 +95,7 @@ export class Graph {
     const times = this.data.times;
     let best = 0;
     for (let i = 1; i < times.length; i++) if (Math.abs(times[i] - time) < Math.abs(times[best] - time)) best = i;
-    return curve.values[best];
+    return curve.values[best] ?? 0;
   }
 
   /** The dot under the pointer. @param {{offsetX: number, offsetY: number}} e */
@@ -141,7 +152,7 @@ export class Graph {
     const curve = this.data.curves[held.curve], times = this.data.times, near = this.keys.map(key => key.time), t = held.key.time;
     const before = Math.max(times[0] - 1, ...near.filter(one => one < t - 1e-6)), after = Math.min(times[times.length - 1] + 1, ...near.filter(one => one > t + 1e-6));
     const share = (/** @type {number} */ x) => (x <= before || x >= after ? 0 : 0.5 + 0.5 * Math.cos((Math.PI * (x - t)) / (x < t ? t - before : after - t)));
-    const lines = this.data.curves.map((one, i) => (i === held.curve && !back ? one.values.map((v, k) => v + (held.value - held.from) * share(times[k])) : one.values));
+    const lines = this.data.curves.map((one, i) => (i === held.curve && !back ? one.values.map((v, k) => (v ?? 0) + (held.value - held.from) * share(times[k])) : one.values));
     this.chart.setData([times, ...lines], false);
     this.chart.redraw(true, false);
   }

@@ -1,18 +1,20 @@
 // The timeline: a ruler, keys as diamonds, contacts as bars, wishes and violations as marks. Drawn on one canvas.
 import { byId, make, openMenu } from "../dom.js";
 import { changed, on, setTime, state } from "../store.js";
+import { TimeRange } from "./range.js";
 
 const LEFT = 112, RIGHT = 16, RULER = 22, ROW = 19; // [px]
 const GRAB = 7; // [px] around a key or the end of a bar
 const FRAME = 1 / 60; // [s] times snap to this
 
-/** @typedef {{kind: "key", index: number, time: number} | {kind: "start" | "end" | "bar", index: number, time: number, start: number, end: number} | {kind: "head"}} Grip */
+/** @typedef {{kind: "key", index: number, time: number} | {kind: "start" | "end" | "bar", index: number, time: number, start: number, end: number} | {kind: "head"} | {kind: "range"}} Grip */
 
 export class Timeline {
   /** @param {(edit: string, values: Record<string, any>) => void} edit */
   constructor(edit) {
     this.edit = edit;
-    this.canvas = make("canvas", { id: "timeline", tabIndex: 0, "aria-label": "Timeline: arrows step, Delete removes the chosen key, double click adds one" });
+    this.range = new TimeRange(edit);
+    this.canvas = make("canvas", { id: "timeline", tabIndex: 0, "aria-label": "Timeline: arrows step, Up and Down go from key to key, Alt with arrows moves the key, Delete removes it, K adds one" });
     this.from = 0;
     this.to = 2;
     this.key = -1; // the chosen key
@@ -25,7 +27,7 @@ export class Timeline {
     canvas.addEventListener("dblclick", (/** @type {MouseEvent} */ e) => { if (e.offsetX > LEFT && !this.at(e)) { setTime(this.snap(this.time(e.offsetX))); changed("add_key"); } });
     canvas.addEventListener("contextmenu", (/** @type {MouseEvent} */ e) => { e.preventDefault(); this.menu(e); });
     canvas.addEventListener("wheel", (/** @type {WheelEvent} */ e) => { e.preventDefault(); this.zoom(e); }, { passive: false });
-    for (const name of ["scene", "time", "selection", "report", "theme"]) on(name, () => this.draw());
+    for (const name of ["scene", "time", "selection", "report", "theme", "range"]) on(name, () => this.draw());
     on("scene", () => { if (this.scene && this.to < this.scene.duration * 1.02) this.fit(); });
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
@@ -78,6 +80,7 @@ export class Timeline {
     this.canvas.setPointerCapture(event.pointerId);
     const mark = this.marks.find(one => Math.abs(one.x - event.offsetX) < GRAB && Math.abs(one.y - event.offsetY) < GRAB + 3);
     const found = this.at(event);
+    if (event.shiftKey && event.offsetX > LEFT - GRAB) { this.range.begin(this.snap(this.time(event.offsetX))); this.grip = { kind: "range" }; return; }
     this.key = found?.kind === "key" ? found.index : -1;
     if (found?.kind === "key") setTime(found.time);
     else if (mark) { setTime(mark.time); byId("status_text").textContent = mark.words; return; }
@@ -92,11 +95,12 @@ export class Timeline {
     if (!grip) {
       const found = this.at(event), mark = this.marks.find(one => Math.abs(one.x - event.offsetX) < GRAB && Math.abs(one.y - event.offsetY) < GRAB + 3);
       this.canvas.style.cursor = found ? (found.kind === "key" || found.kind === "bar" ? "grab" : "ew-resize") : mark ? "pointer" : "default";
-      this.canvas.title = mark?.words ?? (found ? "Drag in time; right click for more" : "");
+      this.canvas.title = mark?.words ?? (found ? "Drag in time; right click for more" : event.offsetY < RULER ? "Drag to scrub; with Shift, choose a range" : "");
       return;
     }
     const time = this.snap(this.time(event.offsetX));
     if (grip.kind === "head") setTime(time);
+    else if (grip.kind === "range") this.range.extend(time);
     else if (grip.kind === "bar") { const by = this.snap(this.time(event.offsetX) - grip.time + grip.start) - grip.start; this.moved = [grip.start + by, grip.end + by]; }
     else this.moved = grip.kind === "start" ? [Math.min(time, grip.end - FRAME), grip.end] : grip.kind === "end" ? [grip.start, Math.max(time, grip.start + FRAME)] : [time, time];
     this.draw();
@@ -107,14 +111,15 @@ export class Timeline {
     this.grip = null;
     this.moved = undefined;
     if (grip && moved && grip.kind === "key" && Math.abs(moved[0] - grip.time) > 1e-6) this.edit("MoveKey", { key: grip.index, time: moved[0] });
-    else if (grip && moved && grip.kind !== "key" && grip.kind !== "head") this.edit("MoveContact", { contact: grip.index, start: moved[0], end: moved[1] });
+    else if (grip && moved && grip.kind !== "key" && grip.kind !== "head" && grip.kind !== "range") this.edit("MoveContact", { contact: grip.index, start: moved[0], end: moved[1] });
     this.draw();
   }
 
   /** @param {MouseEvent} event */
   menu(event) {
     const found = this.at(event), time = this.snap(this.time(event.offsetX));
-    if (found?.kind === "key") {
+    if (!found && state.range && time >= state.range[0] && time <= state.range[1]) this.range.menu(event);
+    else if (found?.kind === "key") {
       const key = this.scene?.keys.find(one => one.index === found.index);
       openMenu(event.clientX, event.clientY, [
         `Key at ${found.time.toFixed(3)} s`,
@@ -125,12 +130,13 @@ export class Timeline {
         null,
         ["Remove", () => this.edit("RemoveKey", { key: found.index }), "Del"],
       ]);
-    } else if (found && found.kind !== "head") {
+    } else if (found && found.kind !== "head" && found.kind !== "range") {
       openMenu(event.clientX, event.clientY, [`Contact ${found.start.toFixed(2)} to ${found.end.toFixed(2)} s`, ["Remove", () => this.edit("RemoveContact", { contact: found.index })]]);
     } else {
       openMenu(event.clientX, event.clientY, [
         `At ${time.toFixed(3)} s`,
         ["Add a key here", () => { setTime(time); changed("add_key"); }, "K"],
+        ["Choose a range: hold Shift and drag", null],
         ["Feet touch from here on", () => this.edit("AddContact", { part: "feet", start: time, end: this.scene?.duration ?? time + 0.5 })],
         ["Twice as slow from here on", () => this.edit("Retime", { factor: 2, start: time })],
         ["Twice as fast from here on", () => this.edit("Retime", { factor: 0.5, start: time })],
@@ -153,6 +159,7 @@ export class Timeline {
     c.font = "10.5px system-ui, sans-serif";
     c.textBaseline = "middle";
     this.ruler(c, w, h, colour);
+    this.range.draw(c, time => this.x(time), LEFT, h, colour);
     this.rows(c, h, colour);
     const head = this.x(state.time);
     c.fillStyle = c.strokeStyle = colour("--accent");
@@ -194,7 +201,7 @@ export class Timeline {
     const lanes = this.lanes();
     lanes.forEach((name, i) => label(name, middle(i + 1)));
     for (const contact of scene.contacts) {
-      const lane = this.lane(contact), held = this.grip && this.grip.kind !== "key" && this.grip.kind !== "head" && this.grip.index === contact.index && this.moved;
+      const lane = this.lane(contact), held = this.grip && this.grip.kind !== "key" && this.grip.kind !== "head" && this.grip.kind !== "range" && this.grip.index === contact.index && this.moved;
       const [start, end] = held && this.moved ? this.moved : [contact.start, contact.end], x = Math.max(LEFT, this.x(start));
       c.fillStyle = colour("--good");
       c.globalAlpha = 0.75;
@@ -209,11 +216,12 @@ export class Timeline {
     const scene = this.scene;
     this.marks = [];
     if (!scene) return;
-    if (scene.wishes.length || scene.violations.length) label("marks", y);
-    for (const wish of scene.wishes) {
+    const points = [...scene.wishes.map(one => ({ ...one, tint: "--accent" })), ...scene.pushes.map(one => ({ words: `push ${one.words}`, time: one.start, tint: "--warm" })), ...scene.notes.map(one => ({ words: one.text, time: one.time, tint: "--text" }))];
+    if (points.length || scene.violations.length) label("marks", y);
+    for (const wish of points) {
       if (wish.time === null) continue;
       this.marks.push({ x: this.x(wish.time), y, words: wish.words, time: wish.time });
-      c.fillStyle = colour("--accent");
+      c.fillStyle = colour(wish.tint);
       c.beginPath(); c.arc(this.x(wish.time), y, 4.5, 0, 7); c.fill();
     }
     for (const bad of scene.violations) {

@@ -34,13 +34,15 @@ export class Transport {
     on("time", () => this.show());
     on("scene", () => this.show());
     on("pause", () => this.pause());
+    on("play_range", () => { if (!state.playing) this.toggle(); });
   }
 
   /** @param {number} by */
   step(by) { this.pause(); setTime((Math.round(state.time / STEP) + by) * STEP); }
   toggle() {
     state.playing = !state.playing;
-    if (state.playing && state.time >= (state.scene?.duration ?? 0) - 1e-6) setTime(0, false);
+    const [start, end] = state.range ?? [0, state.scene?.duration ?? 0];
+    if (state.playing && (state.time >= end - 1e-6 || state.time < start)) setTime(start, false);
     this.before = performance.now();
     this.show();
   }
@@ -53,10 +55,10 @@ export class Transport {
   /** Moves the playhead while it plays; true if it moved. */
   tick() {
     if (!state.playing || state.live?.running) return false;
-    const now = performance.now(), end = state.scene?.duration ?? 0;
+    const now = performance.now(), [start, end] = state.range ?? [0, state.scene?.duration ?? 0];
     let time = state.time + (state.speed * (now - this.before)) / 1000;
     this.before = now;
-    if (time > end && state.looping && end > 0) time %= end;
+    if (time > end && state.looping && end > start) time = start + ((time - start) % (end - start));
     else if (time > end) { this.pause(); time = end; }
     setTime(time, false);
     return true;

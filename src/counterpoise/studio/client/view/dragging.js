@@ -1,6 +1,7 @@
 // Dragging: a joint's dot, or any point of the body's surface, follows the pointer in the plane that faces the camera.
 import * as THREE from "three";
-import { changed, figure as facts, select, setTime, state } from "../store.js";
+import { changed, figure as facts, on, select, setTime, state } from "../store.js";
+import { axisInView } from "./gizmo.js";
 import { fromView, turnFromView } from "./stage.js";
 import { GOERS } from "./steering.js";
 
@@ -11,18 +12,23 @@ const ray = new THREE.Raycaster(), plane = new THREE.Plane(), hit = new THREE.Ve
 
 /**
  * @typedef {{index: number, view: import("./figure.js").FigureView, figure: number, body: string, point: THREE.Vector3, from: THREE.Vector3, target: THREE.Vector3, lastHit: THREE.Vector3, turn: THREE.Quaternion | null,
- *   x: number, y: number, axis: "" | "x" | "y" | "z", moved: boolean, pointer: number}} Held
+ *   x: number, y: number, axis: "" | "x" | "y" | "z", moved: boolean, pointer: number, pointBody: [number, number, number]}} Held
  */
 
 export class Dragging {
-  /** @param {import("./stage.js").Stage} stage @param {import("./figure.js").FigureView} figure @param {import("./cast.js").CastView} cast @param {import("./props.js").PropsView} props @param {import("./handles.js").Handles} handles @param {(command: import("../messages.js").Command) => void} send */
-  constructor(stage, figure, cast, props, handles, send) {
+  /** @param {import("./stage.js").Stage} stage @param {import("./figure.js").FigureView} figure @param {import("./cast.js").CastView} cast @param {import("./props.js").PropsView} props @param {import("./handles.js").Handles} handles @param {import("./gizmo.js").Gizmo} gizmo @param {(command: import("../messages.js").Command) => void} send */
+  constructor(stage, figure, cast, props, handles, gizmo, send) {
     this.stage = stage;
     this.figure = figure;
     this.cast = cast;
     this.props = props;
     this.handles = handles;
+    this.gizmo = gizmo;
     this.send = send;
+    /** @type {(held: Held, goal: [number, number, number], when: number) => void} */ this.onsend = () => {};
+    /** @type {(held: Held) => boolean} true: the drag writes no key */ this.onend = () => false;
+    /** @type {((place: [number, number, number]) => void) | null} */ this.pick = null; // gets the place that is clicked next
+    on("pick_place", done => { this.pick = done; stage.canvas.style.cursor = "crosshair"; });
     /** @type {Held | null} */ this.held = null;
     this.seq = 0;
     /** @type {Map<number, number>} */ this.sent = new Map(); // seq -> when [ms]
@@ -53,7 +59,8 @@ export class Dragging {
   /** @param {PointerEvent} event */
   down(event) {
     if (event.button !== 0 || event.altKey || !facts()) return; // Alt leaves all buttons to the camera
-    const dot = this.handles.under(event);
+    if (this.pick) { event.stopImmediatePropagation(); this.picked(event); return; }
+    const axis = this.axisUnder(event), dot = axis ? this.figure.names.indexOf(state.selected ?? "") : this.handles.under(event);
     const mine = dot >= 0 ? { index: dot, place: this.figure.place(dot, new THREE.Vector3()), point: new THREE.Vector3() } : this.figure.hit(this.stage.aim(event, ray));
     const eye = this.stage.camera.position, away = dot >= 0 ? 0 : mine ? mine.place.distanceTo(eye) : Infinity;
     const other = dot >= 0 ? null : this.cast.hit(this.stage.aim(event, ray)), theirs = other && other.distance < away ? other : null;
@@ -73,7 +80,7 @@ export class Dragging {
     this.held = {
       index: found.index, view, figure: theirs ? theirs.figure : 0, body, point: turning ? new THREE.Vector3() : found.point, from: turning ? view.place(found.index, new THREE.Vector3()) : found.place.clone(),
       target: turning ? view.place(found.index, new THREE.Vector3()) : found.place.clone(), lastHit: hit.clone(),
-      turn: turning ? view.turn(found.index, new THREE.Quaternion()) : null, x: event.clientX, y: event.clientY, axis: "", moved: false, pointer: event.pointerId,
+      turn: turning ? view.turn(found.index, new THREE.Quaternion()) : null, x: event.clientX, y: event.clientY, axis, moved: false, pointer: event.pointerId, pointBody: turning ? [0, 0, 0] : fromView(found.point),
     };
   }
 
@@ -81,13 +88,17 @@ export class Dragging {
   move(event) {
     const held = this.held;
     if (!held) {
-      const over = event.buttons ? -1 : this.handles.under(event);
+      const axis = event.buttons ? "" : this.axisUnder(event), over = event.buttons || axis ? -1 : this.handles.under(event);
+      if (axis !== this.gizmo.hovered) { this.gizmo.hovered = axis; this.stage.touch(); }
       if (over !== this.handles.hovered) { this.handles.hovered = over; this.stage.touch(); changed("hover", over >= 0 ? this.figure.names[over] : null); }
       return;
     }
     event.stopImmediatePropagation();
     const share = event.ctrlKey || event.metaKey ? PRECISE : 1;
-    if (held.turn) {
+    if (held.turn && held.axis) {
+      held.turn.premultiply(new THREE.Quaternion().setFromAxisAngle(axisInView(held.axis), share * this.swept(held, event)));
+      [held.x, held.y] = [event.clientX, event.clientY];
+    } else if (held.turn) {
       const camera = this.stage.camera, right = new THREE.Vector3(1, 0, 0).applyQuaternion(camera.quaternion), up = new THREE.Vector3(0, 1, 0).applyQuaternion(camera.quaternion);
       const by = new THREE.Quaternion().setFromAxisAngle(up, TURN * share * (event.clientX - held.x)).multiply(new THREE.Quaternion().setFromAxisAngle(right, TURN * share * (event.clientY - held.y)));
       held.turn.premultiply(by);
@@ -112,6 +123,7 @@ export class Dragging {
     this.sent.set(this.seq, when);
     if (this.sent.size > 4000) this.sent.clear();
     this.goal = goal;
+    this.onsend(held, fromView(goal), when);
     this.send({ type: "drag_body", seq: this.seq, body: held.body, target: fromView(goal), time: state.time, point: fromView(held.point), turn: held.turn ? turnFromView(held.turn) : null, figure: held.figure });
   }
 
@@ -136,18 +148,42 @@ export class Dragging {
 
   /** @param {boolean} keep */
   end(keep) {
-    const moved = this.held?.moved;
+    const held = this.held, moved = held?.moved, recorded = Boolean(keep && moved && held && this.onend(held));
     this.held = null;
     this.goal = undefined;
     changed("released");
-    if (moved) this.send({ type: "release_body", keep });
-    if (!keep) setTime(state.time);
+    if (moved) this.send({ type: "release_body", keep: keep && !recorded });
+    if (!keep || recorded) setTime(state.time);
   }
+
+  /** The axis of the gizmo under the pointer; the dot of another body comes first. @param {{clientX: number, clientY: number}} event */
+  axisUnder(event) {
+    const dot = this.handles.under(event);
+    return state.live?.running || (dot >= 0 && this.figure.names[dot] !== state.selected) ? "" : this.gizmo.under(event);
+  }
+
+  /** The angle that the pointer went round a turning body [rad]. @param {Held} held @param {PointerEvent} event */
+  swept(held, event) {
+    const [cx, cy] = this.stage.spot(held.from), before = Math.atan2(held.y - cy, held.x - cx), now = Math.atan2(event.clientY - cy, event.clientX - cx);
+    const towards = axisInView(/** @type {"x" | "y" | "z"} */ (held.axis)).dot(this.stage.camera.position.clone().sub(held.from)) > 0 ? -1 : 1; // screens count down
+    return towards * Math.atan2(Math.sin(now - before), Math.cos(now - before));
+  }
+
+  /** Ends picking with the place under the pointer: of a body, a prop, the ground, or as far as the camera looks. @param {PointerEvent} event */
+  picked(event) {
+    const from = this.stage.aim(event, ray), places = [this.figure.hit(from)?.place, this.cast.hit(from)?.place, this.props.hit(from)?.place, from.ray.intersectPlane(new THREE.Plane(new THREE.Vector3(0, 1, 0), 0), new THREE.Vector3())];
+    const near = places.filter(Boolean).map(place => /** @type {THREE.Vector3} */ (place)).sort((a, b) => a.distanceTo(from.ray.origin) - b.distanceTo(from.ray.origin))[0];
+    const done = this.pick;
+    this.stopPicking();
+    done?.(fromView(near ?? from.ray.at(4, new THREE.Vector3())));
+  }
+  stopPicking() { this.pick = null; this.stage.canvas.style.cursor = ""; }
 
   /** X, Y and Z hold a drag on an axis; Escape gives it up. @param {KeyboardEvent} event @returns {boolean} used */
   key(event) {
-    if (!this.held) return false;
     const key = event.key.toLowerCase();
+    if (this.pick && key === "escape") { this.stopPicking(); return true; }
+    if (!this.held) return false;
     if (key === "escape") this.cancel();
     else if (key === "x" || key === "y" || key === "z") { this.held.axis = this.held.axis === key ? "" : key; this.sendHeld(event.shiftKey, event.timeStamp); }
     else return false;

@@ -4,6 +4,7 @@ import { figure as facts, state } from "../store.js";
 import { toView } from "./stage.js";
 
 const SHARE = 0.9; // of the bone's length, at which its limits are drawn
+const HINGE_SHARE = 0.62; // of a hinge: the ends of its sector, which are dragged, keep away from the next joint
 const RINGS = 8; // of the dome that a bone may reach
 const SHORTEST = 0.12; // [m]
 const COLOUR = 0x8fd0ff;
@@ -26,6 +27,7 @@ export class Limits {
     this.group.add(this.fan, this.edge);
     for (const part of [this.fan, this.edge]) part.frustumCulled = false;
     this.key = "";
+    /** @type {THREE.Vector3[]} */ this.arc = []; // of a hinge, from its lower to its upper limit; else empty
     stage.scene.add(this.group);
   }
 
@@ -36,14 +38,24 @@ export class Limits {
     this.group.visible = Boolean(joint?.outline.length) && parent >= 0 && Boolean(this.figure.bones[parent] && this.figure.bones[index]);
     if (!this.group.visible || !joint || !figure) return;
     const key = `${figure.mesh} ${joint.name}`;
-    if (key !== this.key) { this.key = key; this.build(joint, Math.max(SHORTEST, SHARE * figure.bodies[index].length)); }
+    if (key !== this.key) { this.key = key; this.build(joint, Math.max(SHORTEST, (joint.kind === "hinge" ? HINGE_SHARE : SHARE) * figure.bodies[index].length)); }
     this.group.matrix.copy(this.figure.bones[parent].matrixWorld).setPosition(new THREE.Vector3().setFromMatrixPosition(this.figure.bones[index].matrixWorld));
     this.group.matrixWorldNeedsUpdate = true;
   }
 
+  /** Draws the limits of a hinge as they would be with other ends. @param {import("../messages.js").JointFacts} joint @param {THREE.Vector3} axis @param {number} low by how much the lower one is changed [deg] @param {number} high */
+  preview(joint, axis, low, high) {
+    const size = Math.hypot(...this.arc[0].toArray()), first = toView(new THREE.Vector3(), ...joint.outline[0]).multiplyScalar(size), span = joint.high[0] - joint.low[0], rad = Math.PI / 180, count = this.arc.length - 1;
+    this.draw(joint, Array.from({ length: count + 1 }, (_, k) => first.clone().applyAxisAngle(axis, low * rad + (k / count) * (span + (high - low) * rad))));
+  }
+
   /** @param {import("../messages.js").JointFacts} joint @param {number} size [m] */
-  build(joint, size) {
-    const edge = joint.outline.map(way => toView(new THREE.Vector3(), ...way).multiplyScalar(size)), closed = joint.kind !== "hinge";
+  build(joint, size) { this.draw(joint, joint.outline.map(way => toView(new THREE.Vector3(), ...way).multiplyScalar(size))); }
+
+  /** @param {import("../messages.js").JointFacts} joint @param {THREE.Vector3[]} edge */
+  draw(joint, edge) {
+    const closed = joint.kind !== "hinge", size = edge[0].length();
+    this.arc = closed ? [] : edge;
     const apex = new THREE.Vector3(), [x, y, z] = joint.middle, places = closed ? [toView(new THREE.Vector3(), x, y, z).multiplyScalar(size)] : [apex, ...edge], faces = [];
     if (!closed) for (let i = 1; i < edge.length; i++) faces.push(0, i, i + 1);
     for (let ring = 1; closed && ring <= RINGS; ring++) {

@@ -121,6 +121,25 @@ export class Stage {
     this.touch();
   }
 
+  /** Where the camera is, as the server counts [m]. */
+  get eye() { return fromView(this.camera.position); }
+  /** What it looks at. */
+  get target() { return fromView(this.orbit.target); }
+
+  /** Looks from one place to another, as the server counts. @param {[number, number, number]} eye @param {[number, number, number]} target */
+  lookFrom(eye, target) {
+    toView(this.camera.position, ...eye);
+    toView(this.orbit.target, ...target);
+    this.touch();
+  }
+
+  /** Goes nearer (below 1) or farther. @param {number} by */
+  zoom(by) {
+    const away = this.camera.position.clone().sub(this.orbit.target), far = Math.min(Math.max(away.length() * by, this.orbit.minDistance), this.orbit.maxDistance);
+    this.camera.position.copy(this.orbit.target).addScaledVector(away.normalize(), far);
+    this.touch();
+  }
+
   /** Moves the camera over the ground [m, as the server counts]. @param {number} x @param {number} y */
   shift(x, y) {
     for (const place of [this.camera.position, this.orbit.target]) place.set(place.x + x, place.y, place.z - y);
