@@ -5,7 +5,7 @@ import math
 import counterpoise as cp
 
 human = cp.character("human")
-STRIDE, WAY = 1.1, 1.2  # [s], [m]
+STRIDE, WAY = 1.1, 1.15  # [s], [m]
 
 
 def pose(phase: float):
@@ -15,7 +15,7 @@ def pose(phase: float):
     q = cp.pose_from_joints(
         human,
         {
-            "hip_left": (0.03, -0.4 * swing - 0.05, 0.0), "hip_right": (-0.03, 0.4 * swing - 0.05, 0.0),
+            "hip_left": (0.05, -0.36 * swing - 0.05, 0.0), "hip_right": (-0.05, 0.36 * swing - 0.05, 0.0),
             "knee_left": 0.2 + 0.5 * lift[0], "knee_right": 0.2 + 0.5 * lift[1],
             "shoulder_left": (0.08, 0.45 * swing, 0.0), "shoulder_right": (-0.08, -0.45 * swing, 0.0),
             "elbow_left": 0.35, "elbow_right": 0.35,
@@ -31,10 +31,11 @@ contacts = [
     cp.Touch("foot_right", 0.0, 0.11, how="toe"),
     cp.Touch("foot_right", 0.55, STRIDE),
 ]
-stride = cp.optimize_motion(human, keys, contacts, STRIDE, wishes=[cp.Cycle((WAY, 0.0)), cp.TorqueLimit()], rate=20.0)
+wishes = [cp.Cycle((WAY, 0.0))]  # cp.TorqueLimit() would keep it within its strength: here only the posture is used
+stride = cp.optimize_motion(human, keys, contacts, STRIDE, wishes=wishes, rate=20.0)
 print(stride.report())
 
-loop = stride.motion(120.0).as_loop(travel=True)
+loop = stride.motion.as_loop(travel=True)
 style = cp.gait_from(loop)
 recording = cp.simulate(human, cp.Walk(style=style), 6.0, start=cp.disturbed_start(human, seed=1))
 found = cp.measure.gait(recording, 3.0)

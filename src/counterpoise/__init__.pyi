@@ -47,6 +47,7 @@ from counterpoise.control.getting_up import GettingUpPlanTuning as GettingUpPlan
 from counterpoise.control.getting_up import GetUp as GetUp
 from counterpoise.control.getting_up import GetUpTuning as GetUpTuning
 from counterpoise.control.getting_up import lying_state as lying_state
+from counterpoise.control.locomotion import Hazard as Hazard
 from counterpoise.control.locomotion import Locomotion as Locomotion
 from counterpoise.control.perform import Jump as Jump
 from counterpoise.control.perform import JumpPlanTuning as JumpPlanTuning

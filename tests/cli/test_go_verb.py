@@ -26,6 +26,12 @@ def test_one_that_is_knocked_over_ends_with_code_1(say):
     assert code == 1 and "no; " in out
 
 
+def test_a_ball_is_dodged_and_hits_one_that_is_blind(say):
+    ball = ("go", "--throw", "5.6,0,1.3:7", "--seconds", "1.2", "--json")
+    found, hit = (json.loads(say(*ball, *more)[1]) for more in ((), ("--blind",)))
+    assert found["on_its_feet"] and found["touched"] == [] and len(hit["touched"]) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -36,6 +42,10 @@ def test_one_that_is_knocked_over_ends_with_code_1(say):
         (("--plan-at", "1"), "--plan plan.png"),
         (("--plan", "plan.png", "--plan-at", "99"), "from 0 to 8 s"),
         (("--plan", "plan.txt"), "plan.txt"),
+        (("--throw", "6,0:7"), "X,Y,Z:SPEED"),
+        (("--throw", "6,0,1:fast"), "number"),
+        (("--throw", "6,0,1:-3"), "speed of a throw"),
+        (("--post", "3"), "--post takes a place X,Y"),
     ],
 )
 def test_bad_wishes_end_with_code_2(say, words, message):

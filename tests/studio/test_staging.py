@@ -8,8 +8,8 @@ import numpy as np
 from studio_bench import Bench
 
 
-def edit(bench: Bench, name: str, **values: Any) -> dict[str, Any]:
-    bench.do({"type": "edit_scene", "edit": name, "values": values})
+def edit(bench: Bench, kind_: str, **values: Any) -> dict[str, Any]:
+    bench.do({"type": "edit_scene", "edit": kind_, "values": values})
     return bench.last("scene_changed")
 
 

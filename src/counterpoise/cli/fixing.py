@@ -91,22 +91,20 @@ def fix(
     from counterpoise.spacetime.fix import FixTuning, fix_motion
     from counterpoise.spacetime.fix.playing_speed import at_true_speed, playing_speed
 
-    if is_many(source):
-        only_for_one(report=report, plot=plot, video=video, overlay=overlay, hold=hold, retime=retime, set=set_)
-        given = {"friction": friction, "near": near, "force": force, "calm": calm, "window": window,
-                 "floor": clips.floor_from(floor)}  # fmt: skip
-        reading = clips.reading_options(units, up, rate)
-        _fix_folder(source, out, to, figure_name, given, reading, table, engine, jobs, as_json)
-        return
-    only_for_many(to=to, table=table, jobs=jobs)
-    format_of(out, "write")
-    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     given: dict[str, Any] = {
         "friction": friction, "near": near, "force": force, "calm": calm, "window": window,
         "floor": clips.floor_from(floor),
     }  # fmt: skip
+    options = clips.reading_options(units, up, rate)
+    if is_many(source):
+        only_for_one(report=report, plot=plot, video=video, overlay=overlay, hold=hold, retime=retime, set=set_)
+        _fix_folder(source, out, to, figure_name, given, options, table, engine, jobs, as_json)
+        return
+    only_for_many(to=to, table=table, jobs=jobs)
+    format_of(out, "write")
+    check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     tuning = FixTuning(**{k: v for k, v in given.items() if v is not None})
-    options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
+    holds = clips.holds_from(hold)
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
     kept = figure_name is None and _keeps_file(source, out, motion)
     with bar(as_json) as show:

@@ -13,10 +13,16 @@ from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.output import bar, draw, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes
 from counterpoise.errors import BadValue
-from counterpoise.phrases import check_targets, figure_from, push_from
+from counterpoise.phrases import check_targets, figure_from, number_from, push_from
 
 if TYPE_CHECKING:
+    from counterpoise.character.character import Character
+    from counterpoise.simulate.props import Prop
     from counterpoise.simulate.recording import Recording
+
+MOST_SPEED = 20.0  # [m/s] more is a mistake: no figure here runs half as fast
+BALL, BALL_MASS = 0.2, 1.0  # [m, kg]
+POST, POST_HEIGHT, POST_MASS = 0.3, 1.6, 500.0  # [m, m, kg]
 
 
 @app.command()
@@ -33,6 +39,18 @@ def go(
     figure: Figure = "human",
     set_: Set = None,
     push: Pushes = None,
+    throw: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="X,Y,Z:SPEED",
+            help="A ball of 20 cm and 1 kg, thrown from a place [m] at the trunk at 0 s [m/s], e.g. 6,0,1.2:7. "
+            "It is dodged.",
+        ),
+    ] = None,
+    post: Annotated[
+        list[str] | None, typer.Option(metavar="X,Y", help="A post 30 cm thick at a place [m]: it is walked around.")
+    ] = None,
+    blind: Annotated[bool, typer.Option("--blind", help="It does not see balls and posts.")] = False,
     seed: Annotated[
         int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)
     ] = None,
@@ -51,22 +69,27 @@ def go(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Let a simulated figure stand, walk in any direction, turn, go to places, and step when it is pushed.
+    """Let a simulated figure stand, walk in any direction, turn, go to places, step when it is pushed, and dodge.
 
     Exit code 0: it is on its feet at the end; 1: it fell; 2: bad input.
     """
     from counterpoise.control.locomotion import Locomotion
     from counterpoise.simulate.loop import simulate
     from counterpoise.simulate.start import disturbed_start
+    from counterpoise.simulate.world import World
 
     check_targets(
         {out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")}
     )
+    if max(abs(speed or 0.0), abs(aside)) > MOST_SPEED:
+        raise BadValue(f"--speed and --aside are at most {MOST_SPEED:g} m/s; got {speed or 0.0:g} and {aside:g}")
     character = figure_from(figure, set_)
     places = [_place(text) for text in to or ()]
+    props = [*(_ball(text, character) for text in throw or ()), *(_post(text) for text in post or ())]
     controller = Locomotion(
         (speed, aside) if speed is not None else ((0.0, aside) if aside else None), math.radians(heading),
         width=width, hip_height=hip_height, style=style, to=places or None,
+        avoid=() if blind else props,
     )  # fmt: skip
     controller.begin(character)
     start = None if seed is None else disturbed_start(character, seed)
@@ -79,14 +102,16 @@ def go(
         raise BadValue(f"--plan-at is a time from 0 to {seconds:g} s; got {plan_at:g}")
     with bar(as_json) as report:
         recording = simulate(
-            character, controller, seconds, disturbances=pushes, start=start, seed=seed or 0, progress=report
-        )
+            character, controller, seconds, world=World(props=tuple(props)), disturbances=pushes, start=start,
+            seed=seed or 0, progress=report,
+        )  # fmt: skip
         if out is not None:
             save_run(recording, out)
         draw(recording, video, png, report)
     if plan is not None:
         _draw_plan(recording, plan_at, speed or 0.0, aside, math.radians(heading), plan)
-    _show(recording, written({"recording": out, "video": video, "filmstrip": png, "plan": plan}), as_json)
+    files = written({"recording": out, "video": video, "filmstrip": png, "plan": plan})
+    _show(recording, files, as_json)
 
 
 def _draw_plan(recording: Recording, time: float, speed: float, aside: float, heading: float, path: Path) -> None:
@@ -98,21 +123,45 @@ def _draw_plan(recording: Recording, time: float, speed: float, aside: float, he
     plot_plan(steps_ahead(snapshot, speed, aside, heading), path)
 
 
-def _place(text: str) -> tuple[float, float]:
+def _place(text: str, option: str = "--to") -> tuple[float, float]:
     try:
         x, y = (float(part) for part in text.split(","))
     except ValueError:
-        raise BadValue(f"--to takes a place X,Y in metres, such as 3,1.5; got {text!r}") from None
+        raise BadValue(f"{option} takes a place X,Y in metres, such as 3,1.5; got {text!r}") from None
     if not (math.isfinite(x) and math.isfinite(y)):
-        raise BadValue(f"--to takes a place X,Y in metres, such as 3,1.5; got {text!r}")
+        raise BadValue(f"{option} takes a place X,Y in metres, such as 3,1.5; got {text!r}")
     return x, y
+
+
+def _ball(text: str, character: Character) -> Prop:
+    """Reads X,Y,Z:SPEED: a ball on its way to the trunk."""
+    from counterpoise.experiments.upright import trunk_of
+    from counterpoise.simulate.props import Prop, aimed
+
+    place, colon, speed = text.partition(":")
+    parts = [number_from(part, "--throw") for part in place.split(",")]
+    if len(parts) != 3 or not colon:
+        raise BadValue(f"--throw takes X,Y,Z:SPEED in metres and m/s, such as 6,0,1.2:7; got {text!r}")
+    ball = Prop("ball", BALL, BALL_MASS, (parts[0], parts[1], parts[2]))
+    target = character.snapshot().position(trunk_of(character))
+    return aimed(ball, target, number_from(speed, "--throw"), character.model.opt.gravity)
+
+
+def _post(text: str) -> Prop:
+    """Reads X,Y: a post too heavy to be pushed aside."""
+    from counterpoise.simulate.props import Prop
+
+    x, y = _place(text, "--post")
+    return Prop("box", (POST, POST, POST_HEIGHT), POST_MASS, (x, y, 0.5 * POST_HEIGHT))
 
 
 def _show(recording: Recording, files: dict[str, str], as_json: bool) -> None:
     """Prints where it is at the end, and ends with exit code 1 where it fell."""
-    from counterpoise.measure import com, fell
+    from counterpoise.measure import com, fell, prop_hit
 
     fall = fell(recording)
+    touches = [prop_hit(recording, k) for k in range(len(recording.meta.get("props", [])))]
+    hits = [f"{hit.body} at {hit.time:.2f} s" for hit in touches if hit is not None]
     phases = [str(phase) for phase in recording.notes["phase"]]
     up = not fall and "fallen" not in phases and recording.status == "finished"
     steps = float(np.nanmax(recording.notes["steps"]))
@@ -123,7 +172,8 @@ def _show(recording: Recording, files: dict[str, str], as_json: bool) -> None:
             {
                 "figure": recording.character.name, "seconds": recording.duration, "status": recording.status,
                 "on_its_feet": up, "fell_at": fall.time, "fell_how": fall.reason or None, "doing": doing,
-                "place": [x, y], "steps": steps, "fingerprint": recording.fingerprint(), "files": files,
+                "place": [x, y], "steps": steps, "touched": hits,
+                "fingerprint": recording.fingerprint(), "files": files,
             }
         )  # fmt: skip
     else:
@@ -133,6 +183,8 @@ def _show(recording: Recording, files: dict[str, str], as_json: bool) -> None:
         table = Table(show_header=False, title=f"{recording.character.name}, {recording.duration:g} s")
         table.add_row("on its feet", "yes" if up else f"no; {escape(fall.reason or 'it fell')}")
         table.add_row("at the end", f"{doing} at {x:.2f}, {y:.2f} m; {steps:.0f} steps since it last stood")
+        if touches:
+            table.add_row("touched by balls and posts", escape(", ".join(hits)) or "no")
         for kind, path in files.items():
             table.add_row(kind, escape(path))
         say(table)

@@ -20,11 +20,13 @@ from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentu
 from counterpoise.measure.performance import Performance, performance
 from counterpoise.measure.push_survival import AnkleLimit, Bar, Survival, ankle_limit, survival
 from counterpoise.measure.pushes import PushLimit, push_limit, push_map
+from counterpoise.measure.thrown import PropHit, prop_hit
 from counterpoise.solve.geometry import convex_hull
 
 __all__ = [
     "AnkleLimit", "Bar", "Energy", "Fall", "Gait", "GroundContacts", "JumpFlight", "MotionDifference", "Performance",
-    "PushLimit", "Summary", "Survival", "ankle_limit", "com", "compare_motions", "convex_hull", "cop", "energy", "fell",
-    "foot_forces", "foot_lift", "foot_slip", "gait", "ground_contacts", "ground_force", "jumps", "momentum",
-    "penetration", "performance", "power", "push_limit", "push_map", "summary", "support_polygon", "survival",
+    "PropHit", "PushLimit", "Summary", "Survival", "ankle_limit", "com", "compare_motions", "convex_hull", "cop",
+    "energy", "fell", "foot_forces", "foot_lift", "foot_slip", "gait", "ground_contacts", "ground_force", "jumps",
+    "momentum", "penetration", "performance", "power", "prop_hit", "push_limit", "push_map", "summary",
+    "support_polygon", "survival",
 ]  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -157,9 +158,20 @@ def _camera(name: str, camera: Camera) -> CameraFacts:
 def _constraint(one: SceneConstraint) -> ConstraintFacts:
     """Returns a constraint in a few words, such as "on plane hand left"."""
     body, joint = str(one.entries.get("body", "")), str(one.entries.get("joint", ""))
-    what = " + ".join(f"{value:g} {name}" for name, value in one.entries.get("coefficients", {}).items())
-    words = f"{what} = {one.entries.get('equals', 0):g}" if what else f"{one.kind.replace('_', ' ')} {body or joint}"
-    return ConstraintFacts(one.index, one.kind, words.strip(), body, joint)
+    words = f"{one.kind.replace('_', ' ')} {body or joint}".strip()
+    if one.kind == "couple":
+        words = _coupling(one.entries)
+    return ConstraintFacts(one.index, one.kind, words, body, joint)
+
+
+def _coupling(entries: Mapping[str, Any]) -> str:
+    """Returns a relation of joints, such as "knee_left = knee_right" or "ankle_left.0 = -0.45 knee_left"."""
+    parts = {name: float(value) for name, value in entries.get("coefficients", {}).items()}
+    if len(parts) == 2 and next(iter(parts.values())) == 1.0 and entries.get("equals") == 0:
+        (one, _), (other, factor) = parts.items()
+        return f"{one} = {other}" if factor == -1.0 else f"{one} = {-factor:g} {other}"
+    limits = [f"{word} {entries[word]:g}" for word in ("equals", "low", "high") if word in entries]
+    return f"{' + '.join(f'{value:g} {name}' for name, value in parts.items())}: {', '.join(limits)}"
 
 
 def set_names(document: OpenScene) -> tuple[str, ...]:

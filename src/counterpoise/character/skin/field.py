@@ -14,42 +14,13 @@ import numpy as np
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.skin.dressing import FACE_FRONT, SHOE_THICKNESS, head_of, shod_bodies
+from counterpoise.character.skin.flesh import fleshed
+from counterpoise.character.skin.shapes import RoundShape, largest_round, smooth_min
 
 MELT = 0.024  # [body heights] over which neighbouring parts melt into each other
 MELT_WITHIN = 0.020  # [body heights] over which the shapes of one part do
-CUT_ROUNDING = 0.15  # [half axes] by which the edge of a cut is rounded
 FINGERS = (-0.66, -0.22, 0.22, 0.66)  # places of fingers across the palm, in its half width
 FINGER_LENGTHS = (0.80, 0.95, 1.0, 0.90)
-
-
-@dataclass(frozen=True, eq=False)
-class RoundShape:
-    """An ellipsoid, or the points within a radius of a line, in the world at rest."""
-
-    body: int
-    centre: Array  # (3,) [m]
-    rotation: Array  # (3, 3) world from shape
-    half: Array  # (3,) half axes of an ellipsoid, or (radius, radius, half length of the line)
-    line: bool
-    front: float = np.inf  # [m] along its own x, where it is cut flat
-
-    def distance(self, points: Array) -> Array:
-        """Returns the distance (n,) of points (n, 3) from the surface [m], negative inside; of ellipsoids about."""
-        local = (points - self.centre) @ self.rotation
-        whole = self._whole(local.copy())
-        if np.isfinite(self.front):
-            whole = -smooth_min(-whole, self.front - local[:, 0], CUT_ROUNDING * self.half[0])
-        return whole
-
-    def _whole(self, local: Array) -> Array:
-        """Returns the distance (n,) of points in its own frame, without cuts."""
-        if self.line:
-            local[:, 2] -= np.clip(local[:, 2], -self.half[2], self.half[2])
-            return np.linalg.norm(local, axis=1) - self.half[0]
-        scaled = local / self.half
-        size = np.linalg.norm(scaled, axis=1)
-        slope = np.linalg.norm(scaled / self.half, axis=1)
-        return np.where(size < 1e-6, -self.half.min(), size * (size - 1.0) / np.maximum(slope, 1e-9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +71,6 @@ class BodyField:
         return out
 
 
-def smooth_min(a: Array, b: Array, width: float) -> Array:
-    """Returns the minimum, rounded where the two differ by less than `width`."""
-    near = np.maximum(width - np.abs(np.where(np.isfinite(a - b), a - b, np.inf)), 0.0) / width
-    return np.minimum(a, b) - 0.25 * width * near * near
-
-
 def body_field(character: Character) -> BodyField:
     """Returns the field of a character in its neutral pose, with fingers in place of flat hands."""
     model = character.model
@@ -131,16 +96,12 @@ def body_field(character: Character) -> BodyField:
         elif kind == int(mujoco.mjtGeom.mjGEOM_SPHERE):
             shapes.append(RoundShape(body, place, turn, np.full(3, size[0]), False))
     height = character.height
-    face = head_shape(tuple(shapes), head)
+    face = largest_round([shape for shape in shapes if shape.body == head])
     shapes = [replace(s, front=FACE_FRONT * float(s.half[0])) if s is face else s for s in shapes]
+    if head is not None:
+        shapes = fleshed(character, shapes, head)
     shapes = [_shoe(s, SHOE_THICKNESS * height) if s.body in shod else s for s in shapes]
     return BodyField(tuple(shapes), np.array(model.body_parentid), MELT * height, MELT_WITHIN * height, floor)
-
-
-def head_shape(shapes: tuple[RoundShape, ...], head: int | None) -> RoundShape | None:
-    """Returns the largest ellipsoid of a person's head."""
-    found = [shape for shape in shapes if shape.body == head and not shape.line]
-    return max(found, key=lambda shape: float(np.prod(shape.half)), default=None)
 
 
 def _shoe(shape: RoundShape, thick: float) -> RoundShape:

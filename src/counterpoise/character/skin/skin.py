@@ -13,7 +13,9 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.skin.dressing import head_of, tones_of
-from counterpoise.character.skin.field import BodyField, RoundShape, body_field, head_shape
+from counterpoise.character.skin.field import BodyField, body_field
+from counterpoise.character.skin.seams import cut_seams
+from counterpoise.character.skin.shapes import RoundShape, largest_round
 from counterpoise.character.skin.surface import surface_of
 
 STEP = 0.011  # [body heights] between points
@@ -68,8 +70,10 @@ def skin_of(character: Character) -> Skin:
         low, high = _box(shapes, MARGIN * height)
         p, f = surface_of(part.distance, low, high, step * height)
         p, n = _evened(p, f)
-        index, share = _weights(part, p, f, BLEND * height)
-        made = (p, n, f + start, index, share, np.sort(index[f, 0], axis=1)[:, 1])
+        bodies, share = _shares(part, p, f, BLEND * height)
+        p, n, share, f, label = cut_seams(p, n, share, f)
+        index, share = _most_followed(bodies, share)
+        made = (p, n, f + start, index, share, np.array(bodies)[label])
         for column, values in zip(columns, made, strict=True):
             column.append(values)
         start += len(p)
@@ -78,7 +82,7 @@ def skin_of(character: Character) -> Skin:
     mujoco.mj_kinematics(character.model, data)
     points, normals, faces, follows, weights, nearest = (np.concatenate(column) for column in columns)
     rotations = data.xmat.reshape(-1, 3, 3).copy()
-    head = head_shape(field.shapes, head_of(character))
+    head = largest_round([shape for shape in field.shapes if shape.body == head_of(character)])
     place = None if head is None else (head.centre, head.rotation, head.half)
     tone = tones_of(character, points, faces, nearest, place)
     return Skin(points, normals, faces, nearest, follows, weights, data.xpos.copy(), rotations, tone)
@@ -94,8 +98,8 @@ def _box(shapes: tuple[RoundShape, ...], margin: float) -> tuple[Array, Array]:
     return low, np.max([s.centre + r for s, r in zip(shapes, reach, strict=True)], axis=0) + margin
 
 
-def _weights(field: BodyField, points: Array, faces: Ints, blend: float) -> tuple[Ints, Array]:
-    """Returns the bodies (k, 4) that points follow and how much, the most followed first.
+def _shares(field: BodyField, points: Array, faces: Ints, blend: float) -> tuple[list[int], Array]:
+    """Returns the bodies, and how much points follow each (k, bodies).
 
     Only the nearest body and its neighbours count; then the shares of points that share a face are evened out.
     """
@@ -104,7 +108,11 @@ def _weights(field: BodyField, points: Array, faces: Ints, blend: float) -> tupl
     joined = field.neighbours(bodies)[first] > 0.0
     share = np.clip(1.0 - (apart - apart.min(axis=1, keepdims=True)) / blend, 0.0, 1.0)
     share = np.where(joined, share * share * (3.0 - 2.0 * share), 0.0)
-    share = _smoothed(share / share.sum(axis=1, keepdims=True), faces)
+    return bodies, _smoothed(share / share.sum(axis=1, keepdims=True), faces)
+
+
+def _most_followed(bodies: list[int], share: Array) -> tuple[Ints, Array]:
+    """Returns the bodies (k, 4) that points follow and how much, the most followed first."""
     order = np.argsort(-share, axis=1, kind="stable")[:, :FOLLOWED]
     kept = np.take_along_axis(share, order, axis=1)
     index = np.array(bodies)[order]

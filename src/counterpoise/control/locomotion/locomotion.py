@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,12 +20,18 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
+from counterpoise.control.locomotion.avoiding import avoid, dodge_tuning
+from counterpoise.control.locomotion.dodge import DodgeTuning, duck_height, is_ducking
 from counterpoise.control.locomotion.gait_change import RUN_FROM, can_run, can_walk, walk_after
+from counterpoise.control.locomotion.guard import guarded
+from counterpoise.control.locomotion.hazards import Hazard, hazards_of
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.locomotion.steering import steer, way_of
 from counterpoise.control.run.run import Running
 from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.stand import Stand, StandMemory
+from counterpoise.control.stand_tuning import StandTuning
+from counterpoise.control.standing_body import standing_body
 from counterpoise.control.walk.catch_step import is_tipping
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
 from counterpoise.control.walk.planes import FLAT_GROUND
@@ -42,6 +49,7 @@ from counterpoise.terrain import Terrain
 
 POSITIVE = ("step_length", "step_time", "width", "hip_height")
 NOT_NEGATIVE = ("foot_height", "arm_swing")
+LOW_STAND = StandTuning(lowest=0.55)  # of a duck
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +75,11 @@ class Locomotion:
     style: str | WalkStyle | GaitCycle | None = None
     terrain: Terrain | None = None  # the ground that it sees; None: level ground at z = 0
     to: ArrayLike | Callable[[float], ArrayLike] | None = None  # (2,) a place or (n, 2) a way [m]
+    avoid: Any = ()  # Hazards and Props to dodge and to walk around, or a function of time that returns them
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
     running: RunTuning = field(default_factory=RunTuning)
+    dodging: DodgeTuning = field(default_factory=DodgeTuning)
 
     def __post_init__(self) -> None:
         for name in ("heading", "lean", *POSITIVE, *NOT_NEGATIVE):
@@ -94,6 +104,8 @@ class Locomotion:
             raise BadValue(f"Locomotion.terrain is a Terrain, or None for level ground; got {self.terrain!r}")
         if self.to is not None and not callable(self.to):
             way_of(self.to)
+        if not callable(self.avoid):
+            object.__setattr__(self, "avoid", hazards_of(self.avoid))
         if self.style is not None and not isinstance(self.style, GaitCycle):
             style_of(self.style)
 
@@ -128,18 +140,25 @@ class Locomotion:
             memory = altered(memory, walk=altered(memory.walk, ground=ground_under_feet(snapshot, self.terrain)))
         seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
+        hazards = self._hazards(snapshot.time)
+        if hazards or memory.dodge is not None:
+            wishes, memory = avoid(snapshot, seen, wishes, memory, hazards, body, self.dodging)
         walk = watched(memory.walk, snapshot, seen) if memory.doing == "stand" else memory.walk
         turns = abs(math.remainder(wishes.heading - walk.heading, 2.0 * math.pi)) > self.tuning.least_turn
         rests = wishes.stays and not turns
-        if memory.doing == "stand" and not memory.stand.fallen:
+        low = memory.doing == "stand" and is_ducking(
+            memory.dodge, snapshot.time, float(seen.com[2] - seen.base.min()), body
+        )
+        if memory.doing == "stand" and not memory.stand.fallen and not low:
             soon = seen._replace(capture=seen.capture + self.tuning.foresight * body.leg_time * walk.drift)
-            if not rests or is_tipping(snapshot, soon, body, -self.tuning.lean_out):
+            margin = -self.tuning.lean_out if memory.dodge is None else self.tuning.tipping  # a duck sways more
+            if not rests or is_tipping(snapshot, soon, body, margin):
                 torque = memory.stand.torque
                 memory = altered(memory, doing="step", walk=altered(walk, torque=torque))
             else:
                 memory = altered(memory, walk=walk)
         if memory.doing == "stand":
-            action = self._stand().act(snapshot, memory.stand)
+            action = self._ducking(memory, body, character).act(snapshot, memory.stand)
             phase = "fallen" if action.memory.fallen else "stand"
             notes = {**action.notes, "phase": phase, "steps": float(memory.walk.steps), "cost": 0.0}
             return Action(action.torque, altered(memory, stand=action.memory), notes)
@@ -147,7 +166,10 @@ class Locomotion:
             return self._run(snapshot, memory, wishes, seen, body)
         style = self._style()
         cycle = style if isinstance(style, GaitCycle) else made_cycle(character, style_of(style))
-        action = walk_tick(snapshot, memory.walk, wishes, cycle, self.tuning, seen)
+        if memory.dodge is not None and memory.dodge.kind == "step":
+            cycle = guarded(cycle, character)
+        tuning = dodge_tuning(self.tuning, memory, self.dodging)
+        action = walk_tick(snapshot, memory.walk, wishes, cycle, tuning, seen)
         after = altered(memory, walk=action.memory)
         if (
             action.memory.phase == "stand"
@@ -188,6 +210,19 @@ class Locomotion:
 
     def _stand(self) -> Stand:
         return Stand(rate=self.rate, terrain=self.terrain)
+
+    def _ducking(self, memory: LocomotionMemory, body: WalkingBody, character: Character) -> Stand:
+        """Returns the law of standing; in a duck, at the height of that moment."""
+        dodge = memory.dodge
+        if dodge is None or dodge.kind != "duck":
+            return self._stand()
+        high = standing_body(character).height
+        height = partial(duck_height, dodge, standing=high, body=body, t=self.dodging)
+        return replace(self._stand(), height=height, tuning=LOW_STAND)
+
+    def _hazards(self, now: float) -> tuple[Hazard, ...]:
+        given: tuple[Hazard, ...] = hazards_of(self.avoid(now)) if callable(self.avoid) else self.avoid
+        return given
 
     def _wishes(
         self, now: float, place: Array, memory: LocomotionMemory, body: WalkingBody

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from counterpoise.control.locomotion.dodge import Dodge
 from counterpoise.control.run.run_state import RunMemory
 from counterpoise.control.stand import StandMemory
 from counterpoise.control.walk.walk_state import WalkMemory
@@ -21,3 +22,8 @@ class LocomotionMemory:
     walk: WalkMemory = field(default_factory=WalkMemory)
     run: RunMemory = field(default_factory=RunMemory)
     reached: int = 0  # places of the way that lie behind it
+    dodge: Dodge | None = None  # out of the way of something that flies
+    looked: float = -1e3  # [s] when it last looked for such things
+    offset: float = 0.0  # [rad] by which it faces elsewhere than asked, around what stands in its way
+    stops: bool = False  # it stands still because every way is blocked
+    looked_around: float = -1e3  # [s] when it last looked for ways

@@ -62,7 +62,7 @@ STYLES: dict[str, WalkStyle] = {
         WalkStyle("sneaking", speed=0.42, time=1.15, crouch=0.09, lean=14.0, chest=14.0, head=-16.0, lift=2.6,
                   strike=0.0, arm_swing=5.0, arm_forward=22.0, elbow=75.0, elbow_swing=3.0, hips_yaw=3.0,
                   chest_yaw=2.0, hips_list=0.0),
-        WalkStyle("limping", speed=0.6, limp=0.18, arm_swing=12.0, lean=3.0, hips_list=5.0),
+        WalkStyle("limping", speed=0.6, time=0.9, limp=0.14, arm_swing=12.0, lean=3.0, hips_list=5.0),
         WalkStyle("marching", speed=1.0, time=0.97, lift=2.5, strike=0.4, arm_swing=38.0, elbow=8.0,
                   elbow_swing=0.0, lean=-1.0, chest=-3.0, head=-3.0),
         WalkStyle("bouncy", speed=0.95, bounce=0.008, arm_swing=28.0, elbow=35.0, elbow_swing=14.0, hips_yaw=6.0,

@@ -117,5 +117,5 @@ class Walk:
             speed = self.usual_speed(snapshot.character)
         return Wishes(
             speed, 0.0, live_value(self.heading, now) or 0.0, step, time, live_value(self.height, now),
-            live_value(self.lean, now) or 0.0, terrain=self.terrain,
+            live_value(self.lean, now) or 0.0, terrain=self.terrain, calm=self.terrain is None,
         )  # fmt: skip

@@ -194,7 +194,8 @@ def follow_wishes(
         most = t.fastest_first * body.leg_speed
         speed, beside = (min(max(t.first_speed * v, -most), most) for v in (asked, aside))
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
-    quick = t.stop_brake / t.brake if wishes.stays else 1.0
+    slows = wishes.calm and abs(asked) < abs(m.speed)
+    quick = (t.stop_brake if wishes.stays else t.calm_brake if slows else t.brake) / t.brake
     speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
     turn = next_turn(away, m.turn, t.turn_rate / clock, t.turn_ramp / clock**2, dt)
     return (

@@ -32,6 +32,7 @@ class Wishes(NamedTuple):
     longest: float = math.inf  # [s] of a step
     narrow: bool = False  # it keeps closely to its line
     terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
+    calm: bool = False  # it slows down over several steps
 
     @property
     def stays(self) -> bool:

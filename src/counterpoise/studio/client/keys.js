@@ -25,6 +25,7 @@ export class Keys {
       if (first(event)) { event.preventDefault(); return; }
       const target = /** @type {HTMLElement} */ (event.target), typing = target.matches?.("input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable]");
       const name = Keys.nameOf(event);
+      if (Keys.own(target, name)) return;
       if (this.dialog.open || (typing && !name.startsWith("ctrl "))) return;
       if (name === "space" && target.matches?.("button")) target.blur();
       const run = this.table.get(name);
@@ -39,6 +40,13 @@ export class Keys {
     const key = event.key === " " ? "space" : event.key === "ContextMenu" ? "menu" : event.key.replace("Arrow", "").toLowerCase();
     const shift = event.shiftKey && (key.length > 1 || /[a-z]/.test(key)) ? "shift " : "";
     return `${event.ctrlKey || event.metaKey ? "ctrl " : ""}${event.altKey ? "alt " : ""}${shift}${key}`;
+  }
+
+  /** Whether a key belongs to what has the focus: arrows to a slider, Space to a box, or to a button that was reached by keyboard. @param {HTMLElement} target @param {string} name */
+  static own(target, name) {
+    if (!target.matches) return false;
+    if (target.matches("input[type=range]")) return /^(left|right|up|down|home|end|pageup|pagedown)$/.test(name);
+    return name === "space" && target.matches("input[type=checkbox], button:focus-visible");
   }
 
   help() { if (this.dialog.open) this.dialog.close(); else this.dialog.showModal(); }

@@ -12,10 +12,11 @@ const ray = new THREE.Raycaster();
 /** @typedef {{joint: import("../messages.js").JointFacts, end: 0 | 1, centre: THREE.Vector3, axis: THREE.Vector3, arm: THREE.Vector3, low: number, high: number, value: number}} HeldLimit */
 
 export class LimitGrips {
-  /** @param {import("./stage.js").Stage} stage @param {import("./limits.js").Limits} limits @param {import("../editing.js").Edit} edit */
-  constructor(stage, limits, edit) {
+  /** @param {import("./stage.js").Stage} stage @param {import("./limits.js").Limits} limits @param {import("./handles.js").Handles} handles @param {import("../editing.js").Edit} edit */
+  constructor(stage, limits, handles, edit) {
     this.stage = stage;
     this.limits = limits;
+    this.handles = handles;
     this.edit = edit;
     /** @type {HeldLimit | null} */ this.held = null;
     const material = new THREE.PointsMaterial({ color: 0x8fd0ff, size: 11, sizeAttenuation: false, depthTest: false, transparent: true, fog: false });
@@ -42,7 +43,7 @@ export class LimitGrips {
 
   /** The grip under the pointer, or -1. @param {{clientX: number, clientY: number}} event */
   under(event) {
-    if (!this.dots.visible || state.live?.running) return -1;
+    if (!this.dots.visible || state.live?.running || this.handles.under(event) >= 0) return -1; // dots of joints come first
     return this.ends.findIndex(place => { const [x, y] = this.stage.spot(place.clone().applyMatrix4(this.limits.group.matrix)); return Math.hypot(x - event.clientX, y - event.clientY) < REACH; });
   }
 

@@ -4,6 +4,7 @@ import { figure as facts, state } from "../store.js";
 import { toView } from "./stage.js";
 
 const SHARE = 0.9; // of the bone's length, at which its limits are drawn
+const HINGE_SHARE = 0.62; // of a hinge: the ends of its sector, which are dragged, keep away from the next joint
 const RINGS = 8; // of the dome that a bone may reach
 const SHORTEST = 0.12; // [m]
 const COLOUR = 0x8fd0ff;
@@ -37,7 +38,7 @@ export class Limits {
     this.group.visible = Boolean(joint?.outline.length) && parent >= 0 && Boolean(this.figure.bones[parent] && this.figure.bones[index]);
     if (!this.group.visible || !joint || !figure) return;
     const key = `${figure.mesh} ${joint.name}`;
-    if (key !== this.key) { this.key = key; this.build(joint, Math.max(SHORTEST, SHARE * figure.bodies[index].length)); }
+    if (key !== this.key) { this.key = key; this.build(joint, Math.max(SHORTEST, (joint.kind === "hinge" ? HINGE_SHARE : SHARE) * figure.bodies[index].length)); }
     this.group.matrix.copy(this.figure.bones[parent].matrixWorld).setPosition(new THREE.Vector3().setFromMatrixPosition(this.figure.bones[index].matrixWorld));
     this.group.matrixWorldNeedsUpdate = true;
   }
