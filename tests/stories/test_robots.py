@@ -16,6 +16,7 @@ import counterpoise as cp
 from counterpoise import measure
 from counterpoise.character import Character
 from counterpoise.experiments.upright import scaled_blow
+from counterpoise.experiments.walking import how_it_fell
 from counterpoise.measure.pushes import DIRECTIONS
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
@@ -95,3 +96,18 @@ def test_a_robot_takes_pushes_at_its_trunk(robot: Robot):
         if measure.fell(recording).fell:
             fallen.add(direction)
     assert fallen <= set(robot.falls)
+
+
+WALKS = ("g1", "h1", "talos", "dm_humanoid")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", [one for one in ROBOTS if one.name in WALKS], ids=lambda robot: robot.name)
+def test_a_robot_walks_20_m_at_its_usual_speed(robot: Robot):
+    body, walk = loaded(robot), cp.Walk()
+    seconds, good = 20.0 / walk.usual_speed(body) * 1.1 + 3.0, 0
+    for seed in range(20):
+        recording = cp.simulate(body, walk, seconds, start=cp.disturbed_start(body, seed), seed=seed)
+        way = recording.qpos[-1, :2] - recording.qpos[0, :2]
+        good += not how_it_fell(recording) and bool(np.hypot(*way) >= 20.0)
+    assert good >= 19

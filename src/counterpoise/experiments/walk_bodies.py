@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from counterpoise.character.character import Character
 from counterpoise.character.library import character
+from counterpoise.character.loading import load_character
 from counterpoise.control.walk import Walk
 from counterpoise.errors import unknown_name
 from counterpoise.experiments.base import Experiment, Film, Lab, Outcome, setting
 from counterpoise.experiments.walking import gait_plot, run_walks
 
 DISTANCE = 20.0  # [m]
+FILES = (".xml", ".urdf")
 
 
 def _human(**factors: float) -> Callable[[], Character]:
@@ -35,10 +38,21 @@ BODIES: dict[str, Callable[[], Character]] = {
 
 @dataclass(frozen=True)
 class WalkBodiesSettings:
-    """Every body walks at its own usual speed, 0.4 sqrt(leg length x g), until it has gone 20 m."""
+    """Every body walks at its own usual speed, mostly 0.4 sqrt(leg length x g), until it has gone 20 m."""
 
     starts: int = setting(20, "", "random starts of each body")
-    only: str = setting("all", "", f"which bodies, separated by commas: {', '.join(BODIES)}")
+    only: str = setting(
+        "all", "", f"which bodies, separated by commas: {', '.join(BODIES)}, or files such as robot.xml"
+    )
+
+
+def _body(name: str) -> Character:
+    """Returns a body by its name here, or from a file."""
+    if name in BODIES:
+        return BODIES[name]()
+    if Path(name).suffix in FILES:
+        return load_character(name)
+    raise unknown_name("body", name, BODIES)
 
 
 def run(settings: WalkBodiesSettings, lab: Lab) -> Outcome:
@@ -46,11 +60,10 @@ def run(settings: WalkBodiesSettings, lab: Lab) -> Outcome:
     names = list(BODIES) if settings.only == "all" else [name.strip() for name in settings.only.split(",")]
     runs = []
     for name in names:
-        if name not in BODIES:
-            raise unknown_name("body", name, BODIES)
-        body, walk = BODIES[name](), Walk()
+        body, walk = _body(name), Walk()
         seconds = DISTANCE / walk.usual_speed(body) * 1.1 + 3.0
-        runs.append(run_walks(lab, name, body, walk, seconds, settings.starts))
+        title = name if name in BODIES else Path(name).stem
+        runs.append(run_walks(lab, title, body, walk, seconds, settings.starts))
     claims = [one.claim(f"{one.name}: walks 20 m in 19 of 20 starts", {}, DISTANCE) for one in runs]
     columns = {
         "speed [m/s]": lambda g: g.speed,

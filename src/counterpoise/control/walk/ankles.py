@@ -21,12 +21,14 @@ LEAST_TURN = 0.3  # of an axis along the foot, without which the foot cannot rol
 
 def pressure_reach(character: Character, rest: Snapshot, body: str, joints: Sequence[str], front: float) -> float:
     """Returns how far ahead of the ankle, or behind it, the whole weight may rest [m]; infinite where it is strong."""
-    turns = _turns(character, rest, body, joints)
-    reach = np.inf
-    for (_, across, _), torque in turns:
-        if abs(across) > LEAST_TURN:
-            reach = min(reach, torque / (abs(across) * character.weight))
+    reach = bending_torque(character, rest, body, joints) / character.weight
     return float(USABLE * reach) if reach < WEAK * front else float(np.inf)
+
+
+def bending_torque(character: Character, rest: Snapshot, body: str, joints: Sequence[str]) -> float:
+    """Returns the largest torque about the axis across the body that the joints which move a body can give [N m]."""
+    turns = _turns(character, rest, body, joints)
+    return min((torque / abs(a) for (_, a, _), torque in turns if abs(a) > LEAST_TURN), default=float(np.inf))
 
 
 def can_roll(character: Character, rest: Snapshot, body: str, joints: Sequence[str]) -> bool:
@@ -37,7 +39,7 @@ def can_roll(character: Character, rest: Snapshot, body: str, joints: Sequence[s
 def _turns(
     character: Character, rest: Snapshot, body: str, joints: Sequence[str]
 ) -> list[tuple[tuple[float, float, float], float]]:
-    """Returns the axes of an ankle in the neutral pose, world, and the torque about each [N m]."""
+    """Returns the axes of joints in the neutral pose, world, and the torque about each [N m]."""
     J = BodyOrientation(body).jacobian(rest)
     rows = [row for name in joints for row in range(*character.joint(name).dofs.indices(character.nv))]
     return [((float(J[0, i]), float(J[1, i]), float(J[2, i])), float(character.torque_limit[i])) for i in rows]

@@ -27,7 +27,7 @@ class WalkTuning:
     longest_step: float = 2.33
     least_step: float = 1.0  # of any step's time, whatever is asked
     most_step: float = 4.0
-    quick_step: float = 1.4  # at most, of bodies whose ankles correct little within a step, or whose legs are short
+    quick_step: float = 1.4  # at most, of bodies whose ankles correct little within a step
     catch_step: float = 1.1  # of a step's time that catches a fall
     calmer_step: float = 1.5  # [times of the last step] at most, of steps after one that has caught a fall
     double_time: float = 0.357  # of double support in a usual step

@@ -88,7 +88,8 @@ class Walk:
         Of a captured walk it is the captured speed, in leg lengths and leg times, up to a brisk walk (1.6 m/s for a
         person).
         """
-        own, cycle = walking_body(character).leg_speed, self.style
+        body, cycle = walking_body(character), self.style
+        own = body.pace * body.leg_speed
         if not isinstance(cycle, GaitCycle):
             return style_of(cycle).speed * self.tuning.usual_speed * own
         usual = self.tuning.usual_speed

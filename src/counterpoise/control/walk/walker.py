@@ -272,7 +272,12 @@ def _step(
 ) -> tuple[WalkMemory, tuple[tuple[Objective, ...], ...], Flags, Array]:
     """Returns the objectives of a step, and which points are held and may push."""
     body, t, own, style = posture.body, posture.tuning, posture.own, posture.cycle.style
-    strike = style.strike * t.strike * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
+    strike = (
+        body.strike_share
+        * style.strike
+        * t.strike
+        * min(max(shape.length / (t.strike_step * body.hips_height), 0.0), 1.15)
+    )
     lever = body.omega**2 / snapshot.character.weight  # limbs that swing push the CoM: it may follow (step_plan.py)
     com = (body.omega**2 * (seen.com[:2] - plan.pressure)).tolist()
     com = [com[0] - lever * m.spin_rate[1], com[1] + lever * m.spin_rate[0]]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -18,14 +20,15 @@ from counterpoise.character.legs import LegRoles, legs_of
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.limbs import Limbs, limbs_of
 from counterpoise.control.standing_body import standing_body
-from counterpoise.control.walk.ankles import can_roll, pressure_reach
+from counterpoise.control.walk.ankles import bending_torque, can_roll, pressure_reach
 from counterpoise.errors import BadValue
 
 Point = tuple[float, float, float]
 SIDES = ("left", "right")
 SIGN = (1.0, -1.0)  # of the left and the right side, along the body's left
 LONGEST = 0.998  # of the leg's straight length: a leg that is straighter than this cannot push
-SHORT_LEG = 0.9  # of the hips' height, from hip to ankle: high ankles leave little leg for steps as long as a person's
+STRONG_HIPS = 0.3  # [weight x hips' height] torque of hips that suffice for a usual speed
+LONG_HEEL, USUAL_HEEL = 0.1, 0.045  # of the hips' height, behind the ankle
 BENT = 0.97  # of the leg's straight length: a leg that is shorter in the neutral pose stands bent
 EDGE = 0.1  # of the sole's width: points farther than this from its middle belong to an edge
 KNEE_SAMPLES = 61  # of its range, to find where the leg is straight
@@ -92,11 +95,18 @@ class WalkingBody:
     chest_turn: Array
     head_turn: Array
     limbs: Limbs
+    pace: float  # of a body's usual speed: less where it stands straight and its hips are weak
 
     @property
     def stands_straight(self) -> bool:
         """Whether its legs are straight in the neutral pose."""
-        return any(leg.longest <= LONGEST_THEN * leg.straight and not leg.is_bent for leg in self.legs)
+        return any(_is_straight(leg) for leg in self.legs)
+
+    @cached_property
+    def strike_share(self) -> float:
+        """Share of a usual pitch at heel strike: less where heels are long, on which the whole body would be lifted."""
+        longest = max(-leg.heel_at for leg in self.legs) / self.hips_height
+        return USUAL_HEEL / longest if longest > LONG_HEEL else 1.0
 
     @property
     def feet_alone(self) -> bool:
@@ -105,12 +115,11 @@ class WalkingBody:
 
     @property
     def is_quick(self) -> bool:
-        """Whether its steps are to be quick: its ankles correct little within a step, or its legs are short.
+        """Whether its steps are to be quick: its ankles correct little within a step.
 
-        An error of balance grows by exp(omega T) within the time T of a step, and a quick step is a short one.
+        An error of balance grows by exp(omega T) within the time T of a step.
         """
-        weak = any(math.isfinite(leg.reach) for leg in self.legs)
-        return self.feet_alone or weak or any(leg.straight < SHORT_LEG * self.hips_height for leg in self.legs)
+        return self.feet_alone or any(math.isfinite(leg.reach) for leg in self.legs)
 
 
 @kept_with_character
@@ -144,7 +153,7 @@ def walking_body(character: Character) -> WalkingBody:
         legs, hips_body, _place_in(rest, hips_body, hips), hips_height, float(hips[0] - rest.com[0]),
         0.5 * abs(float(across[1])), abs(float((ankles[0] - ankles[1])[1])), pendulum.height, pendulum.omega,
         math.sqrt(hips_height / pendulum.gravity), math.sqrt(hips_height * pendulum.gravity), chest, head_body,
-        turns[0], turns[1], turns[2], _limbs(character),
+        turns[0], turns[1], turns[2], _limbs(character), _pace(character, rest, legs, roles.values(), hips_height),
     )  # fmt: skip
 
 
@@ -157,7 +166,7 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
     straight = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(bends))
     standing = float(np.linalg.norm(hip - ankle))
     most = LONGEST_THEN if hip[2] - ankle[2] > TOO_STRAIGHT * straight else LONGEST
-    heel, ball, toes = _sole_parts(roles)
+    heel, ball, toes = sole_parts(roles)
     points = np.array([*heel, *ball, *toes])
     places = rest.contact_position
     from_ankle = places - ankle
@@ -181,9 +190,36 @@ def _leg(character: Character, rest: Snapshot, roles: LegRoles) -> WalkingLeg:
     )  # fmt: skip
 
 
-def _sole_parts(roles: LegRoles) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def _is_straight(leg: WalkingLeg) -> bool:
+    return leg.longest <= LONGEST_THEN * leg.straight and not leg.is_bent
+
+
+def _pace(
+    character: Character,
+    rest: Snapshot,
+    legs: tuple[WalkingLeg, WalkingLeg],
+    roles: Iterable[LegRoles],
+    unit: float,
+) -> float:
+    """Returns the share of the usual speed at which weak hips can swing the legs and hold the trunk.
+
+    Legs that stand straight walk bent (UPRIGHT), which loads the hips more.
+    """
+    if not any(_is_straight(leg) for leg in legs):
+        return 1.0
+    weakest = min(bending_torque(character, rest, leg.hip.body, leg.hip.joints) for leg in roles)
+    return min(weakest / (STRONG_HIPS * character.weight * unit), 1.0)
+
+
+def sole_parts(roles: LegRoles) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Returns the points of heel, ball and toes. Where the ankle's part has no front of its own, toes are the ball."""
-    return (roles.heel, roles.ball, roles.toes) if roles.ball else (roles.heel, roles.toes, ())
+    heel, ball, toes = (roles.heel, roles.ball, roles.toes) if roles.ball else (roles.heel, roles.toes, ())
+    if not heel or not ball:
+        raise BadValue(
+            f"Walk needs feet with a heel and a front; all contact points of {roles.foot!r} are at one end of it: "
+            "shapes before and behind the ankle make a sole"
+        )
+    return heel, ball, toes
 
 
 def _edges(points: Ints, outward: Array) -> tuple[Ints, Ints]:
