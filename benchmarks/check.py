@@ -36,7 +36,7 @@ HOLDS = {  # what was not captured: a bar, chairs, steps
     "143_17.bvh": ("LeftFoot", "RightFoot"),
     "83_09.bvh": ("LeftFoot", "RightFoot"),
 }
-CALIBRATED = ("force", "leap", "flight", "spin", "strength")  # `carried` is judged by its meaning: at most 0 s
+CALIBRATED = ("force", "leap", "flight", "spin", "strength")  # `carried` and `lean` have limits by their meaning
 QUANTILE = 0.9
 SAFETY = {name: 2.0 for name in CALIBRATED} | {"strength": 1.5}  # strength has a meaning of its own: 100%
 ON_THE_GROUND = ("49_06.bvh", "138_04.bvh")  # a cartwheel and a march whose hands and turned feet hover in the file
@@ -112,7 +112,7 @@ def lopsided(motion: cp.Motion) -> float:
 
 
 def limits_from(captures: list[dict[str, float]]) -> dict[str, float]:
-    out = {"carried": 0.0}
+    out = {"carried": 0.0, "lean": cp.CheckTuning().max_lean}
     for name in CALIBRATED:
         known = [capture[name] for capture in captures if name in capture]
         out[name] = SAFETY[name] * float(np.quantile(known, QUANTILE))

@@ -66,10 +66,11 @@ def packages() -> dict[str, list[dict[str, Any]]]:
     return out
 
 
-def needed(environment: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """The locked packages that installing Counterpoise brings in, without itself."""
+def needed(environment: dict[str, str], *groups: str) -> Iterator[dict[str, Any]]:
+    """The locked packages that installing Counterpoise brings in, without itself; also those of dependency groups."""
     (ours,) = packages()["counterpoise"]
     left, seen = list(ours["dependencies"]), set()
+    left += [need for group in groups for need in ours["dev-dependencies"][group] if need["name"] != "counterpoise"]
     while left:
         need = left.pop()
         if "marker" in need and not Marker(need["marker"]).evaluate(environment):
@@ -95,6 +96,14 @@ def test_everything_needed_has_a_wheel(system: System, python: tuple[int, int]):
     assert {"numpy", "casadi", "mujoco", "contourpy"} <= {p["name"] for p in brought}  # also what matplotlib needs
     tags = system.tags(python)
     assert not [f"{p['name']} {p['version']}" for p in brought if not installable(p, tags)]
+
+
+@pytest.mark.parametrize("python", PYTHONS, ids=lambda v: f"{v[0]}.{v[1]}")
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda s: s.name)
+def test_what_the_tests_need_has_a_wheel_or_is_plain_python(system: System, python: tuple[int, int]):
+    tags = system.tags(python)
+    brought = needed(system.environment(python), "dev")
+    assert {p["name"] for p in brought if not installable(p, tags)} <= {"bvh"}  # one file of Python
 
 
 def test_a_package_without_wheels_would_be_found():

@@ -40,7 +40,12 @@ SECTIONS: dict[str, tuple[Shown, ...]] = {
         ),
         Shown("caught_push.png", "60 N s from behind, caught by a step", experiment("pushed-steps"), "locomotion.md"),
         Shown("walk.png", "A walk at 1.2 m/s", experiment("walk"), "walking.md"),
-        Shown("walk_styles.png", "Sneaking; a chicken by the same controller", experiment("walk-styles"), "walking.md"),
+        Shown(
+            "walk_styles.png",
+            "Sneaking; sad; a chicken by the same controller",
+            experiment("walk-styles"),
+            "walking.md",
+        ),
         Shown("walk_stairs.png", "Five stairs, a foot on each", experiment("terrain-walks"), "walking.md"),
         Shown(
             "windmill_film.png", "Arms windmill to catch a push", experiment("windmill"), "standing_experiments_a.md"

@@ -159,7 +159,7 @@ def open_page(browser: Any) -> Iterator[Opener]:
         if not new:  # a person who has seen the tour
             context.add_init_script("localStorage.setItem('toured', 'yes')")
         raw = context.new_page()
-        raw.set_default_timeout(60_000)
+        raw.set_default_timeout(PATIENCE)
         page = Page(raw)
         raw.goto(studio.address)
         raw.wait_for_selector("body[data-revision]", timeout=PATIENCE)

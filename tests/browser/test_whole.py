@@ -134,7 +134,7 @@ def test_exports_and_the_graph(start_studio: Any, open_page: Any, tmp_path: Path
     assert "read_scene" in page.page.inner_text("#script")
     page.page.click("#graph_button")
     page.page.wait_for_selector("#graph .uplot")
-    page.page.click("#graph label >> text=knee_left")
+    page.page.get_by_label("knee_left", exact=True).check()
     page.page.click("#show_ghosts")
     page.page.click("[role=treeitem] >> text=hand left")
     page.page.click("#show_trail")

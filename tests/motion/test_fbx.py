@@ -16,6 +16,7 @@ from counterpoise.motion.clips import clip_of_motion
 from counterpoise.motion.files import fbx, fbx_write
 from counterpoise.motion.files.fbx_write import FbxRecord, build_fbx
 
+pytest.importorskip("ufbx", reason="ufbx is not installed")
 RATE = 30.0
 SPOILT = 12  # files in the quick run
 MANY_SPOILT = 1000

@@ -19,6 +19,7 @@ from counterpoise.motion.files import fbx, fbx_write
 from counterpoise.motion.files.fbx_write import CENTIMETRES, FbxRecord, build_fbx
 from counterpoise.motion.files.gltf import to_y_up, turn_y_up
 
+pytest.importorskip("ufbx", reason="ufbx is not installed")
 RATE = 30.0
 BONES = ("shank_left", "foot_left", "thigh_left")
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]) * 8.0  # [cm], its own

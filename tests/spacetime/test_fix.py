@@ -207,8 +207,10 @@ def test_it_keeps_times_name_and_character_and_leaves_the_input_alone():
 def test_the_change_is_what_it_says():
     result = fixed()
     was, now = (body_frames(m.character, m.poses)[0][:, 1:] for m in (slid(), result.motion))
-    moved = np.linalg.norm(now - was, axis=-1)
+    assert result.lift == pytest.approx(np.median((now - was)[..., 2])) and result.lift < -0.01  # it floats by 2 cm
+    moved = np.linalg.norm(now - was - np.array([0.0, 0.0, result.lift]), axis=-1)
     assert result.change == pytest.approx(moved.mean()) and result.largest == pytest.approx(moved.max())
+    assert f"moved down by {-100 * result.lift:.1f} cm" in result.summary
 
 
 def test_a_good_motion_hardly_changes():

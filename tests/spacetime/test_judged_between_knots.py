@@ -109,11 +109,21 @@ def test_a_motion_nobody_has_the_strength_for_is_not_solved(human):
     assert not result.ok and any("waist" in str(e) for e in faults), result.report()
 
 
+def test_an_optional_limit_of_strength_gives_way_with_a_note(human):
+    bent = human.neutral.copy()
+    bent[human.joint("waist").qpos] = cp.spatial.exp([0.0, 0.6, 0.0])
+    keys = [cp.Key(0.0, human.neutral, rest=True), cp.Key(0.15, bent), cp.Key(0.3, human.neutral, rest=True)]
+    feet = [cp.Touch(f, 0.0, 0.3) for f in ("foot_left", "foot_right")]
+    result = cp.optimize_motion(human, keys, feet, 0.3, rate=30.0, wishes=[cp.TorqueLimit(optional=True)])
+    assert result.exact and not result.ok, result.report()
+    assert any("no motion within the strength" in note for note in result.notes), result.notes
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["back_flip", "box_jump", "cartwheel", "cycle", "dismount", "front_flip", "handstand", "high_jump", "hops",
-     "landing", "long_jump", "monkey_bars", "one_leg_hop", "over_a_box", "running_jump", "sit_and_rise",
+    ["back_flip", "box_jump", "cartwheel", "cycle", "dismount", "front_flip", "handstand", "high_jump",
+     "landing", "long_jump", "monkey_bars", "one_leg_hop", "running_jump", "sit_and_rise",
      "standing_jump", "turn_jump", "twist_jump", "vault"],
 )  # fmt: skip
 def test_all_stunts_are_solved_without_exceptions(name):

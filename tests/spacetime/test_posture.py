@@ -111,3 +111,26 @@ def test_a_jump_leaves_from_its_toes_and_lands_on_them(human):
     for t, bent in ((0.6, 20.0), (0.9, 5.0)):
         turned = np.degrees(human.difference(human.neutral, result.sample(t).q))
         assert turned[toe][0] > bent and turned[knee][0] < 50.0
+
+
+def test_the_first_guess_travels_and_rises_in_flight(human):
+    end = human.neutral.copy()
+    end[0] += 0.8
+    contacts = [cp.Touch(f, a, b) for f in FEET for a, b in ((0.0, 0.6), (1.0, 1.6))]
+    keys = [cp.Key(0.0, human.neutral, rest=True), cp.Key(1.6, end, rest=True)]
+
+    def root(t: float, **how) -> np.ndarray:
+        problem = cp.build_motion_problem(human, keys, contacts, 1.6, rate=12.0, **how)
+        return problem.guess.sample(t).q[:3] - human.neutral[:3]
+
+    assert root(0.6)[0] == pytest.approx(0.0, abs=1e-9) and root(1.0)[0] == pytest.approx(0.8)
+    assert root(0.8) == pytest.approx([0.4, 0.0, human.gravity * 0.4**2 / 8.0])
+    assert root(0.6, taste=cp.Taste(posture=0.0))[0] > 0.1  # only interpolated
+
+
+def test_a_key_at_rest_beside_what_carries_it_is_noted(human):
+    keys = [cp.Key(0.0, human.neutral, rest=True)]
+    both = [cp.Touch(f, 0.0, 0.5) for f in FEET]
+    assert cp.build_motion_problem(human, keys, both, 0.5, rate=12.0).notes == ()
+    (note,) = cp.build_motion_problem(human, keys, both[:1], 0.5, rate=12.0).notes
+    assert "key 0 s is at rest" in note and "foot_left" in note and "cm beside what carries it" in note

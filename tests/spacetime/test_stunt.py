@@ -161,7 +161,8 @@ def test_a_part_touches_with_one_point_or_with_several():
 
 def test_every_kind_of_wish_is_read():
     stunt = read_stunt(
-        START
+        "strength = false\napart = false\n"
+        + START
         + "[[wish]]\nkind = 'apex'\ntime = 0.5\nheight = 1.4\nsense = 'at least'\n"
         + "[[wish]]\nkind = 'place'\ntime = 0.5\nbody = 'hand_left'\nz = 1.8\nwithin = 0.02\n"
         + "[[wish]]\nkind = 'facing'\ntime = 1.0\ndegrees = 90\n"

@@ -208,7 +208,7 @@ def test_every_example_is_solved_and_an_outsider_finds_it_possible(path: Path):
     assert result.between and max(result.between.values()) <= 0.01, result.report()
     judged = judge_motion(result)
     assert judged.flight_force < 0.01 and judged.momentum_change < 0.01 and judged.contact_gap < 0.01, judged.report()
-    assert judged.slip < 0.001 and judged.sink < 0.002, judged.report()
+    assert judged.slip < 0.002 and judged.sink < 0.002, judged.report()
     assert any(isinstance(w, TorqueLimit) and w.joints is None and w.share == 1.0 for w in stunt.wishes)
     strain = judge_torques(result)
     assert strain.worst[1] <= 1.001 and strain.root < 1e-6, strain.worst

@@ -27,8 +27,8 @@ def hop(y: float = 0.0, name: str = "human", one_arm: float = 0.0, one_foot: flo
     if one_arm:
         end[who.joint("elbow_left").qpos] += one_arm
     keys = [cp.Key(0.0, start, rest=True), cp.Key(1.1, end, rest=True)]
-    contacts = [cp.Touch(f, 0.0, 0.4 + one_foot * (f == FEET[0])) for f in FEET]
-    contacts += [cp.Touch(f, 0.7, 1.1) for f in FEET]
+    contacts = [cp.Touch(f, 0.0, 0.4 + one_foot * (f == FEET[0]), roll=0.0) for f in FEET]
+    contacts += [cp.Touch(f, 0.7, 1.1, land=0.0) for f in FEET]
     return who, keys, contacts, 1.1
 
 

@@ -185,7 +185,7 @@ def test_examples_open_as_scenes_without_a_file(bench: Bench, tmp_path: Path) ->
     for name in starter_names():
         bench.do({"type": "open_starter", "name": name})
         scene = bench.last("scene_changed")
-        assert scene["name"] == name and not scene["file"] and not scene["undo"]
+        assert scene["name"] == name.removeprefix("experiment: ") and not scene["file"] and not scene["undo"]
     assert not list((tmp_path / ".counterpoise").glob("*")) if (tmp_path / ".counterpoise").exists() else True
 
 

@@ -46,7 +46,8 @@ def check(
     max_penetration: Annotated[float | None, typer.Option(help="Deepest point below the floor [cm].")] = None,
     max_float: Annotated[float | None, typer.Option(help="Height of standing feet [cm], in 95% of the frames.")] = None,
     max_limit: Annotated[float | None, typer.Option(help="Largest angle beyond joint limits [deg].")] = None,
-    max_force: Annotated[float | None, typer.Option(help="Residual force over 0.1 s [% of body weight], rms.")] = None,
+    max_force: Annotated[float | None, typer.Option(help="Residual force over 0.3 s [% of body weight], rms.")] = None,
+    max_lean: Annotated[float | None, typer.Option(help="Residual that lasts for 1 s [% of body weight].")] = None,
     max_balance: Annotated[float | None, typer.Option(help="Centre of pressure outside the feet [cm], rms.")] = None,
     max_carried: Annotated[float | None, typer.Option(help="Time carried by something not shown [s].")] = None,
     max_flight: Annotated[float | None, typer.Option(help="Error of the gravity in flight [%].")] = None,
@@ -80,7 +81,8 @@ def check(
     check_targets({plot: (".png", ".pdf", ".svg")})
     given: dict[str, Any] = {
         "friction": friction, "smooth": smooth, "max_skate": max_skate, "max_penetration": max_penetration,
-        "max_float": max_float, "max_limit": max_limit, "max_force": max_force, "max_balance": max_balance,
+        "max_float": max_float, "max_limit": max_limit, "max_force": max_force, "max_lean": max_lean,
+        "max_balance": max_balance,
         "max_carried": max_carried, "max_flight": max_flight, "max_drift": max_drift, "max_torque": max_torque,
         "max_leap": max_leap, "max_jitter": max_jitter, "max_jerk": max_jerk, "floor": clips.floor_from(floor),
     }  # fmt: skip

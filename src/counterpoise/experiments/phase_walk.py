@@ -63,7 +63,7 @@ class Outing:
 class PhaseWalkSettings:
     """Every machine from every start, the first one undisturbed. The thesis gives ranges of its parameters."""
 
-    seconds: float = setting(15.0, "s", "of each run")
+    seconds: float = setting(10.0, "s", "of each run")
     starts: int = setting(
         20, "", "random starts of each machine: joints off by 0.03 rad, 0.1 rad/s, root 0.04 m/s (sd)"
     )
@@ -82,13 +82,20 @@ def run(settings: PhaseWalkSettings, lab: Lab) -> Outcome:
         for seed in range(settings.starts):
             recording = walk_out(human, walk, settings.seconds, seed)
             if not seed:
-                lab.recordings[name] = recording
+                lab.recordings[_file_name(name)] = recording
             found[name].append(outing(recording))
             lab.report(name, (seed + 1) / settings.starts)
-    film = Film(WHOLE, azimuth=-90.0, count=16, columns=8, panel=(170, 220))
-    first = Film("table 4.3", azimuth=-90.0, times=np.linspace(0.5, 2.0, 8).tolist(), columns=8, panel=(170, 220))
+    film = Film(_file_name(WHOLE), azimuth=-90.0, count=16, columns=8, panel=(170, 220))
+    first = Film(
+        _file_name("table 4.3"), azimuth=-90.0, times=np.linspace(0.5, 2.0, 8).tolist(), columns=8, panel=(170, 220)
+    )
     facts = {name: [vars(one) for one in rows] for name, rows in found.items()}
     return Outcome(_claims(found, settings), {"phase_walk": _plot(found)}, film, facts, {"table": first})
+
+
+def _file_name(machine: str) -> str:
+    """Returns the name of a machine without signs and blanks."""
+    return machine.replace("+ ", "with ").replace(" ", "_")
 
 
 def walk_out(human: Character, walk: PhaseWalk, seconds: float, seed: int) -> Recording:

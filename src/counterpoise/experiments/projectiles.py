@@ -19,6 +19,7 @@ from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome,
 from counterpoise.experiments.upright import trunk_of
 from counterpoise.experiments.walking import how_it_fell
 from counterpoise.measure import prop_hit
+from counterpoise.render.camera import Camera
 from counterpoise.simulate.props import Prop, aimed
 from counterpoise.simulate.recording import Recording
 from counterpoise.simulate.session import Session
@@ -76,7 +77,8 @@ def run(settings: ProjectilesSettings, lab: Lab) -> Outcome:
             lab.report(f"throwing: it {name}", (k + 1) / settings.starts)
     first = lab.recordings["stands"]
     times = [float(first.time[0]) + settings.warning * share for share in (0.1, 0.4, 0.6, 0.8, 1.0, 1.2, 1.6, 3.0)]
-    film = Film("stands", count=8, columns=4, panel=(240, 300), times=times)
+    camera = Camera.orbit((*first.positions()[0, :2], 0.85), 5.0, azimuth=-35.0)
+    film = Film("stands", count=8, columns=4, panel=(240, 300), times=times, camera=camera)
     return Outcome(tuple(_claims(found, settings)), {}, film, {name: _facts(them) for name, them in found.items()})
 
 

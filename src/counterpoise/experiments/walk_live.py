@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SETTLE = 3.0  # [s] after a change, before it is measured
+MEASURED = 2.5  # [s] a gait is measured for this long or longer: three landings
 FIRST = 5.0  # [s] at the first speed, from standing
 WITHIN = 0.10  # of what was asked
 MOST_STEPS = 3  # to the first speed, and to a stop
@@ -67,9 +68,9 @@ class LiveWalk:
 
 def run(settings: WalkLiveSettings, lab: Lab) -> Outcome:
     """Moves every slider in turn while it walks."""
-    if settings.starts < 1 or settings.seconds <= SETTLE + 1.0:
+    if settings.starts < 1 or settings.seconds < SETTLE + MEASURED:
         raise BadValue(
-            f"walk-live takes 1 start or more, and changes of more than {SETTLE + 1.0:g} s; got {settings.starts}, "
+            f"walk-live takes 1 start or more, and changes of {SETTLE + MEASURED:g} s or more; got {settings.starts}, "
             f"{settings.seconds:g} s"
         )
     found = []
@@ -77,9 +78,10 @@ def run(settings: WalkLiveSettings, lab: Lab) -> Outcome:
         found.append(walk_live(settings.first + k, settings.seconds, lab if k == 0 else None))
         lab.report("walking", (k + 1) / settings.starts)
     film = Film("live", azimuth=-90.0, count=16, columns=8, panel=(170, 220))
-    legs = Film("legs", azimuth=-90.0, count=16, columns=8, panel=(170, 220))
+    marks = [f"legs_x{mark:g}" for mark in MARKS if f"legs_x{mark:g}" in lab.recordings]
+    legs = {name: Film(name, azimuth=-90.0, count=8, columns=8, panel=(170, 220)) for name in marks}
     facts = {"starts": [vars(one) for one in found]}
-    return Outcome(tuple(_claims(found)), {"live": _plot(found)}, film, facts, {"legs": legs})
+    return Outcome(tuple(_claims(found)), {"live": _plot(found)}, film, facts, legs)
 
 
 def walk_live(seed: int, seconds: float, lab: Lab | None = None) -> LiveWalk:
@@ -104,9 +106,7 @@ def walk_live(seed: int, seconds: float, lab: Lab | None = None) -> LiveWalk:
     for part in PARTS:
         if fall:
             return LiveWalk(fall, values, started, math.nan)
-        fall = _slide(session, part)
-        if part == "legs" and lab is not None:
-            lab.recordings["legs"] = session.recordings[-1]
+        fall = _slide(session, part, lab if part == "legs" else None)
     if fall:
         return LiveWalk(fall, values, started, math.nan)
     session.controller = Walk(speed=0.0)
@@ -114,8 +114,11 @@ def walk_live(seed: int, seconds: float, lab: Lab | None = None) -> LiveWalk:
     return LiveWalk(_named("stop", how_it_fell(last)), values, started, steps_to_stop(last))
 
 
-def _slide(session: Session, part: str) -> str:
-    """Moves the slider of one part of the body through its marks. Returns how it fell; empty where it walks on."""
+def _slide(session: Session, part: str, lab: Lab | None = None) -> str:
+    """Moves the slider of one part of the body through its marks. Returns how it fell; empty where it walks on.
+
+    A lab keeps the recordings at the marks.
+    """
     now = 1.0
     for mark in MARKS:
         octaves = abs(math.log2(mark / now))
@@ -127,7 +130,10 @@ def _slide(session: Session, part: str) -> str:
             if fall:
                 return _named(f"{part} x{factor:.2f}", fall)
         now = mark
-        fall = how_it_fell(_advance(session, STILL))
+        still = _advance(session, STILL)
+        if lab is not None:
+            lab.recordings[f"{part}_x{mark:g}"] = still
+        fall = how_it_fell(still)
         if fall:
             return _named(f"{part} x{mark:g}", fall)
     return ""

@@ -85,8 +85,10 @@ def channel_of(character: Character, name: str) -> JointCurve:
 
 
 def curve_names(character: Character) -> list[str]:
-    """Returns the names of all curves: measured ones first, then the joints."""
-    return [*measured_names(character), *channels(character)]
+    """Returns the names of all curves: those of the whole body, the joints, then places and speeds of every part."""
+    measured = measured_names(character)
+    parts = [name for name in measured if name.startswith(("place of ", "speed of "))]
+    return [*(name for name in measured if name not in parts), *channels(character), *parts]
 
 
 def read_curves(motion: Motion, names: Sequence[str], checked: CheckCurves | None = None) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from counterpoise.studio.frames import SUPPORT_HEIGHT, support_corners
 
 Measured = tuple[Array, str]  # values (n,) and their unit
 AXES = ("x", "y", "z")
-GRAVITY = 9.81  # [m/s^2]
 LEAST_LOAD = 0.1  # of the weight: with less force its centre has no meaning
 
 
@@ -70,7 +69,9 @@ class MotionTable:
     @cached_property
     def force(self) -> Array:
         """What the ground must give (n, 3) [N]."""
-        return np.asarray(self.masses.sum() * (self.rate(self.rate(self.com)) + np.array([0.0, 0.0, GRAVITY])))
+        return np.asarray(
+            self.masses.sum() * (self.rate(self.rate(self.com)) + np.array([0.0, 0.0, self.character.gravity]))
+        )
 
     @cached_property
     def pressure(self) -> Array:
@@ -160,7 +161,7 @@ def _whole(character: Character) -> Mapping[str, Reader]:
         **{f"centre of pressure {axis}": _component("pressure", k, "m") for k, axis in enumerate("xy")},
         **{f"angular momentum {a}": _component("angular_momentum", k, "kg m²/s") for k, a in enumerate(AXES)},
         "kinetic energy": lambda t: (t.kinetic, "J"),
-        "height energy": lambda t: (t.masses.sum() * GRAVITY * t.com[:, 2], "J"),
+        "height energy": lambda t: (character.weight * t.com[:, 2], "J"),
     }
     return out
 

@@ -35,7 +35,7 @@ def _arm_rows(character: Character) -> tuple[Array, Array]:
         side = 1.0 if rest.position(hand)[1] > 0.0 else -1.0
         place = chest[0] + AHEAD * unit, side * APART * unit, shoulder - BELOW * unit
         goals.append(Reach(hand, place))
-    still = [Pin(body.chest), Lock(body.chest)]
+    still: list[Pin | Lock] = [Pin(body.chest), Lock(body.chest)]
     q = solve_pose(character, goals=[*goals, Posture(weight=POSTURE_WEIGHT)], constraints=still).q
     return np.array(rows, np.int64), character.difference(character.neutral, q)[rows]
 

@@ -40,7 +40,7 @@ class WalkTuning:
     backward_reach: float = 0.85
     ramp: float = 0.046  # [g] by which the speed rises
     brake: float = 0.05  # [g] and falls
-    calm_brake: float = 0.02  # [g] by which it falls in a `Walk` over level ground: steps become longer one by one
+    calm_brake: float = 0.02  # [g] by which it falls in a `Walk` over level ground: over several steps
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
     first_speed: float = 0.5  # of the speed asked for, with which it starts ...
     fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster

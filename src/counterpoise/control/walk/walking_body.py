@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -153,7 +153,7 @@ def walking_body(character: Character) -> WalkingBody:
         legs, hips_body, _place_in(rest, hips_body, hips), hips_height, float(hips[0] - rest.com[0]),
         0.5 * abs(float(across[1])), abs(float((ankles[0] - ankles[1])[1])), pendulum.height, pendulum.omega,
         math.sqrt(hips_height / pendulum.gravity), math.sqrt(hips_height * pendulum.gravity), chest, head_body,
-        turns[0], turns[1], turns[2], _limbs(character), _pace(character, rest, legs, roles, hips_height),
+        turns[0], turns[1], turns[2], _limbs(character), _pace(character, rest, legs, roles.values(), hips_height),
     )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _pace(
     character: Character,
     rest: Snapshot,
     legs: tuple[WalkingLeg, WalkingLeg],
-    roles: Mapping[str, LegRoles],
+    roles: Iterable[LegRoles],
     unit: float,
 ) -> float:
     """Returns the share of the usual speed at which weak hips can swing the legs and hold the trunk.
@@ -207,7 +207,7 @@ def _pace(
     """
     if not any(_is_straight(leg) for leg in legs):
         return 1.0
-    weakest = min(bending_torque(character, rest, leg.hip.body, leg.hip.joints) for leg in roles.values())
+    weakest = min(bending_torque(character, rest, leg.hip.body, leg.hip.joints) for leg in roles)
     return min(weakest / (STRONG_HIPS * character.weight * unit), 1.0)
 
 

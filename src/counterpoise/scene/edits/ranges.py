@@ -29,6 +29,7 @@ class CopyRange(SceneEdit):
     motion: str = MAIN
 
     def change(self, scene: Scene) -> TomlDocument:
+        """Copies a contact only where its parts do not touch already: no part touches twice at a time."""
         start, end = _range(self.start, self.end)
         by = finite(self.to, "a time [s]") - start
         table, motion = motion_path(scene, self.motion), scene.motion(self.motion)
@@ -75,6 +76,7 @@ class MoveRange(SceneEdit):
     motion: str = MAIN
 
     def change(self, scene: Scene) -> TomlDocument:
+        """Moves times that are numbers; of named moments, the moment, once."""
         start, end = _range(self.start, self.end)
         by = finite(self.by, "a time [s]")
         if start + by < 0.0:

@@ -25,8 +25,9 @@ INSTANT = 0.015  # [s] a shorter stretch is written as one time
 MIN_SPEED_ERROR = 0.1  # relative: a flight whose speed differs by less is not mentioned
 MIN_OUTSIDE = 0.01  # [m] a centre of pressure nearer to the support area is no reason
 MAX_NAMED_STRETCHES = 3
+LEAN_AVERAGING = 0.1  # [s] over which a residual is averaged before it is asked whether it lasts
 # findings about physics, the gravest first
-PHYSICS = ("carried", "flight", "leap", "force", "spin", "strength", "limits")
+PHYSICS = ("carried", "flight", "leap", "force", "lean", "spin", "strength", "limits")
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ def find_all(
         _float(measured, feet, tuning),
         _limits(character, measured, limits, tuning),
         _force(measured, tuning),
+        _lean(measured, tuning),
         _balance(measured, tuning),
         *((_carried(carried, tuning),) if carried else ()),
         *(_flight(character, flights, tuning) if flights else ()),
@@ -130,7 +132,7 @@ def _limits(
 
 def _force(measured: FrameMeasures, tuning: CheckTuning) -> Finding:
     counted = measured.judged & ~measured.carried
-    lasting = 100.0 * np.where(counted, lasting_residual(measured, tuning), 0.0)
+    lasting = 100.0 * np.where(counted, lasting_residual(measured, tuning.force_time), 0.0)
     stretch = worst_stretch(measured.times, lasting)
     value = _rms(lasting[counted])
     others = " at other times" if measured.carried.any() else ""
@@ -139,6 +141,28 @@ def _force(measured: FrameMeasures, tuning: CheckTuning) -> Finding:
         f"worst {stretch[0]:.0f}% {when(stretch)}{_reason(measured, stretch, tuning)}"
     )
     return _finding("force", value, tuning.max_force, "% of weight rms", stretch, "", text)
+
+
+def _lean(measured: FrameMeasures, tuning: CheckTuning) -> Finding:
+    """The largest residual that lasts: what is missing all the time for `lean_time`, or for all of a shorter clip.
+
+    In a capture the residual comes and goes with every step. A body that leans on nothing needs it all the while.
+    """
+    on_ground = measured.judged & ~measured.carried & ~measured.flight
+    residual = 100.0 * np.where(on_ground, lasting_residual(measured, LEAN_AVERAGING), 0.0)
+    judged = np.flatnonzero(measured.judged)
+    value, stretch = 0.0, NO_STRETCH
+    if len(judged) > 2 and measured.times[judged[-1]] - measured.times[judged[0]] >= tuning.shortest_lean:
+        step = float(measured.times[judged[1]] - measured.times[judged[0]])
+        size = min(round(tuning.lean_time / step), len(judged))
+        least = np.lib.stride_tricks.sliding_window_view(residual[judged], size).min(axis=1)
+        first = int(least.argmax())
+        value = float(least[first])
+        stretch = (value, float(measured.times[judged[first]]), float(measured.times[judged[first + size - 1]]))
+    text = (
+        f"it leans on something that is not shown {when(stretch)}: {value:.0f}% of body weight is missing all the time"
+    )
+    return _finding("lean", value, tuning.max_lean, "% of weight", stretch, "", text)
 
 
 def _balance(measured: FrameMeasures, tuning: CheckTuning) -> Finding:
@@ -168,23 +192,24 @@ def _carried(carried: Sequence[CarriedStretch], tuning: CheckTuning) -> Finding:
     )
 
 
-def _flight(character: Character, flights: Sequence[Flight], tuning: CheckTuning) -> tuple[Finding, Finding]:
-    longest, turned = max(flights, key=lambda f: f.end - f.start), max(flights, key=lambda f: f.drift)
+def _flight(character: Character, flights: Sequence[Flight], tuning: CheckTuning) -> tuple[Finding, ...]:
+    longest = max(flights, key=lambda f: f.end - f.start)
+    turned = max((f for f in flights if f.end - f.start >= tuning.shortest_spin), key=lambda f: f.drift, default=None)
     seconds = np.array([f.end - f.start for f in flights])
     falls = float(np.average([f.gravity for f in flights], weights=seconds))
     wrong = 100.0 * abs(falls / character.gravity - 1.0) if character.gravity > 0.0 else 100.0 * longest.force
-    drift = 100.0 * turned.drift
-    first, second = (wrong, longest.start, longest.end), (drift, turned.start, turned.end)
+    first = (wrong, longest.start, longest.end)
     where = when(first) if len(flights) == 1 else f"({len(flights)} flights, the longest {when(first)})"
     text = (
         f"in the air {where} it falls with {falls:.1f} m/s² instead of {character.gravity:.1f}"
         f"{_playing_speed(_common_speed(flights))}"
     )
-    spin = f"its angular momentum changes by {drift:.0f}% in the air {when(second)}"
-    return (
-        _finding("flight", wrong, tuning.max_flight, "% of gravity", first, "", text),
-        _finding("spin", drift, tuning.max_drift, "%", second, "", spin),
-    )
+    falling = _finding("flight", wrong, tuning.max_flight, "% of gravity", first, "", text)
+    if turned is None:
+        return (falling,)
+    second = (100.0 * turned.drift, turned.start, turned.end)
+    spin = f"its angular momentum changes by {second[0]:.0f}% in the air {when(second)}"
+    return falling, _finding("spin", second[0], tuning.max_drift, "%", second, "", spin)
 
 
 def _common_speed(flights: Sequence[Flight]) -> float:
@@ -230,14 +255,14 @@ def _playing_speed(speed: float) -> str:
     return f", as if played {speed:.1f} times too fast"
 
 
-def lasting_residual(measured: FrameMeasures, tuning: CheckTuning) -> Array:
-    """Returns the size (n,) of the residual's mean over `force_time` [body weights]; noise cancels in it."""
+def lasting_residual(measured: FrameMeasures, seconds: float) -> Array:
+    """Returns the size (n,) of the residual's mean over so many seconds [body weights]; noise cancels in it."""
     judged = np.flatnonzero(measured.judged)
     size = measured.violation.copy()
     if len(judged) < 3:
         return size
     step = float(measured.times[judged[1]] - measured.times[judged[0]])
-    reach = round(0.5 * tuning.force_time / step)
+    reach = round(0.5 * seconds / step)
     run = slice(judged[0], judged[-1] + 1)  # frames that are not judged are those at the ends
     total = np.vstack([np.zeros(6), np.cumsum(measured.missing[run], axis=0)])
     at = np.arange(len(total) - 1)

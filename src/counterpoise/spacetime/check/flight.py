@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from counterpoise import spatial
 from counterpoise.arrays import Array, Flags
 from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
@@ -32,7 +33,7 @@ MAX_LEAN_SPEED = 0.3  # [body heights/s] a body that moves faster does not lean
 MAX_HOLD_SPEED_SHARE = 0.6  # of the CoM's speed: the end of a limb that moves less may hold on
 SIMILAR_SPEED = 1.3  # times the speed of the slowest end: these may hold on too
 MIN_COM_SPEED = 0.03  # [body heights/s] of a body that moves more slowly no end stands out
-MIN_SPIN_TIME = 15.0  # [s] changes of angular momentum are compared with at least m h^2 over this time
+MIN_TURNING_RATE = 2.0  # [rad/s] changes of angular momentum are compared with at least such a rotation
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,9 @@ class Flight:
     speed: float  # at which it seems to be played, relative to the true speed; nan if the path is no parabola
     force: float  # rms residual force on the body, in body weights
     torque: float  # rms rate of angular momentum about the CoM, in body weights x height
-    drift: float  # largest change of angular momentum since the start, over its size (at least m h^2 / 15 s)
+    drift: float  # change of angular momentum that its trend shows, as a rotation, over its size (at least 2 rad/s)
     spin: float  # [kg m^2/s] mean size of the angular momentum
+    turning: float  # [rad/s] at which the body would turn with its mean angular momentum if it were stiff
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,6 @@ def find_flights(
     The time at which toes leave the ground is not known exactly. Their last push counts as residual, not as flight.
     """
     character, edge = frames.character, 0.5 * tuning.blur
-    min_spin = character.mass * character.height**2 / MIN_SPIN_TIME  # [kg m^2/s]
     path = com_of(character, frames.raw)
     out = []
     free = np.asarray(~support.blurred.any(axis=1)) & ~widened(carried, edge, frames.rate)
@@ -127,7 +128,7 @@ def find_flights(
         here = slice(first, last)
         fall, clean = _parabola(frames.times[here], path[here], character.height)
         residual, H = forces.missing[here], forces.angular[here]
-        spin = float(np.linalg.norm(H, axis=1).mean())
+        drift, turning = _spin_from_nowhere(frames.times[here], H, _inertia(character, frames.q[here]).mean(axis=0))
         known = clean and character.gravity > 0.0
         out.append(
             Flight(
@@ -137,11 +138,38 @@ def find_flights(
                 speed=float(np.sqrt(fall / character.gravity)) if known else float("nan"),
                 force=_rms(np.linalg.norm(residual[:, 3:], axis=1)),
                 torque=_rms(np.linalg.norm(residual[:, :3], axis=1)),
-                drift=float(np.linalg.norm(H - H[0], axis=1).max()) / max(spin, min_spin),
-                spin=spin,
+                drift=drift,
+                spin=float(np.linalg.norm(H, axis=1).mean()),
+                turning=turning,
             )
         )
     return tuple(out)
+
+
+def _spin_from_nowhere(times: Array, H: Array, inertia: Array) -> tuple[float, float]:
+    """Returns how much a stiff body's rotation would change by the trend of H (n, 3), as a share; and its rotation.
+
+    Both are rotations, inertia^-1 H: about the long axis of a body the same momentum turns it ten times as fast. A
+    capture's noise cancels in a trend, a gain out of nothing does not.
+    """
+    t = times - times.mean()
+    trend = t @ H / max(float(t @ t), 1e-12)  # [kg m^2/s^2]
+    gain = float(np.linalg.norm(np.linalg.solve(inertia, trend))) * float(times[-1] - times[0])
+    turning = float(np.linalg.norm(np.linalg.solve(inertia, H.mean(axis=0))))
+    return gain / max(turning, MIN_TURNING_RATE), turning
+
+
+def _inertia(character: Character, poses: Array) -> Array:
+    """Returns the inertia (n, 3, 3) of the whole body about its CoM [kg m^2], world."""
+    m = character.model
+    at, turns = body_frames(character, poses)
+    mass = np.asarray(m.body_mass)
+    centres = at + spatial.rotate(turns, np.asarray(m.body_ipos))
+    axes = spatial.to_matrix(spatial.multiply(turns, np.asarray(m.body_iquat)))
+    own = np.einsum("nbij,bj,nbkj->nik", axes, np.asarray(m.body_inertia), axes)
+    arms = centres - np.einsum("b,nbi->ni", mass, centres)[:, None] / mass.sum()
+    squares = np.einsum("b,nbi,nbi->n", mass, arms, arms)
+    return np.asarray(own + squares[:, None, None] * np.eye(3) - np.einsum("b,nbi,nbj->nij", mass, arms, arms))
 
 
 def _parabola(times: Array, path: Array, height: float) -> tuple[float, bool]:

@@ -92,7 +92,7 @@ def hints_of(
         out.append(f"{usual}: if the ground is there, set floor='fit' (--floor fit).")
     if "float" in bad or "penetration" in bad:
         out += _tilted_floor(support)
-    if leaning is not None and "force" in bad:
+    if leaning is not None and ("force" in bad or "lean" in bad):
         example = f", such as {leaning.hold_options}" if leaning.bodies else ""
         stretch = when((1.0, leaning.start, leaning.end))
         out.append(

@@ -32,6 +32,7 @@ from counterpoise.spacetime.check.tuning import CheckTuning
 from counterpoise.spacetime.fix.contacts import lengthen_contacts, widen_contacts, within_reach
 from counterpoise.spacetime.fix.feet import GroundPlan, place_feet, plan_ground, settle_feet
 from counterpoise.spacetime.fix.leaps import bridge_leaps, find_leaps
+from counterpoise.spacetime.fix.low_feet import plant_low_feet
 from counterpoise.spacetime.fix.result import FixResult, TimeStretch
 from counterpoise.spacetime.fix.task import build_task
 from counterpoise.spacetime.fix.tuning import FixTuning
@@ -147,7 +148,7 @@ def _result(
     asked: _Request, out: Motion, before: Callable[[], CheckReport], after: Callable[[], CheckReport],
     contacts: tuple[ContactWindow, ...], stopped: bool,
 ) -> FixResult:  # fmt: skip
-    distance = _distance(asked.motion, out)
+    distance, lift = _distance(asked.motion, out)
     at = np.unravel_index(int(distance.argmax()), distance.shape)
     return FixResult(
         motion=out,
@@ -158,6 +159,7 @@ def _result(
         leaps=(),
         left=(),
         frozen=(),
+        lift=lift,
         change=float(distance.mean()),
         largest=float(distance[at]),
         largest_body=str(out.character.model.body(int(at[1]) + 1).name),
@@ -211,17 +213,23 @@ def _put_feet_down(
     for _ in range(CONTACT_ROUNDS):
         again = within_reach(character, times, out.motion.poses, find_contacts(out.motion), highest)
         longer = widen_contacts(character, times, poses, out.contacts, again, tuning)
+        if tuning.plant_reach > 0.0:
+            longer = plant_low_feet(
+                character, times, poses, out.motion.poses, longer, found.frames.needed[:, 5], found.floor, tuning
+            )
         if longer == out.contacts:
             break
         out = placed(longer)
     return out
 
 
-def _distance(original: Motion, fixed: Motion) -> Array:
-    """Returns how far each body moved in each frame (n, bodies) [m]."""
+def _distance(original: Motion, fixed: Motion) -> tuple[Array, float]:
+    """Returns how far each body moved in each frame (n, bodies) [m], beside the height by which all moved [m]."""
     now, _ = body_frames(fixed.character, fixed.poses)
     was, _ = body_frames(original.character, original.poses)
-    return np.asarray(np.linalg.norm(now - was, axis=-1)[:, 1:])
+    moved = (now - was)[:, 1:]
+    lift = float(np.median(moved[..., 2]))
+    return np.asarray(np.linalg.norm(moved - np.array([0.0, 0.0, lift]), axis=-1)), lift
 
 
 def _left(after: CheckReport, tuning: FixTuning) -> tuple[TimeStretch, ...]:

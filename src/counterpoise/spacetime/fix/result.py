@@ -11,6 +11,7 @@ from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow
 from counterpoise.spacetime.check.report import CheckReport
 
+MIN_NAMED_LIFT = 0.005  # [m] a smaller shift up or down is not mentioned
 INSTANT = 0.015  # [s] a shorter stretch is written as one time
 MAX_NAMED_STRETCHES = 6
 
@@ -47,6 +48,7 @@ class FixResult:
     leaps: tuple[TimeStretch, ...]  # errors of the capture that were bridged
     left: tuple[TimeStretch, ...]  # stretches that could not be made possible and stay near the original
     frozen: tuple[str, ...]  # joints that were not changed
+    lift: float  # [m] by which the whole motion was raised on to the ground, or lowered; not part of the change
     change: float  # [m] mean over frames and bodies
     largest: float  # [m] the largest change ...
     largest_body: str  # ... of this body ...
@@ -71,7 +73,7 @@ class FixResult:
 
     def to_json(self) -> dict[str, Any]:
         """Returns plain numbers, lists and words."""
-        names = ("change", "largest", "largest_body", "largest_time", "seconds", "stopped", "summary")
+        names = ("lift", "change", "largest", "largest_body", "largest_time", "seconds", "stopped", "summary")
         return {
             **{name: getattr(self, name) for name in names},
             "frames_per_second": len(self.motion) / max(self.seconds, 1e-9),
@@ -96,6 +98,9 @@ def summary_of(result: FixResult) -> str:
         f"Bodies moved {100.0 * result.change:.1f} cm on average, at most {100.0 * result.largest:.0f} cm "
         f"({result.largest_body} at {result.largest_time:.2f} s).",
     ]
+    if abs(result.lift) > MIN_NAMED_LIFT:
+        way = "up" if result.lift > 0.0 else "down"
+        parts.append(f"The whole motion was moved {way} by {100.0 * abs(result.lift):.1f} cm, on to the ground.")
     if result.leaps:
         parts.append(f"Leaps of the capture were bridged at {_when([(s.start, s.end) for s in result.leaps])}.")
     if before.carried:

@@ -10,7 +10,16 @@ import numpy as np
 from counterpoise.defaults import PLANNED_FRICTION
 from counterpoise.errors import BadValue
 
-MAY_BE_ZERO = ("friction", "smooth", "calm", "bend", "min_joint_mass", "rotation_lever", "longest_extension")
+MAY_BE_ZERO = (
+    "friction",
+    "smooth",
+    "calm",
+    "bend",
+    "min_joint_mass",
+    "rotation_lever",
+    "longest_extension",
+    "plant_reach",
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,10 @@ class FixTuning:
     leap_jerk: float = 30000.0  # [m/s^3] rms over all segments of a person's size; more is an error of the capture
     longest_leap: float = 0.2  # [s] longer leaps cannot be bridged
     longest_extension: float = 0.15  # [s] by which a stance may be lengthened at each end
+    low: float = 0.02  # [m] a part of a foot that is lower than this, for legs of 0.9 m, ...
+    slow: float = 0.35  # [m/s] ... and slower than this is a candidate for standing, ...
+    plant_reach: float = 0.03  # [m] ... and stands if it need not be moved further than this, rms; 0: none does
+    step_time: float = 0.15  # [s] of the step between two places where one would not do
     min_joint_mass: float = 0.006  # share of the body's mass: joints that carry less (fingers) are not changed
     give_up_residual: float = 0.15  # [body weights] frames with a larger residual in the end stay as they were ...
     give_up_margin: float = 0.12  # [s] ... with the frames this near to them

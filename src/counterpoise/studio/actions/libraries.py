@@ -21,7 +21,7 @@ PLAIN = re.compile(r"[\w\- ]{1,60}")
 @handles(TakeConstraints)
 def take_set(shop: Workshop, command: TakeConstraints) -> None:
     """Adds a set to the figure in the hand, as one step of the history."""
-    known, own = constraint_sets(shop.character), shop.folder.root / CONSTRAINTS / f"{plain(command.name)}.toml"
+    known, own = constraint_sets(shop.character), shop.folder.path(f"{CONSTRAINTS}/{plain(command.name)}.toml")
     if command.name not in known and not own.is_file():
         raise unknown_name("set of constraints", command.name, set_names(shop.document))
     tables = known[command.name] if command.name in known else read_constraint_set(own)
@@ -34,7 +34,7 @@ def keep_set(shop: Workshop, command: KeepConstraints) -> None:
     tables = tables_of(shop.document.scene.constraints, owner_of(shop, shop.document.shown.name))
     if not tables:
         raise BadValue("the figure has no constraints yet: right click a body to add one")
-    path = shop.folder.root / CONSTRAINTS / f"{plain(command.name)}.toml"
+    path = shop.folder.path(f"{CONSTRAINTS}/{plain(command.name)}.toml")
     if path.exists() or command.name in constraint_sets(shop.character):
         raise BadValue(f"there is already a set {command.name!r}: choose another name")
     path.parent.mkdir(exist_ok=True)
@@ -46,7 +46,7 @@ def keep_set(shop: Workshop, command: KeepConstraints) -> None:
 @handles(KeepFigure)
 def keep_figure(shop: Workshop, command: KeepFigure) -> None:
     """Writes the figure in the hand as MJCF; a file of that name is not overwritten."""
-    path = shop.folder.root / FIGURES / f"{plain(command.name)}.xml"
+    path = shop.folder.path(f"{FIGURES}/{plain(command.name)}.xml")
     if path.exists():
         raise BadValue(f"there is already a figure {command.name!r} in the folder: choose another name")
     path.parent.mkdir(exist_ok=True)
