@@ -49,7 +49,7 @@ def test_a_jump_that_is_knocked_over_ends_with_code_1_and_says_why(say):
         (("--onto", "0.3"), "needs a way to go"),
         (("--onto", "0.3", "--forward", "0.1"), "need more than"),
         (("--push", "thorax"), "BODY:FX,FY,FZ@START+DURATION"),
-        (("--out", "jump.txt"), "must end in .npz"),
+        (("--out", "jump.txt"), "must end in .bvh"),
         (("--character", "humen"), "did you mean 'human'"),
         (("--character", "chain"), "feet"),
     ],

@@ -127,7 +127,7 @@ def test_finished_rows_are_kept_and_not_run_again(tasks: Path, tmp_path: Path):
         ({"run": "tasks.py:noisy", "over": {"force": []}}, "at least one"),
         ({"run": "tasks.py:noisy", "over": {"force": "abc"}}, "list of values"),
         ({"run": "tasks.py:noisy", "over": {"seed": [1]}}, "column of every table"),
-        ({"run": "tasks.py:noisy", "over": {"force": [{}]}}, "number, text"),
+        ({"run": "tasks.py:noisy", "over": {"force": [{1}]}}, "number, text"),
         ({"run": "tasks.py:noisy", "over": {"force": range(10**7)}}, "too many"),
         ({"run": "tasks.py:noisy", "over": {"force": [1]}, "repeats": 0}, "repeats"),
         ({"run": "tasks.py:noisy", "over": {"force": [1]}, "engine": "cloud"}, "ray://"),
