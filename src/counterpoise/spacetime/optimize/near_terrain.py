@@ -60,9 +60,10 @@ def ways_out(box: BoxSolid, places: Array, radius: float) -> list[tuple[int, Arr
     """Returns where a ball on a path through places (n, 3) must stay out of a box: number, normal of a face, n.p on it.
 
     The path is straight between its places. A stretch inside that begins and ends outside of the same face leads out
-    through that face: of several, the one with the shortest way. Any other stretch stays before the side at which it
-    begins, goes over the top, and stays behind the side at which it ends; it changes where the ways are shortest. The
-    places before and after the top are above it too, so that no edge is cut between them.
+    through that face: of several, the one with the shortest way. A stretch from one side to another goes over the top.
+    A stretch from a side to the top stays before that side, then goes over the top; it changes where the ways are
+    shortest. The same holds from the top to a side. The places before and after the top are above it too, so that no
+    edge is cut between them.
     """
     n, steps = len(places), len(STEPS)
     path = _path(places)
@@ -80,8 +81,10 @@ def ways_out(box: BoxSolid, places: Array, radius: float) -> list[tuple[int, Arr
         if (before & after).any():
             face = int(np.flatnonzero(before & after)[deep[:, before & after].max(axis=0).argmin()])
             faces = np.full(len(deep), face)
-        else:
+        elif before[top] or after[top]:
             faces = _sides_and_top(deep, before, after, top)
+        else:  # from one side to another
+            faces = np.full(len(deep), top)
         on_top = first + np.flatnonzero(faces == top)
         for i in numbers:
             face = int(faces[np.clip(i * steps - first, 0, len(faces) - 1)])
