@@ -99,7 +99,7 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
         guess = first_guess(character, keys, timeline, _flights(timeline, holds) if rolling.by_itself else ())
     times = [t for r in request.requirements for t in r.instants()]
     instants = tuple(dict.fromkeys(timeline.locate(t) for t in times))
-    half_knots, extra = _half_knots(timeline, holds, keys, len(instants))
+    half_knots, extra = _half_knots(timeline, holds, keys, len(instants), rolling.by_itself)
     return StartingPoint(
         request, timeline, holds, keys, guess, make_frames(timeline, [*instants, *extra]), instants, half_knots, notes,
         (*conflicts, *doubled, *impossible), rolls_by_itself=rolling.by_itself,
@@ -117,18 +117,19 @@ def _flights(timeline: Timeline, holds: Sequence[Hold]) -> list[tuple[float, flo
 def with_finer_knots(start: StartingPoint, places: Sequence[Instant]) -> StartingPoint:
     """Returns the starting point with further knots at (phase, s). Contacts, keys and the first guess are the same."""
     timeline = with_more_knots(start.timeline, places)
-    half_knots, extra = _half_knots(timeline, start.holds, start.keys, len(start.instants))
+    half_knots, extra = _half_knots(timeline, start.holds, start.keys, len(start.instants), start.rolls_by_itself)
     frames = make_frames(timeline, [*start.instants, *extra])
     added = (*start.added_knots, *places)
     return replace(start, timeline=timeline, frames=frames, half_knots=half_knots, added_knots=added)
 
 
 def _half_knots(
-    timeline: Timeline, holds: Sequence[Hold], keys: Sequence[Key], instants: int
+    timeline: Timeline, holds: Sequence[Hold], keys: Sequence[Key], instants: int, rolls_by_itself: bool
 ) -> tuple[tuple[Ints, ...], list[Instant]]:
     """Where contacts hold besides the knots: the middles of outer intervals, since a spline has two numbers more.
 
-    Where another hold of the same part ends or begins, pose and velocity are that one's: no middle is needed there.
+    Where another hold of the same part ends or begins, pose and velocity are that one's: feet that roll by themselves
+    need no middle there. Contacts that were given one by one keep it: plans of jumps were tuned with it.
     Returns the frames they become, for each hold, and the instants.
     """
     first = sum(len(p.breaks) for p in timeline.phases) + instants
@@ -137,7 +138,7 @@ def _half_knots(
     out: list[Instant] = []
     for hold in holds:
         own: list[int] = []
-        begun, goes_on = joined_ends(hold, holds)
+        begun, goes_on = joined_ends(hold, holds) if rolls_by_itself else (False, False)
         for p in range(hold.first, hold.last):
             breaks = timeline.phases[p].breaks
             begins = not (begun and p == hold.first) and (p, 0.0) not in still
