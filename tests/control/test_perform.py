@@ -63,6 +63,7 @@ def test_a_plan_is_laid_where_the_feet_are(jump: cp.Result):
 def test_the_reserve_narrows_what_is_planned():
     stunt = cp.read_stunt(f"{STUNTS}/long_jump.toml")
     kept = cp.with_reserve(stunt, strength=0.5, friction=0.4, sole=0.7)
+    assert stunt.taste.posture > 0.0 and kept.taste.posture == 0.0
     assert [one.share for one in kept.wishes if isinstance(one, TorqueLimit)] == [0.5]
     assert {(touch.friction, touch.sole) for touch in kept.contacts} == {(0.4, 0.7)}
     plain = replace(stunt, wishes=())

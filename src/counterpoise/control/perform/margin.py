@@ -17,7 +17,8 @@ def with_reserve(
     stunt: Stunt, strength: float = STRENGTH_SHARE, friction: float = FRICTION, sole: float = SOLE
 ) -> Stunt:
     """Returns the stunt with its torques within a share of the strength and its forces in narrower friction cones
-    and off the edges of the soles. Feet roll over their toes only where the stunt says so."""
+    and off the edges of the soles. Feet roll over their toes only where the stunt says so, and posture is left out:
+    plans with it are performed less well."""
     if not (0.0 < strength <= 1.0 and friction > 0.0):
         raise BadValue(f"strength is a share from 0 to 1 and friction is positive; got {strength!r}, {friction!r}")
     wishes = [
@@ -38,4 +39,5 @@ def with_reserve(
         )
         for touch in stunt.contacts
     ]
-    return replace(stunt, wishes=tuple(wishes), contacts=tuple(contacts))
+    taste = replace(stunt.taste, posture=0.0)
+    return replace(stunt, wishes=tuple(wishes), contacts=tuple(contacts), taste=taste)
