@@ -35,7 +35,7 @@ wishes = [cp.Cycle((WAY, 0.0))]  # cp.TorqueLimit() would keep it within its str
 stride = cp.optimize_motion(human, keys, contacts, STRIDE, wishes=wishes, rate=20.0)
 print(stride.report())
 
-loop = stride.motion.as_loop(travel=True)
+loop = stride.motion.as_loop(blend=0.1, travel=True)
 style = cp.gait_from(loop)
 recording = cp.simulate(human, cp.Walk(style=style), 6.0, start=cp.disturbed_start(human, seed=1))
 found = cp.measure.gait(recording, 3.0)
