@@ -22,8 +22,8 @@ class PropHit:
 def prop_hit(recording: Recording, prop: int = 0, figure: int = 0) -> PropHit | None:
     """Returns the first touch of a prop and a figure; None where they never touched."""
     count = len(recording.meta.get("props", []))
-    if not 0 <= prop < count:
-        raise BadValue(f"there is no prop {prop}; this recording has {count} (counted from 0)")
+    if not isinstance(prop, int) or not 0 <= prop < count:
+        raise BadValue(f"there is no prop {prop!r}; this recording has {count}, given by number, from 0")
     ball = recording.model.nbody - count + prop  # props come last
     bodies, own = recording.contacts.bodies, recording.places[figure].bodies
     touches = (bodies == ball).any(axis=1) & ((bodies >= own.start) & (bodies < own.stop)).any(axis=1)
