@@ -345,19 +345,32 @@ export type BodyFacts = {
   role: string;
 };
 
+export type GripFacts = {
+  side: string;
+  angle: number;
+  place: Array<number>;
+  axis: Array<number>;
+};
+
+export type LimitFacts = {
+  outline: Array<[number, number, number]>;
+  middle: Array<number>;
+  grips: Array<GripFacts>;
+};
+
 export type JointFacts = {
   name: string;
   kind: string;
   body: string;
   low: Array<number>;
   high: Array<number>;
-  outline: Array<[number, number, number]>;
-  middle: Array<number>;
+  limits: LimitFacts;
 };
 
 export type FigureFacts = {
   name: string;
   mesh: string;
+  smooth: string;
   mass: number;
   weight: number;
   height: number;
@@ -492,6 +505,7 @@ export type SceneChanged = {
   tilt: [number, number];
   track: string;
   prop_track: string;
+  efforts: string;
   track_props: Array<PropFacts>;
   undo: string;
   redo: string;
