@@ -188,7 +188,7 @@ def test_a_limit_is_dragged(start_studio: Any, open_page: Any) -> None:
     scene = page.change(lambda: page.page.mouse.up())
     after = next(one for one in scene["figure"]["joints"] if one["name"] == "knee_left")
     assert abs(after["low"][0] - joint["low"][0]) < 1e-3
-    assert 10 < math.degrees(joint["high"][0] - after["high"][0]) < 40 and scene["undo"] == "set limit"
+    assert 10 < math.degrees(joint["high"][0] - after["high"][0]) < 40 and scene["undo"] == "set limit side"
     page.change(lambda: page.page.keyboard.press("Control+z"))
 
 
