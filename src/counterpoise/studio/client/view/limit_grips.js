@@ -19,7 +19,7 @@ export class LimitGrips {
     this.edit = edit;
     /** @type {HeldLimit | null} */ this.held = null;
     this.asking = false; // whether the server is asked how the limits would be
-    const material = new THREE.PointsMaterial({ color: 0x8fd0ff, size: 11, sizeAttenuation: false, depthTest: false, transparent: true, fog: false });
+    const material = new THREE.PointsMaterial({ color: 0x6fb8ff, map: handles.maps.dot, size: 13, sizeAttenuation: false, depthTest: false, transparent: true, fog: false });
     this.dots = new THREE.Points(new THREE.BufferGeometry(), material);
     this.dots.frustumCulled = false;
     this.dots.renderOrder = 9;

@@ -7,7 +7,7 @@ const SHARE = 0.9; // of the bone's length, at which its limits are drawn
 const HINGE_SHARE = 0.62; // of a hinge: the ends of its sector, which are dragged, keep away from the next joint
 const RINGS = 8; // of the dome that a bone may reach
 const SHORTEST = 0.12; // [m]
-const COLOUR = 0x8fd0ff;
+const COLOUR = 0x6fb8ff;
 
 /** The place on the arc from one place to another, both equally far from the joint. @param {THREE.Vector3} a @param {THREE.Vector3} b @param {number} u */
 function between(a, b, u) {
