@@ -113,7 +113,7 @@ def walk_tick(
         shape = _shape(m, seen, wishes, cycle, body, t)
         m = catch_step(m, seen, shape, snapshot, body, t)
     else:
-        m = next_phase(m, seen, wishes, shape, body, t)
+        m = next_phase(m, seen, wishes, shape, character, t)
     m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
     own = walk_objectives(character, t)
     posture = WalkPosture(cycle, own, body, t, wishes)
@@ -197,7 +197,8 @@ def follow_wishes(
     slows = wishes.calm and abs(asked) < abs(m.speed)
     quick = (t.stop_brake if wishes.stays else t.calm_brake if slows else t.brake) / t.brake
     speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
-    turn = next_turn(away, m.turn, t.turn_rate / clock, t.turn_ramp / clock**2, dt)
+    slower = clock / t.alone_turn if body.feet_alone else clock
+    turn = next_turn(away, m.turn, t.turn_rate / slower, t.turn_ramp / slower**2, dt)
     return (
         wishes,
         altered(m, time=now, speed=speed, aside=beside, turn=turn, heading=m.heading + turn * dt, line=line),
