@@ -39,6 +39,7 @@ class WalkTuning:
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
     ramp: float = 0.05  # [g] by which the speed rises
+    bent_ramp: float = 0.044  # [g] the same for bodies whose legs stand bent
     brake: float = 0.05  # [g] and falls
     calm_brake: float = 0.02  # [g] by which it falls in a `Walk` over level ground: over several steps
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
@@ -151,6 +152,7 @@ class WalkTuning:
     arm_joint_weight: float = 2.0
     leg_joint_weight: float = 0.01
     bent_leg_joint_weight: float = 0.3  # of legs that stand bent: with a hock they may fold in many ways
+    bent_stand_joint_weight: float = 0.05  # of such legs while it stands: more would hold a foot on its heel
     trunk_joint_stiffness: float = 14.2
     arm_joint_stiffness: float = 5.7
     leg_joint_stiffness: float = 4.7

@@ -108,7 +108,8 @@ def walk_tick(
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
         m = _drifting(m, seen, dt)
-    if m.phase in ("stand", "shift") and is_tipping(snapshot, seen, body, t.tipping):
+    lands = m.steps == 0 and m.phase == "stand" and snapshot.time - m.began < t.calm_time * body.leg_time
+    if m.phase in ("stand", "shift") and not lands and is_tipping(snapshot, seen, body, t.tipping):
         m = altered(m, catches=True, speed=0.0, aside=0.0)
         shape = _shape(m, seen, wishes, cycle, body, t)
         m = catch_step(m, seen, shape, snapshot, body, t)
@@ -196,7 +197,8 @@ def follow_wishes(
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
     slows = wishes.calm and abs(asked) < abs(m.speed)
     quick = (t.stop_brake if wishes.stays else t.calm_brake if slows else t.brake) / t.brake
-    speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
+    rise = t.bent_ramp if body.legs[0].is_bent else t.ramp
+    speed, beside = (_ramped(v, to, quick * g * dt, rise, t.brake) for v, to in ((m.speed, asked), (m.aside, aside)))
     slower = clock / t.alone_turn if body.feet_alone else clock
     turn = next_turn(away, m.turn, t.turn_rate / slower, t.turn_ramp / slower**2, dt)
     return (
@@ -206,9 +208,9 @@ def follow_wishes(
     )
 
 
-def _ramped(now: float, asked: float, step: float, t: WalkTuning) -> float:
-    """Returns a speed on its way to the one asked for: it grows slowly and falls quickly. `step` is g x time."""
-    up, down = (t.ramp, t.brake) if now >= 0.0 else (t.brake, t.ramp)
+def _ramped(now: float, asked: float, step: float, rise: float, brake: float) -> float:
+    """Returns a speed on its way to the one asked for: it grows by `rise` and falls by `brake` [g]; `step` is g x time."""
+    up, down = (rise, brake) if now >= 0.0 else (brake, rise)
     return now + min(max(asked - now, -down * step), up * step)
 
 
