@@ -114,7 +114,7 @@ def foot_goal(
 
 
 def _track(character: Character, t: WalkTuning, bent: float) -> TrackPose:
-    """Returns the posture: weak in the legs, which the feet lead, firm in the trunk. `bent` weighs legs that stand bent."""
+    """Returns the posture: weak in the legs, which the feet lead, firm in the trunk; `bent` is the weight of bent legs."""
     body = walking_body(character)
     limbs, pace2 = body.limbs, 1.0 / body.leg_time**2
     gains, weights = {"": t.trunk_joint_stiffness * pace2}, {"": t.trunk_joint_weight}

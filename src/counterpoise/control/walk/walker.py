@@ -209,7 +209,7 @@ def follow_wishes(
 
 
 def _ramped(now: float, asked: float, step: float, rise: float, brake: float) -> float:
-    """Returns a speed on its way to the one asked for: it grows by `rise` and falls by `brake` [g]; `step` is g x time."""
+    """Returns a speed on its way to the one asked for; it grows by `rise`, falls by `brake` [g]. `step` is g x time."""
     up, down = (rise, brake) if now >= 0.0 else (brake, rise)
     return now + min(max(asked - now, -down * step), up * step)
 
