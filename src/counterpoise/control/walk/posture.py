@@ -61,8 +61,7 @@ def upper_body(
         level.append(own.chest_turn.aimed(value=tuple(chest[:4]), velocity=tuple(chest[4:])))
     if own.head_turn is not None:
         level.append(own.head_turn.aimed(value=tuple(head[:4]), velocity=tuple(head[4:])))
-    track = own.stand_track if m.phase in ("stand", "shift") else own.track
-    level += [track.aimed(reference=pose, velocity=velocity), own.stops]
+    level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
     sways = m.phase == "shift" and posture.body.feet_alone  # on two legs whose knees must bend as they like
     knees = bent_knees(snapshot, posture.body, posture.tuning.knee_weight, sways)
     return level if knees is None else [*level, knees]

@@ -152,7 +152,6 @@ class WalkTuning:
     arm_joint_weight: float = 2.0
     leg_joint_weight: float = 0.01
     bent_leg_joint_weight: float = 0.3  # of legs that stand bent: with a hock they may fold in many ways
-    bent_stand_joint_weight: float = 0.05  # of such legs while it stands: more would hold a foot on its heel
     trunk_joint_stiffness: float = 14.2
     arm_joint_stiffness: float = 5.7
     leg_joint_stiffness: float = 4.7

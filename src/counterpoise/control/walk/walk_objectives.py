@@ -33,7 +33,6 @@ class WalkObjectives:
     roll: tuple[Setpoint, Setpoint]
     toes: tuple[Setpoint | None, Setpoint | None]
     track: TrackPose
-    stand_track: TrackPose  # while it stands: legs that stand bent are led by the feet alone
     stops: JointStops
 
 
@@ -100,8 +99,7 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
         pair("turn"),
         pair("roll"),
         (toes[0], toes[1]),
-        _track(character, t, t.bent_leg_joint_weight),
-        _track(character, t, t.bent_stand_joint_weight),
+        _track(character, t),
         JointStops(top_speed=t.top_speed / body.leg_time, weight=t.stop_weight),
     )
 
@@ -113,14 +111,14 @@ def foot_goal(
     return foot_turn(leg.turn, yaw, pitch, rate, roll) if leg.can_roll else foot_direction(yaw, pitch, rate)
 
 
-def _track(character: Character, t: WalkTuning, bent: float) -> TrackPose:
-    """Returns the posture: weak in the legs, which the feet lead, firm in the trunk; `bent` is the weight of bent legs."""
+def _track(character: Character, t: WalkTuning) -> TrackPose:
+    """Returns the posture: weak in the legs, which the feet lead, firm in the trunk."""
     body = walking_body(character)
     limbs, pace2 = body.limbs, 1.0 / body.leg_time**2
     gains, weights = {"": t.trunk_joint_stiffness * pace2}, {"": t.trunk_joint_weight}
     for names, k, w in (
         (limbs.arms, t.arm_joint_stiffness, t.arm_joint_weight),
-        (limbs.legs, t.leg_joint_stiffness, bent if body.legs[0].is_bent else t.leg_joint_weight),
+        (limbs.legs, t.leg_joint_stiffness, t.bent_leg_joint_weight if body.legs[0].is_bent else t.leg_joint_weight),
     ):
         gains |= dict.fromkeys(names, k * pace2)
         weights |= dict.fromkeys(names, w)
