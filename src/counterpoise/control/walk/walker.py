@@ -112,7 +112,7 @@ def walk_tick(
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
         m = _drifting(m, seen, dt)
-    lands = m.steps == 0 and m.phase == "stand" and snapshot.time - m.began < t.calm_time * body.leg_time
+    lands = m.steps == 0 and m.phase == "stand" and snapshot.contact_force is not None and not any(seen.bears)
     if m.phase in ("stand", "shift") and not lands and is_tipping(snapshot, seen, body, t.tipping):
         m = altered(m, catches=True, speed=0.0, aside=0.0)
         shape = _shape(m, seen, wishes, cycle, body, t)
