@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -64,7 +65,9 @@ def made_apart(what: str, make: Callable[..., bytes], *arguments: object) -> byt
 
 def _send_made(pipe: Connection, make: Callable[..., bytes], arguments: tuple[object, ...]) -> None:
     try:
-        pipe.send(make(*arguments))
+        made: bytes | str = make(*arguments)
     except CounterpoiseError as error:
-        pipe.send(str(error))
+        made = str(error)
+    with suppress(OSError):  # the studio was closed meanwhile
+        pipe.send(made)
     pipe.close()

@@ -214,5 +214,7 @@ def _spoken(handler: Handler) -> Handler:
             return await handler(request)
         except CounterpoiseError as error:
             return _said(str(error), 400)
+        except asyncio.CancelledError:  # the studio is closed while a file is made
+            return _said("the studio is being closed", 503)
 
     return spoken

@@ -23,6 +23,7 @@ export class FigurePanel {
     this.coupled = make("select", { id: "couple_with", title: "The other joint", "aria-label": "The other joint" });
     this.ratio = make("input", { type: "number", id: "couple_ratio", value: 1, step: 0.1, title: "This joint's angle = ratio × the other's", "aria-label": "Ratio" });
     this.sides = make("div", { id: "limit_sides" });
+    this.range = make("div", { className: "row" }, make("label", {}, "limits [°]"), this.low, this.high);
     this.couplings = make("div", { className: "list", id: "couplings" });
     const row = (/** @type {any[]} */ ...parts) => make("div", { className: "row" }, ...parts);
     this.element = make("div", {},
@@ -30,7 +31,7 @@ export class FigurePanel {
         row(this.figureName, button("Keep", "Keep this figure as a file of the folder, to be taken again from the list of files", () => this.keep(), { id: "keep_figure", className: "fix" })),
         make("div", { className: "note" }, "Limits are dragged in the view: choose a body, drag a dot on the edge of where its bone may point.")),
       panel("Chosen segment", this.name, row(make("label", { for: "length" }, "length [m]"), this.length), row(make("label", { for: "mass" }, "mass [kg]"), this.mass),
-        row(make("label", {}, "limits [°]"), this.low, this.high), this.sides,
+        this.range, this.sides,
         row(this.button("Mirror limb", "Build the limb's mirror image on the other side, in place of what is there", "mirror_limb", () => edit("MirrorLimb", { limb: state.selected, replace: true }))),
         row(this.button("Make root", "The figure hangs from this segment", "make_root", () => edit("SetRoot", { segment: state.selected })),
           this.button("Remove", "Remove this segment; its children go to its parent", "remove_segment", () => edit("RemoveSegment", { segment: state.selected })))),
@@ -56,6 +57,7 @@ export class FigurePanel {
   /** A number for each side of the limits of a ball or universal joint. */
   showSides() {
     const joint = this.joint, grips = joint && joint.kind !== "hinge" ? joint.limits.grips : [];
+    this.range.hidden = grips.length > 0;
     if (this.sides.contains(document.activeElement)) return;
     this.sides.replaceChildren(...grips.map(({ side, angle }) => {
       const title = `${side} of ${joint?.name.replaceAll("_", " ")} [°]`, id = `limit_${side.replaceAll(" ", "_")}`;
