@@ -132,7 +132,7 @@ def _land(
     took = t.catch_step * body.leg_time if m.catches else m.longest
     longest = t.calmer_step * took if took < t.most_step * body.leg_time else math.inf
     pitch = float(seen.pitch[new])
-    foot = FootState(m.time, pitch < HEEL_PITCH, m.time, pitch, 0.0, pitch)
+    foot = FootState(m.time, pitch < HEEL_PITCH, m.time, goal_pitch=pitch)
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
     return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
