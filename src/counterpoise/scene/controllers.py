@@ -109,7 +109,8 @@ def _radians(value: float | TimedValue) -> float | TimedValue:
 
 def _read_way(table: Table, kind: type[Any]) -> dict[str, Any]:
     """Reads what only those have that go somewhere: a style by name, a place or a way to go, whether props are seen."""
-    known, out = {one.name for one in fields(kind)}, {}
+    known = {one.name for one in fields(kind)}
+    out: dict[str, Any] = {}
     if (style := table.text("style", "a style of walking by name")) is not None:
         out["style"] = style
     if "to" in known and (to := table.value("to", "[x, y] in metres, or a list of such places")) is not None:
