@@ -116,6 +116,42 @@ def test_a_person_has_a_flat_face_and_shoes_with_flat_soles(skin: Skin):
     assert toned((0.2, 0.4, 0.6, 1.0), 0) == (0.2, 0.4, 0.6, 1.0) != toned((0.2, 0.4, 0.6, 1.0), 2)
 
 
+def lowest_of_shapes(data: mujoco.MjData, bodies: list[int]) -> float:
+    """Height of the lowest point of the capsules of bodies."""
+    model = data.model
+    mine = [g for g in range(model.ngeom) if int(model.geom_bodyid[g]) in bodies]
+    assert mine and (model.geom_type[mine] == mujoco.mjtGeom.mjGEOM_CAPSULE).all()
+    return min(
+        float(data.geom_xpos[g][2] - abs(data.geom_xmat[g][8]) * model.geom_size[g][1] - model.geom_size[g][0])
+        for g in mine
+    )
+
+
+def test_shoes_hide_no_foot_that_sinks(skin: Skin):
+    """Flat soles are where the shapes' are; the shoe of a tilted foot is never above its shapes, and not far below."""
+    human = cp.character("human")
+    data, rng = mujoco.MjData(human.model), np.random.default_rng(3)
+    legs = ("hip", "knee", "ankle", "toe")
+    turns = np.concatenate([np.arange(j.dofs.start, j.dofs.stop) for j in human.joints if j.name.startswith(legs)])
+    for trial in range(12):
+        speed = np.zeros(human.model.nv)
+        speed[turns] = rng.uniform(-0.4, 0.4, len(turns)) if trial else 0.0
+        data.qpos[:] = human.neutral
+        mujoco.mj_integratePos(human.model, data.qpos, speed, 1.0)
+        mujoco.mj_kinematics(human.model, data)
+        points, _ = skin.posed(data.xpos.copy(), data.xmat.reshape(-1, 3, 3).copy())
+        for side in ("left", "right"):
+            bodies = [human.body_id(f"{part}_{side}") for part in ("foot", "toes")]
+            above = points[np.isin(skin.follows[:, 0], bodies), 2].min() - lowest_of_shapes(data, bodies)
+            assert -0.015 < above < 0.001 and (trial or abs(above) < 0.002)  # [m]
+
+
+def test_persons_of_the_library_are_the_ones_drawn_smooth_by_render():
+    drawn = [name for name in ("human", "chicken", "ostrich") if take_of(cp.character(name), smooth=None).smooth]
+    assert drawn == ["human"] and take_of(cp.character("human", height=1.2), smooth=None).smooth
+    assert not take_of(cp.character("human")).smooth
+
+
 def test_a_bird_wears_nothing():
     chicken = cp.character("chicken")
     assert head_of(chicken) is None and shod_bodies(chicken) == set()

@@ -195,6 +195,18 @@ def test_a_recording_as_columns():
             run.table()
     else:
         assert list(run.table().columns) == list(columns)
+    motion = cp.reference_motion("squat", run.character)
+    frames = motion.columns()
+    assert list(frames) == [name for name in columns if not name.startswith("torque:")]
+    assert (frames["q:knee_left"] == motion.poses[:, joint.qpos][:, 0]).all() and (frames["time"] == motion.times).all()
+    if find_spec("xarray") is None:
+        for thing in (run, motion):
+            with pytest.raises(BadValue, match=r"'xarray': pip install 'counterpoise\[tables\]'"):
+                thing.xarray()
+    else:
+        data = run.xarray()
+        assert set(data.data_vars) == set(columns) - {"time"} and (data["time"].values == run.time).all()
+        assert (data["com_z"].values == columns["com_z"]).all() and data["com_z"].attrs["units"] == "m"
 
 
 # -- on a cluster ---------------------------------------------------------------------------------------------------

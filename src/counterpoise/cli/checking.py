@@ -11,14 +11,15 @@ import typer
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.clip_folders import (
-    Engine,
-    Jobs,
-    TableFile,
+    ONE_MOTION,
+    FolderRun,
     clips_in,
+    given_only,
     is_many,
     only_for_many,
     only_for_one,
     run_task,
+    takes_folders,
 )
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.phrases import check_targets
@@ -31,6 +32,7 @@ _PROGRESS_DELAY = 2.0  # [s] before a progress bar appears
 
 
 @app.command()
+@takes_folders
 def check(
     source: clips.Clip,
     figure_name: clips.FigureName = None,
@@ -66,10 +68,8 @@ def check(
         bool, typer.Option("--clean", help="Ask for clean motion too: no skate, float, sinking or jitter.")
     ] = False,
     frames: Annotated[bool, typer.Option("--frames", help="With --json: the measures of every frame, too.")] = False,
-    table: TableFile = None,
-    engine: Engine = "processes",
-    jobs: Jobs = None,
     as_json: Json = False,
+    many: FolderRun = ONE_MOTION,
 ) -> None:
     """Check whether a motion is physically possible, and how clean it is; or all motions of a folder.
 
@@ -86,21 +86,16 @@ def check(
         "max_carried": max_carried, "max_flight": max_flight, "max_drift": max_drift, "max_torque": max_torque,
         "max_leap": max_leap, "max_jitter": max_jitter, "max_jerk": max_jerk, "floor": clips.floor_from(floor),
     }  # fmt: skip
-    tuning = CheckTuning(**{k: v for k, v in given.items() if v is not None})
+    tuning = CheckTuning(**given_only(given))
     options, holds = clips.reading_options(units, up, rate), clips.holds_from(hold)
     if is_many(source):
         only_for_one(plot=plot, hold=hold, frames=frames, set=set_)
-        check_targets({table: (".csv",)})
+        check_targets({many.table: (".csv",)})
         files, _ = clips_in(source)
-        reading = {k: v for k, v in options.items() if v is not None}
-        fixed = {
-            "character": figure_name,
-            "reading": reading,
-            "tuning": {k: v for k, v in given.items() if v is not None},
-        }
-        run_task("check", files, fixed, "clean" if clean else "possible", table, engine, jobs, as_json)
+        fixed = {"character": figure_name, "reading": given_only(options), "tuning": given_only(given)}
+        run_task("check", files, fixed, "clean" if clean else "possible", many, as_json)
         return
-    only_for_many(table=table, jobs=jobs)
+    only_for_many(table=many.table, jobs=many.jobs)
     with bar(as_json) as show:
         began = time.monotonic()
 

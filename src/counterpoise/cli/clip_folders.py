@@ -2,22 +2,61 @@
 
 from __future__ import annotations
 
+import functools
 import glob
+import inspect
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.errors import BadFile, BadValue
 
-Engine = Annotated[str, typer.Option(help="For folders: processes, serial, ray, or ray://HOST:PORT.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="For folders: processes; all cores by default.")]
-TableFile = Annotated[
-    Path | None, typer.Option("--table", metavar="FILE.csv", help="For folders: write a row a file, and go on there.")
-]
 SHOWN_FILES = 40  # of a long table
+
+
+@dataclass(frozen=True)
+class FolderRun:
+    """The options that `check` and `fix` have for folders and patterns."""
+
+    table: Annotated[
+        Path | None,
+        typer.Option("--table", metavar="FILE.csv", help="For folders: write a row a file, and go on there."),
+    ] = None
+    engine: Annotated[str, typer.Option(help="For folders: processes, serial, ray, or ray://HOST:PORT.")] = "processes"
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="For folders: processes; all cores by default.")] = (
+        None
+    )
+
+
+ONE_MOTION = FolderRun()  # no option for folders is given
+
+
+def takes_folders(verb: Callable[..., None]) -> Callable[..., None]:
+    """Gives a verb the options of `FolderRun`, which it gets as its argument `many`."""
+    hints = get_type_hints(verb, include_extras=True)
+    options = get_type_hints(FolderRun, include_extras=True)
+    own = [p for p in inspect.signature(verb).parameters.values() if p.name != "many"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(FolderRun, name), annotation=kind)
+        for name, kind in options.items()
+    ]
+
+    @functools.wraps(verb)
+    def with_options(**given: Any) -> None:
+        many = FolderRun(**{name: given.pop(name) for name in options})
+        verb(**given, many=many)
+
+    shown = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in own] + added
+    made: Any = with_options
+    made.__signature__ = inspect.Signature(shown)
+    made.__annotations__ = {p.name: p.annotation for p in shown} | {"return": None}
+    del made.__wrapped__
+    return with_options
 
 
 def is_many(source: str) -> bool:
@@ -49,20 +88,23 @@ def clips_in(source: str) -> tuple[list[str], str]:
     return [str(path) for path in found], str(top)
 
 
-def run_task(
-    task: str, files: list[str], fixed: dict[str, Any], wanted: str, table_file: Path | None, engine: str,
-    jobs: int | None, as_json: bool,
-) -> None:  # fmt: skip
+def given_only(options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the options that have a value."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def run_task(task: str, files: list[str], fixed: dict[str, Any], wanted: str, many: FolderRun, as_json: bool) -> None:
     """Runs a task for every file, shows the table and ends the verb.
 
     Exit code 0: the column `wanted` is true for every file; 1: for some it is not, or they failed; 130: stopped.
     """
     from counterpoise.fleet import sweep
 
+    table_file = many.table
     with bar(as_json) as report:
         table = sweep(
-            task, {"file": files}, fixed=fixed | {"home": os.getcwd()}, jobs=jobs, engine=engine, out=table_file,
-            progress=lambda done, count: report.report(f"{task}ing files", done / max(count, 1)),
+            task, {"file": files}, fixed=fixed | {"home": os.getcwd()}, jobs=many.jobs, engine=many.engine,
+            out=table_file, progress=lambda done, count: report.report(f"{task}ing files", done / max(count, 1)),
         )  # fmt: skip
     rows = list(table)
     failed = sum(row.get("error") is not None for row in rows)
@@ -97,6 +139,3 @@ def _show(rows: list[dict[str, Any]], wanted: str) -> None:
             break
     if shown.row_count:
         say(shown)
-
-
-__all__ = ["Engine", "Jobs", "TableFile", "clips_in", "is_many", "only_for_many", "only_for_one", "run_task"]

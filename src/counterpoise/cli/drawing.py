@@ -39,8 +39,12 @@ def render(
     time: Annotated[float | None, typer.Option(help="A still at this time [s] (else a filmstrip).")] = None,
     count: Annotated[int, typer.Option(help="Pictures in a filmstrip.")] = 8,
     smooth: Annotated[
-        bool, typer.Option("--smooth", help="A smooth body instead of the shapes of the physics.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--smooth/--shapes",
+            help="A smooth body (stills and filmstrips of persons have it), or the physics' shapes.",
+        ),
+    ] = None,
     strobe: Annotated[bool, typer.Option("--strobe", help="Draw all moments of a filmstrip in one place.")] = False,
     size: Annotated[
         str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of a picture (of one panel in a filmstrip).")
@@ -70,7 +74,9 @@ def render(
     check_targets({out: (".png", ".jpg", ".mp4", ".gif", ".webp")})
     options = clips.reading_options(units, up, rate)
     subject = source_from(source, clips.chosen_figure(figure_name, set_), **options)
-    overlays: dict[str, Any] = {"props": props_from(terrain), "smooth": smooth}
+    film_wanted = out.suffix.lower() in (".mp4", ".gif", ".webp")
+    drawn_smooth = False if film_wanted and smooth is None else smooth  # half a second a picture: too slow for films
+    overlays: dict[str, Any] = {"props": props_from(terrain), "smooth": drawn_smooth}
     if not isinstance(subject, _character_type()):
         overlays |= {"trails": tuple(trail or ())}
         if not forces:
@@ -78,7 +84,7 @@ def render(
     take = take_of(subject, **overlays)
     angles: dict[str, Any] = {"azimuth": azimuth, "elevation": elevation}
     with bar(False) as report:
-        if out.suffix.lower() in (".mp4", ".gif", ".webp"):
+        if film_wanted:
             film(
                 take, out, fps=fps, speed=speed, size=size_from(size, (960, 540)), camera=camera.value,
                 progress=report, **angles,

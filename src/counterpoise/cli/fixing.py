@@ -12,14 +12,15 @@ import typer
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.clip_folders import (
-    Engine,
-    Jobs,
-    TableFile,
+    ONE_MOTION,
+    FolderRun,
     clips_in,
+    given_only,
     is_many,
     only_for_many,
     only_for_one,
     run_task,
+    takes_folders,
 )
 from counterpoise.cli.comparing import draw_pair
 from counterpoise.cli.output import bar, ended, say, say_json
@@ -35,6 +36,7 @@ FILMS = (".mp4", ".gif", ".webp", ".png")
 
 
 @app.command()
+@takes_folders
 def fix(
     source: clips.Clip,
     out: Annotated[
@@ -74,10 +76,8 @@ def fix(
     up: clips.Up = None,
     rate: clips.Rate = None,
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="For folders: bvh, glb, ...; as the file is.")] = "",
-    table: TableFile = None,
-    engine: Engine = "processes",
-    jobs: Jobs = None,
     as_json: Json = False,
+    many: FolderRun = ONE_MOTION,
 ) -> None:
     """Change a motion as little as possible so that it is physically possible; or all motions of a folder.
 
@@ -98,12 +98,12 @@ def fix(
     options = clips.reading_options(units, up, rate)
     if is_many(source):
         only_for_one(report=report, plot=plot, video=video, overlay=overlay, hold=hold, retime=retime, set=set_)
-        _fix_folder(source, out, to, figure_name, given, options, table, engine, jobs, as_json)
+        _fix_folder(source, out, to, figure_name, given, options, many, as_json)
         return
-    only_for_many(to=to, table=table, jobs=jobs)
+    only_for_many(to=to, table=many.table, jobs=many.jobs)
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
-    tuning = FixTuning(**{k: v for k, v in given.items() if v is not None})
+    tuning = FixTuning(**given_only(given))
     holds = clips.holds_from(hold)
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
     kept = figure_name is None and _keeps_file(source, out, motion)
@@ -145,7 +145,7 @@ def fix(
 
 def _fix_folder(
     source: str, out: Path, to: str, figure_name: str | None, tuning: dict[str, Any], reading: dict[str, Any],
-    table: Path | None, engine: str, jobs: int | None, as_json: bool,
+    many: FolderRun, as_json: bool,
 ) -> None:  # fmt: skip
     """Fixes the motions of a folder into another, in which the subfolders are kept."""
     from counterpoise.motion.files.hub import format_of
@@ -158,14 +158,13 @@ def _fix_folder(
     if not to and out.resolve() == Path(top).resolve():
         raise BadValue("the motions would be written over themselves: give another folder with --out")
     out.mkdir(parents=True, exist_ok=True)
-    table = out / "fix.csv" if table is None else table
-    check_targets({table: (".csv",)})
+    many = replace(many, table=many.table or out / "fix.csv")
+    check_targets({many.table: (".csv",)})
     fixed = {
         "folder": str(out), "to": to, "character": figure_name, "root": top,
-        "reading": {k: v for k, v in reading.items() if v is not None},
-        "tuning": {k: v for k, v in tuning.items() if v is not None},
+        "reading": given_only(reading), "tuning": given_only(tuning),
     }  # fmt: skip
-    run_task("fix", files, fixed, "possible_after", table, engine, jobs, as_json)
+    run_task("fix", files, fixed, "possible_after", many, as_json)
 
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:

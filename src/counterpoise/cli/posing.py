@@ -54,7 +54,6 @@ def pose(
     from counterpoise.pose.solver import solve_pose
 
     check_targets({out: written_suffixes(), png: (".png", ".jpg")})
-    character = figure_from(figure, set_)
     goals: list[Any] = [Reach(b, v) for b, v in (named_numbers(t, "--reach", (3,)) for t in reach or ())]
     goals += [Orient(b, v) for b, v in (named_numbers(t, "--orient", (4,)) for t in orient or ())]
     goals += [Aim(b, (1, 0, 0), at=v) for b, v in (named_numbers(t, "--aim", (3,)) for t in aim or ())]
@@ -71,6 +70,7 @@ def pose(
     holds += [FixJoint(j, v) for j, v in (named_numbers(t, "--fix", (1, 2, 3, 4)) for t in fix or ())]
     if balanced:
         holds.append(Balanced())
+    character = figure_from(figure, set_)
     found = solve_pose(character, goals, holds, pose_start(start, character), seed=seed)
     if out is not None:
         found.motion.write(out)
@@ -112,10 +112,10 @@ def animate(
     from counterpoise.pose.animate import animate_with_report
 
     check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
-    character = figure_from(figure, set_)
     if not path:
         raise BadValue("animate needs at least one --path BODY=X,Y,Z:X,Y,Z:...")
     ways = [path_from(text, seconds, speed) for text in path]
+    character = figure_from(figure, set_)
     holds: list[Any] = [*(Pin(body) for body in pin or ()), *(Lock(body) for body in lock or ())]
     if balanced:
         holds.append(Balanced())

@@ -10,6 +10,7 @@ import numpy as np
 from counterpoise import measure
 from counterpoise.arrays import Ints
 from counterpoise.character.character import Character
+from counterpoise.character.skin import is_library_person
 from counterpoise.character.track import follow, point_path
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
@@ -32,17 +33,18 @@ def take_of(
     ghost_offset: tuple[float, float, float] = (0.0, 0.0, 0.0),
     figure: int = 0,
     props: DrawnScene | None = None,
-    smooth: bool = False,
+    smooth: bool | None = False,
 ) -> Take:
     """Returns a take of a character (in its neutral pose), a motion or a recording.
 
     Of a recording of one figure, the centre of mass, the centre of pressure and the forces of ground and pushes are
     drawn by default; of several figures only if asked for. `trails` names bodies whose paths are drawn, or "com".
     `props` (`render.props_of(stunt)`, `render.terrain_scene(terrain)`) stand in the world beside it.
-    `smooth` draws figures as smooth bodies instead of the shapes that the physics has.
+    `smooth` draws figures as smooth bodies (True) or as the shapes that the physics has (False); with None the
+    library's person is smooth, and others are shapes.
     """
     if isinstance(thing, Character):
-        return Take(thing.model, np.zeros(1), thing.neutral[None], props=props, smooth=((thing, 1),) if smooth else ())
+        return Take(thing.model, np.zeros(1), thing.neutral[None], props=props, smooth=_smooth([thing], [1], smooth))
     if isinstance(thing, Motion):
         shadow = _ghost(thing.character, ghost) if ghost is not None else None
         character, paths = thing.character, {}
@@ -51,7 +53,7 @@ def take_of(
             paths = {n: seen.com if n == "com" else point_path(character, seen, n, (0, 0, 0)) for n in trails}
         return Take(
             character.model, thing.times, thing.poses, com=seen.com if com else None, trails=paths, ghost=shadow,
-            ghost_offset=ghost_offset, props=props, smooth=((character, 1),) if smooth else (),
+            ghost_offset=ghost_offset, props=props, smooth=_smooth([character], [1], smooth),
         )  # fmt: skip
     if not isinstance(thing, Recording):
         raise BadValue(f"a take, a character, a motion or a recording can be drawn; got {type(thing).__name__}")
@@ -70,8 +72,16 @@ def take_of(
         ghost=_ghost(character, ghost) if ghost is not None else None,
         ghost_offset=ghost_offset,
         props=props,
-        smooth=tuple((f, p.bodies.start) for f, p in zip(thing.figures, thing.places, strict=True)) if smooth else (),
+        smooth=_smooth(thing.figures, [place.bodies.start for place in thing.places], smooth),
     )
+
+
+def _smooth(
+    figures: Sequence[Character], first: Sequence[int], wanted: bool | None
+) -> tuple[tuple[Character, int], ...]:
+    """Returns the figures that are drawn as smooth bodies, with their first bodies in the model."""
+    pairs = zip(figures, first, strict=True)
+    return tuple((f, b) for f, b in pairs if (is_library_person(f) if wanted is None else wanted))
 
 
 def as_take(thing: Any) -> Take:

@@ -26,6 +26,7 @@ from counterpoise.character.track import Track, follow
 from counterpoise.errors import BadValue, CounterpoiseError
 from counterpoise.files import Refused, one_line, open_archive, write_archive
 from counterpoise.motion.motion import Motion
+from counterpoise.motion.tables import data_frame, data_set, joint_columns
 from counterpoise.simulate.world import FigurePlace, World
 from counterpoise.terrain import Terrain
 from counterpoise.terrain.description import describe_terrain, terrain_from_description
@@ -166,28 +167,15 @@ class Recording:
         character, track = self.figures[figure], self.track(figure)
         out = {"time": self.time, **{f"com_{axis}": track.com[:, k] for k, axis in enumerate("xyz")}}
         values = (("q", self.positions(figure)), ("v", self.velocities(figure)), ("torque", self.torques(figure)))
-        for joint in character.joints:
-            for kind, rows in values:
-                part = rows[:, joint.qpos if kind == "q" else joint.dofs]
-                names = (
-                    [f"{kind}:{joint.name}"]
-                    if part.shape[1] == 1
-                    else [f"{kind}:{joint.name}.{k}" for k in range(part.shape[1])]
-                )
-                out |= dict(zip(names, part.T, strict=True))
-        return out
+        return out | joint_columns(character, values)
 
     def table(self, figure: int = 0) -> Any:
         """Returns `columns` as a pandas DataFrame (extra `tables`)."""
-        from importlib.util import find_spec
+        return data_frame(self.columns(figure))
 
-        if find_spec("pandas") is None:
-            raise BadValue(
-                "data frames need the package 'pandas': pip install 'counterpoise[tables]'; columns() does not"
-            )
-        import pandas
-
-        return pandas.DataFrame(self.columns(figure))
+    def xarray(self, figure: int = 0) -> Any:
+        """Returns `columns` as an xarray Dataset over time (extra `tables`)."""
+        return data_set(self.columns(figure))
 
     # -- files ------------------------------------------------------------------------------------------------------
     def arrays(self, timings: bool = False) -> dict[str, NDArray[Any]]:

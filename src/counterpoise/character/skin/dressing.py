@@ -14,6 +14,7 @@ from counterpoise.character.character import Character
 
 Tone = Literal["body", "face", "shoe", "sole"]
 TONES: tuple[Tone, ...] = ("body", "face", "shoe", "sole")
+PERSON_PARTS = {"pelvis", "thorax", "toes_left", "toes_right"}  # that only the library's person has by these names
 FACE_FRONT = 0.80  # [half depths of the head] where it is cut flat
 FACE_FROM = 0.48  # [half depths] what is farther forward than this is the face ...
 FACE_TOP, FACE_BOTTOM = 0.42, -0.80  # [half heights] ... between these heights
@@ -29,6 +30,11 @@ def head_of(character: Character) -> int | None:
     person = len(character.hands) == 2 and len(character.feet) == 2
     found = [name for name in character.segments if name.lower().rpartition(":")[2] == "head"]
     return character.body_id(found[0]) if person and len(found) == 1 else None
+
+
+def is_library_person(character: Character) -> bool:
+    """Returns whether it is the library's person, of any size: such a figure is drawn with its smooth body."""
+    return set(character.segments) >= PERSON_PARTS and head_of(character) is not None
 
 
 def shod_bodies(character: Character) -> set[int]:
