@@ -55,42 +55,6 @@ def test_an_edit_of_a_kernel_that_is_defined_below_its_user_is_noticed(tmp_path:
         assert run(tmp_path) == f"{1.0 + 2.0 * add}"
 
 
-PARTS = (
-    "import sys\nimport numpy as np\nfrom counterpoise.kernels import inner_kernel, kernel\n"
-    "@inner_kernel\ndef part(x, k):\n    return x[k] * 3.0\n"
-    "@kernel\ndef rows(x, k=1):\n"
-    "    y = np.zeros((2, 2), np.int32)\n    y[0] = k\n    if x[0] > 5.0:\n        raise ValueError('too much')\n"
-    "    return x[:2] * part(x, k), y\n"
-    "@kernel\ndef both(x):\n    a, b = rows(x, 2)\n    c, d = rows(x)\n    return a + c, b + d\n"
-    "x = np.arange(1.0, 4.0)\n"
-    "for name in sys.argv[1:]:\n    print([part.tolist() for part in {'rows': rows, 'both': both}[name](x)])\n"
-    "try:\n    both(x + 7.0)\nexcept ValueError as error:\n    print(error)\n"
-)
-
-
-@pytest.mark.parametrize("order", [("rows", "both"), ("both", "rows")])
-def test_a_kernel_is_a_part_of_others_and_called_from_python(tmp_path: Path, order: tuple[str, str]):
-    """Parts are kept as drafts and what Python calls as machine code: compiled in one process and loaded in the next,
-    in any order, they give the same, with arrays, constants as arguments, defaults and exceptions."""
-    (tmp_path / "parts.py").write_text(PARTS)
-    expected = {"rows": "[[6.0, 12.0], [[1, 1], [0, 0]]]", "both": "[[15.0, 30.0], [[3, 3], [0, 0]]]"}
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-    for words in (order[:1], order, order[::-1]):
-        code = [sys.executable, "-c", "import parts", *words]
-        done = subprocess.run(code, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines() == [*(expected[word] for word in words), "too much"]
-        assert not done.stderr  # no warning that something cannot be kept
-
-
-def test_an_integer_constant_makes_no_version_of_its_own(tmp_path: Path):
-    (tmp_path / "parts.py").write_text(PARTS)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
-    subprocess.run([sys.executable, "-c", "import parts", "both"], cwd=tmp_path, env=environment, check=True)
-    assert len([*(tmp_path / "kept").rglob("parts.part.*.nbc")]) == 1  # called with an argument, 2 and a default
-    assert len([*(tmp_path / "kept").rglob("parts.rows.*.nbc")]) == 2  # with a number, and with the default
-
-
 TUPLES = (
     "from typing import NamedTuple\nclass {name}(NamedTuple):\n    {fields}\n"
     "class Outer(NamedTuple):\n    pair: {name}\n"

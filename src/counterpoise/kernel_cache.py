@@ -60,7 +60,7 @@ def shipped_kernels(folder: Path = FOLDER) -> ShippedKernels | None:
         return None
 
 
-def tie_cache(made: Any, recipe: str, shipped: ShippedKernels | None, kind: str = "") -> None:
+def tie_cache(made: Any, recipe: str, shipped: ShippedKernels | None) -> None:
     """Ties the cached machine code of a kernel to everything it was compiled from.
 
     `recipe` says how it is compiled. What is not in the kernel's own cache is looked up among the shipped ones.
@@ -73,12 +73,12 @@ def tie_cache(made: Any, recipe: str, shipped: ShippedKernels | None, kind: str 
     stamp = hashlib.sha256(used.encode()).hexdigest()
     if BUILT_FOLDER is not None:
         file._cache_path = str(BUILT_FOLDER)
-        _stamp(file, stamp, shipped_name(function) + kind)
+        _stamp(file, stamp, shipped_name(function))
         return
-    _stamp(file, stamp, f"{_short(function)}.{PYTHON}{kind}")
+    _stamp(file, stamp, f"{_short(function)}.{PYTHON}")
     if shipped is not None:
         other = type(file)(str(shipped.folder), "", "")
-        _stamp(other, stamp, shipped_name(function) + kind)
+        _stamp(other, stamp, shipped_name(function))
         own = file.load
 
         def load(key: Any) -> Any:

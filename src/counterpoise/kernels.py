@@ -22,7 +22,6 @@ from numba.extending import intrinsic
 
 from counterpoise.arrays import Array
 from counterpoise.kernel_cache import ShippedKernels, shipped_kernels, tie_cache
-from counterpoise.kernel_drafts import drafts_work, make_draft, use_draft
 
 code = cast(Any, code_generation)  # it has no types
 ir = code.ir  # llvmlite's, which numba brings along
@@ -220,7 +219,7 @@ class _Counter(event.Listener):
 
     def on_start(self, happened: Any) -> None:
         function = happened.data["dispatcher"].py_func
-        if function.__module__.startswith("counterpoise.") and "<locals>.raise_plainly" not in function.__qualname__:
+        if function.__module__.startswith("counterpoise."):
             self.names.append(f"{function.__module__}.{function.__qualname__}")
 
     def on_end(self, _: Any) -> None:
@@ -252,20 +251,12 @@ def usable_shipped_kernels() -> ShippedKernels | None:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    options = {"error_model": "numpy", **options}
-    made = numba.njit(cache=True, **options)(function)
-    recipe = f"{_source()} {sorted(options.items())!r}"
-    tie_cache(made, recipe, usable_shipped_kernels())
-    if drafts_work():
-        draft = make_draft(function, **options)
-        tie_cache(draft, recipe, usable_shipped_kernels(), ".draft")
-        use_draft(made, draft)
+    made = numba.njit(cache=True, error_model="numpy", **options)(function)
+    tie_cache(made, f"{_source()} {sorted(options.items())!r}", usable_shipped_kernels())
     return cast(F, made)
 
 
 @cache
 def _source() -> str:
-    """A stamp of this file and the next: how a kernel is compiled belongs to what it was made from."""
-    here = Path(__file__)
-    read = (path.read_bytes() for path in (here, here.with_name("kernel_drafts.py")))
-    return hashlib.sha256(b"".join(read)).hexdigest()
+    """A stamp of this file: how a kernel is compiled belongs to what it was made from."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
