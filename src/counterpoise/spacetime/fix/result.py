@@ -79,9 +79,10 @@ class FixResult:
 
     def to_json(self) -> dict[str, Any]:
         """Returns plain numbers, lists and words."""
-        names = ("lift", "slide", "change", "largest", "largest_body", "largest_time", "seconds", "stopped", "summary")
+        names = ("lift", "change", "largest", "largest_body", "largest_time", "seconds", "stopped", "summary")
         return {
             **{name: getattr(self, name) for name in names},
+            "slide": list(self.slide),
             "frames_per_second": len(self.motion) / max(self.seconds, 1e-9),
             "windows": [vars(w) for w in self.windows],
             "leaps": [vars(s) for s in self.leaps],
