@@ -20,8 +20,8 @@ from counterpoise.spacetime.optimize.spheres import BodySphere, spheres_off_feet
 def ground_measures(s: Samples) -> list[Measure]:
     """Returns how deep bodies are in the ground and in the terrain's solids.
 
-    A body that a contact holds is in it where the middle of its shape is below the contact's own surface: round shapes
-    roll over the point that is held, and flesh gives way.
+    A body that a contact holds is in it where the middle of its shape is below the ground and below the contact's own
+    surface: round shapes roll over the point that is held, flesh gives way, and a chair ends somewhere.
     """
     problem, character = s.problem, s.start.character
     if not character.floating:
@@ -54,7 +54,7 @@ def sunk_spheres(s: Samples) -> tuple[BodySphere, ...]:
 
 
 def _depth(s: Samples, sphere: BodySphere) -> Array:
-    """How deep a sphere is in the ground (samples,), or its middle below the surface of a contact that holds it [m]."""
+    """How deep a sphere is in the ground (samples,), or its middle below that of a contact that holds it [m]."""
     body = s.start.character.body_id(sphere.body)
     places = s.evaluation.kinematics(np.arange(s.count)).position(sphere.body, sphere.position)
     free = ~_held(s, body)
@@ -65,7 +65,7 @@ def _depth(s: Samples, sphere: BodySphere) -> Array:
         surfaces = [h.hold.surface(float(t)) for t in s.times[h.on]]
         off = places[h.on] - np.array([surface.origin for surface in surfaces])
         above = np.einsum("ni,ni->n", off, np.array([surface.rotation[:, 2] for surface in surfaces]))
-        deep[h.on] = np.minimum(deep[h.on], -above)
+        deep[h.on] = np.minimum(deep[h.on], np.minimum(-above, -places[h.on, 2]))
     return np.where(np.isfinite(deep), deep, 0.0)
 
 
