@@ -67,6 +67,14 @@ def test_whole_numbers_are_the_same_wish(human):
     assert len(paths) == 1
 
 
+def test_another_planner_makes_its_own_plans(human, monkeypatch):
+    wish, table = cp.JumpWish(0.3), cp.JumpPlanTuning()
+    assert len(plan_store.planner_version()) == 16
+    mine = plan_store._path(human, wish, table)
+    monkeypatch.setattr(plan_store, "planner_version", lambda: "another")
+    assert plan_store._path(human, wish, table) != mine
+
+
 def test_a_broken_file_in_the_store_is_made_again(human, planned, tmp_path, monkeypatch):
     monkeypatch.setenv(plan_store.FOLDER, str(tmp_path))
     wish, made = cp.Jump(HEIGHT).wish, cp.plan_jump(human, cp.Jump(HEIGHT).wish)

@@ -271,6 +271,10 @@ def test_long_arms_are_bent_until_their_swing_clears_the_ground(human):
         (lambda: cp.Walk(style="sda"), "sad"),
         (lambda: cp.Walk(speed=1.0, step=0.5, time=0.5), "two of"),
         (lambda: cp.Walk(speed=9.0).begin(cp.character("human")), "m/s"),
+        (lambda: cp.Walk(step=3.0).begin(cp.character("human")), r"step of 'human' is 0.00 to 0.79 m"),
+        (lambda: cp.Walk(time=5.0).begin(cp.character("human")), r"time of 'human' is"),
+        (lambda: cp.Walk(height=2.0).begin(cp.character("human")), r"height of 'human' is"),
+        (lambda: cp.Walk(step=0.7, time=0.35).begin(cp.character("human")), r"are 2\.00 m/s"),
         (lambda: cp.Walk().begin(cp.character("chain")), "left and a right foot"),
     ],
 )

@@ -120,3 +120,13 @@ def test_h1_walks_without_catching_itself():
     assert not how_it_fell(recording)
     assert recording.notes["steps"][-1] >= 6.0
     assert recording.qpos[-1, 0] > 1.8
+
+
+def test_h1_shifts_its_weight_on_straight_legs_and_turns():
+    body = robot("h1")
+    for seed, heading in ((4, 0.0), (0, 0.5)):
+        recording = cp.simulate(body, cp.Walk(heading=heading), 4.5, start=cp.disturbed_start(body, seed), seed=seed)
+        assert not how_it_fell(recording)
+        way = recording.qpos[-1, :2] - recording.qpos[0, :2]
+        assert float(np.hypot(*way)) > 1.8
+        assert np.arctan2(way[1], way[0]) == pytest.approx(0.85 * heading, abs=0.15)

@@ -16,7 +16,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.character.roles import ContactPoint, Foot, Side
 from counterpoise.control.getting_up.humanoid import humanoid_of
 from counterpoise.control.getting_up.kneeling import KneelingTuning, kneeling_poses, wrist_point
-from counterpoise.control.perform.plan_store import plan_folder
+from counterpoise.control.perform.plan_store import plan_folder, planner_version
 from counterpoise.control.perform.planned_motion import PlannedMotion, fill_plan, plan_of_result
 from counterpoise.errors import CounterpoiseError
 from counterpoise.files import open_archive, write_archive
@@ -24,7 +24,6 @@ from counterpoise.objectives.surface import LEVEL
 from counterpoise.spacetime.optimize import Clear, Key, MotionTuning, Taste, TorqueLimit, Touch
 from counterpoise.spacetime.stunt.stunt import Stunt
 
-VERSION = 1  # of the plans: a change of what is planned, or how, makes older files unused
 AS_PLANNED = MotionTuning(refinements=0)  # errors between the knots are small beside what feedback corrects
 LARGEST_VIOLATION = 2e-3  # [m, rad] a plan this near to its contacts can be performed
 
@@ -110,7 +109,7 @@ def _path(character: Character, tuning: GettingUpPlanTuning) -> Path | None:
     folder = plan_folder()
     if folder is None:
         return None
-    key = repr((VERSION, astuple(tuning), character.mjcf))
+    key = repr((planner_version(), astuple(tuning), character.mjcf))
     return folder / f"getting-up-{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
 
 

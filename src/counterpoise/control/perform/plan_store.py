@@ -6,6 +6,7 @@ import hashlib
 import os
 import sys
 from dataclasses import astuple, dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from counterpoise.spacetime.optimize.result import Result
 from counterpoise.spacetime.optimize.run import OptimizeProgress
 from counterpoise.spacetime.optimize.tuning import MotionTuning
 
-VERSION = 3  # of the plans: a change of what is planned, or how, makes older files unused
+PLANNER = ("spacetime/optimize", "spacetime/stunt", "control/perform", "control/getting_up")  # what makes plans
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
 # errors between the knots are small beside what feedback corrects; plans were tuned with half of the way followed
@@ -135,12 +136,22 @@ def plan_folder() -> Path | None:
     return base / "counterpoise" / "plans"
 
 
+@cache
+def planner_version() -> str:
+    """Returns a name for the planner as it is installed: after a change of its sources older files are unused."""
+    root, found = Path(__file__).resolve().parents[2], hashlib.sha256()
+    for folder in PLANNER:
+        for path in sorted((root / folder).rglob("*.py")):
+            found.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()[:16]
+
+
 def _path(character: Character, wish: JumpWish, tuning: JumpPlanTuning) -> Path | None:
     """Returns the file of a plan: named after everything that it depends on."""
     folder = plan_folder()
     if folder is None:
         return None
-    key = repr((VERSION, astuple(wish), astuple(tuning), character.mjcf))
+    key = repr((planner_version(), astuple(wish), astuple(tuning), character.mjcf))
     return folder / f"jump-{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
 
 

@@ -135,7 +135,7 @@ class Running:
         back = seen.ankle[1 - stance, :2] - 0.9 * swung * seen.ankle_velocity[1 - stance, :2]
         swings = [other._replace(place=back)] * 2
         feet = list(m.feet)
-        feet[stance] = FootState(now - 1.0, False, now - 1.0, 0.0, 0.0, float(seen.pitch[stance]))
+        feet[stance] = FootState(now - 1.0, False, now - 1.0, goal_pitch=float(seen.pitch[stance]))
         return altered(
             m, time=now, phase="stance", began=now - gone, duration=shape.stance, feet=(feet[0], feet[1]),
             swings=(swings[0], swings[1]), speed=speed, heading=heading, line=seen.com[:2].copy(),

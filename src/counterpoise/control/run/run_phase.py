@@ -66,7 +66,7 @@ def _land(m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t
         late += t.learning * (min(max(m.time - m.due, -most), most) - late)
     pitch = float(seen.pitch[new])
     feet = list(m.feet)
-    feet[new] = FootState(m.time, True, m.time, pitch, 0.0, pitch)
+    feet[new] = FootState(m.time, True, m.time, goal_pitch=pitch)
     duration = stance_time(float(seen.com[2]), float(seen.velocity[2]), shape, character, t)
     return altered(
         m, phase="stance", stance=new, began=m.time, duration=duration, feet=(feet[0], feet[1]),

@@ -53,7 +53,7 @@ class KneesAtLeastBent(BentKnees):
         return Rows(A, b, at_most=True)
 
 
-def bent_knees(snapshot: Snapshot, body: WalkingBody, weight: float) -> BentKnees | None:
+def bent_knees(snapshot: Snapshot, body: WalkingBody, weight: float, free: bool = False) -> BentKnees | None:
     """Returns the objective of the knees that are nearly straight and do not bend; None where there are none."""
     legs, wanted = [], []
     clock = body.leg_time
@@ -68,5 +68,5 @@ def bent_knees(snapshot: Snapshot, body: WalkingBody, weight: float) -> BentKnee
             wanted.append(leg.knee_sign * min(pull, LARGEST / clock**2))
     if not legs:
         return None
-    made = KneesAtLeastBent if body.stands_straight else BentKnees
+    made = KneesAtLeastBent if free or body.stands_straight else BentKnees
     return made(tuple(legs), tuple(wanted), weight)

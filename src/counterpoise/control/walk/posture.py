@@ -62,7 +62,8 @@ def upper_body(
     if own.head_turn is not None:
         level.append(own.head_turn.aimed(value=tuple(head[:4]), velocity=tuple(head[4:])))
     level += [own.track.aimed(reference=pose, velocity=velocity), own.stops]
-    knees = bent_knees(snapshot, posture.body, posture.tuning.knee_weight)
+    sways = m.phase == "shift" and posture.body.feet_alone  # on two legs whose knees must bend as they like
+    knees = bent_knees(snapshot, posture.body, posture.tuning.knee_weight, sways)
     return level if knees is None else [*level, knees]
 
 

@@ -7,10 +7,12 @@ import math
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character.character import Character
 from counterpoise.control.walk.seen import SeenBody
+from counterpoise.control.walk.step_plan import first_capture
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
-from counterpoise.control.walk.walking_body import SIGN, WalkingBody
+from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
 from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.quick import altered
 
@@ -30,11 +32,11 @@ WILD = 0.1  # [sqrt(leg x g)] a step whose speed is off by more than this tells 
 
 
 def next_phase(
-    m: WalkMemory, seen: SeenBody, wishes: Wishes, shape: StepShape, body: WalkingBody, t: WalkTuning
+    m: WalkMemory, seen: SeenBody, wishes: Wishes, shape: StepShape, character: Character, t: WalkTuning
 ) -> WalkMemory:
     """Returns the memory with the phase of this tick."""
     assert m.time is not None
-    now = m.time
+    now, body = m.time, walking_body(character)
     away = abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi))
     stays = wishes.stays and away < (t.least_turn if m.phase in ("stand", "shift") else TURNED)
     if m.phase == "stand":
@@ -44,9 +46,13 @@ def next_phase(
             return altered(m, phase="stand", began=now)
         across = _across(seen.flat[m.stance] - seen.capture, m.heading) * SIGN[m.stance]
         near = t.shift_near * shape.width
+        early = False
         if body.feet_alone:  # as in a steady walk: nothing corrects it before the next foot lands
             near = min(near, shape.width / (1.0 + math.exp(body.omega * shape.time)))
-        if across < near or now - m.began > t.longest_shift * body.leg_time:
+        else:
+            early = now - m.began < t.calm_time * body.leg_time
+            early = early or _is_behind(m, seen, first_capture(shape, m.stance, character, t), body, t)
+        if (across < near and not early) or now - m.began > t.longest_shift * body.leg_time:
             return _first_lift(m, seen, shape)
         return m
     if m.phase == "double":
@@ -72,10 +78,17 @@ def next_phase(
 def _is_calm(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:
     """Returns whether it stands calmly, or has stood for long enough."""
     assert m.time is not None
-    slow = float(np.hypot(*seen.velocity[:2])) < t.calm_speed * body.leg_speed
+    slow = float(np.linalg.norm(seen.velocity)) < t.calm_speed * body.leg_speed
     flat = bool((np.abs(seen.pitch) < FLAT_PITCH).all() and (seen.low < TOUCH * body.hips_height).all())
     stood = m.time - m.began
     return (slow and flat and stood > t.calm_time * body.leg_time) or stood > t.longest_calm * body.leg_time
+
+
+def _is_behind(m: WalkMemory, seen: SeenBody, wanted: float, body: WalkingBody, t: WalkTuning) -> bool:
+    """Returns whether the capture point is too far behind its place `wanted`, ahead of the stance ankle [m]."""
+    d = np.array([math.cos(m.heading), math.sin(m.heading)])
+    short = wanted - float((seen.capture - seen.flat[m.stance]) @ d)
+    return math.copysign(short, m.speed * short) > t.shift_behind * body.hips_height if m.speed else False
 
 
 def _begin_shift(m: WalkMemory, seen: SeenBody) -> WalkMemory:
@@ -119,7 +132,7 @@ def _land(
     took = t.catch_step * body.leg_time if m.catches else m.longest
     longest = t.calmer_step * took if took < t.most_step * body.leg_time else math.inf
     pitch = float(seen.pitch[new])
-    foot = FootState(m.time, pitch < HEEL_PITCH, m.time, pitch, 0.0, pitch)
+    foot = FootState(m.time, pitch < HEEL_PITCH, m.time, goal_pitch=pitch)
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
     return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),

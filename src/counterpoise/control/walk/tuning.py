@@ -38,7 +38,8 @@ class WalkTuning:
     widest: float = 7.0  # [width]
     longest_reach: float = 0.85  # of a step, ahead of the stance foot
     backward_reach: float = 0.85
-    ramp: float = 0.046  # [g] by which the speed rises
+    ramp: float = 0.05  # [g] by which the speed rises
+    bent_ramp: float = 0.044  # [g] the same for bodies whose legs stand bent
     brake: float = 0.05  # [g] and falls
     calm_brake: float = 0.02  # [g] by which it falls in a `Walk` over level ground: over several steps
     stop_brake: float = 0.3  # [g] by which it falls where the body is to stand
@@ -46,10 +47,11 @@ class WalkTuning:
     fastest_first: float = 0.15  # [sqrt(leg x g)] ... but not faster
     shift_gain: float = 1.0  # of the capture point on its way to the foot that will stand
     shift_near: float = 0.3  # [width] capture point this near to that foot: the other one leaves
+    shift_behind: float = 0.06  # but not while the capture point is farther than this behind its place
     longest_shift: float = 4.0  # time after which it leaves in any case
     stand_gain: float = 3.0  # of the capture point while it stands
     calm_speed: float = 0.02  # [sqrt(leg x g)] of the CoM below which it may start
-    calm_time: float = 0.3  # it stands for at least this long before it starts
+    calm_time: float = 0.3  # it stands for at least this long before it starts, and shifts its weight as long
     longest_calm: float = 3.0  # and starts after this in any case
     tipping: float = 0.02  # outside the edge of the support: a capture point beyond this makes a standing body step
     lean_out: float = 0.02  # inside that edge: `Locomotion` steps sooner, before `Stand` bends its trunk far
@@ -61,6 +63,7 @@ class WalkTuning:
     trim_limit: float = 0.06  # [sqrt(leg x g)]
     turn_rate: float = 0.26  # [rad per leg time] of the heading: 48 degrees a second for a person
     turn_ramp: float = 0.15  # [rad per leg time^2] by which its rate grows and falls
+    alone_turn: float = 0.6  # pace of a turn of bodies whose ankles do not roll
     least_turn: float = 0.2  # [rad] a body that stands turns by steps if it is to face elsewhere by more than this
     fastest_back: float = 0.25  # [sqrt(leg x g)] of a walk backwards
     fastest_aside: float = 0.15  # [sqrt(leg x g)] of a walk sideways

@@ -21,11 +21,13 @@ from counterpoise.control.walk.styles import WalkStyle, style_of
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walker import walk_tick
-from counterpoise.control.walk.walking_body import walking_body
+from counterpoise.control.walk.walking_body import WalkingBody, walking_body
 from counterpoise.control.walk.wishes import Live, Wishes, live_value
 from counterpoise.errors import BadValue
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
+
+HIGHEST_STEP = 0.4  # [leg lengths] by which a swinging sole may be asked to rise
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,27 @@ class Walk:
         fastest = self.tuning.fastest * body.leg_speed
         if isinstance(self.speed, (int, float)) and self.speed > fastest:
             raise BadValue(f"{character.name!r} walks at 0 to {fastest:.2f} m/s; got {self.speed!r}")
+        self._check_step(character, body, fastest)
         return WalkMemory()
+
+    def _check_step(self, character: Character, body: WalkingBody, fastest: float) -> None:
+        """Raises BadValue where a body cannot take the steps that are asked for."""
+        t = self.tuning
+        for name, low, high, unit in (
+            ("step", 0.0, t.longest_reach * body.hips_height, "m"),
+            ("time", t.least_step * body.leg_time, t.most_step * body.leg_time, "s"),
+            ("height", 0.0, HIGHEST_STEP * body.hips_height, "m"),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, (int, float)) and not low <= value <= high:
+                raise BadValue(f"Walk.{name} of {character.name!r} is {low:.2f} to {high:.2f} {unit}; got {value!r}")
+        if isinstance(self.step, (int, float)) and isinstance(self.time, (int, float)):
+            speed = self.step / self.time
+            if speed > fastest:
+                raise BadValue(
+                    f"{character.name!r} walks at 0 to {fastest:.2f} m/s; steps of {self.step!r} m in {self.time!r} s "
+                    f"are {speed:.2f} m/s"
+                )
 
     def usual_speed(self, character: Character) -> float:
         """Returns the speed at which a body walks in this style where none is asked for [m/s].

@@ -22,7 +22,6 @@ class FootState(NamedTuple):
     landed: float = -1e3  # [s] when it landed
     on_heel: bool = False  # it has landed on its heel and is not flat yet
     flat: float = -1e3  # [s] since when it has been flat
-    landing_pitch: float = 0.0  # [rad]
     released: float = 0.0  # 0 to 1: how far its heel is let go
     goal_pitch: float = 0.0  # [rad] of the last tick
     has_borne: bool = False  # since it landed

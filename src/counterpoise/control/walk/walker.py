@@ -54,6 +54,9 @@ from counterpoise.quick import altered
 
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
 TOUCHING = 0.006  # [leg lengths] a point that is higher than this cannot push
+FLATTENING = 0.05  # [leg lengths] the same under bent legs that stand: the push that is missing puts the foot down
+FLOATING = 0.004  # [leg lengths] a foot with no point lower than this floats ...
+FLOATS = 0.2  # [leg times] ... where it has landed this long ago
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
@@ -68,6 +71,7 @@ class Moves(NamedTuple):
     levels: tuple[tuple[Objective, ...], ...]
     held: Flags  # (p,)
     share: Array  # (p,) of the force limit that each point may use
+    near: float = TOUCHING  # [leg lengths] a point that is higher than this above its plane cannot push
 
 
 def walk_tick(
@@ -108,12 +112,13 @@ def walk_tick(
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
         m = _drifting(m, seen, dt)
-    if m.phase in ("stand", "shift") and is_tipping(snapshot, seen, body, t.tipping):
+    lands = m.steps == 0 and m.phase == "stand" and snapshot.contact_force is not None and not any(seen.bears)
+    if m.phase in ("stand", "shift") and not lands and is_tipping(snapshot, seen, body, t.tipping):
         m = altered(m, catches=True, speed=0.0, aside=0.0)
         shape = _shape(m, seen, wishes, cycle, body, t)
         m = catch_step(m, seen, shape, snapshot, body, t)
     else:
-        m = next_phase(m, seen, wishes, shape, body, t)
+        m = next_phase(m, seen, wishes, shape, character, t)
     m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
     own = walk_objectives(character, t)
     posture = WalkPosture(cycle, own, body, t, wishes)
@@ -136,8 +141,10 @@ def walk_tick(
             m = altered(m, ground=np.array(rows))
         m, levels, held, share = _step(m, snapshot, seen, plan, shape, landing, posture, dt)
         cost = plan.cost
+        seen = _put_down(m, seen, body)
     notes = {"phase": m.phase, "steps": float(m.steps), "cost": cost}
-    return solve_moves(snapshot, m, seen, Moves(levels, held, share), dt, notes, t)
+    near = FLATTENING if m.phase in ("stand", "shift") and body.legs[0].is_bent else TOUCHING
+    return solve_moves(snapshot, m, seen, Moves(levels, held, share, near), dt, notes, t)
 
 
 def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
@@ -150,6 +157,22 @@ def watched(m: WalkMemory, snapshot: Snapshot, seen: SeenBody) -> WalkMemory:
         m, phase="stand", time=now, began=now, heading=yaw, line=place, started=place, held=np.zeros(0, bool), spin=None
     )
     return _drifting(m, seen, dt)
+
+
+def _put_down(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> SeenBody:
+    """Returns what is seen, with a foot that has landed and still floats taken to be on the ground.
+
+    The force that it is then planned to bear puts it down.
+    """
+    assert m.time is not None
+    over = None
+    for i, foot in enumerate(m.feet):
+        swings = m.phase == "single" and i != m.stance
+        if swings or seen.low[i] < FLOATING * body.hips_height or m.time - foot.landed < FLOATS * body.leg_time:
+            continue
+        over = seen.over.copy() if over is None else over
+        over[body.legs[i].points] -= seen.low[i]
+    return seen if over is None else seen._replace(over=over)
 
 
 def _drifting(m: WalkMemory, seen: SeenBody, dt: float) -> WalkMemory:
@@ -196,8 +219,10 @@ def follow_wishes(
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
     slows = wishes.calm and abs(asked) < abs(m.speed)
     quick = (t.stop_brake if wishes.stays else t.calm_brake if slows else t.brake) / t.brake
-    speed, beside = _ramped(m.speed, asked, quick * g * dt, t), _ramped(m.aside, aside, quick * g * dt, t)
-    turn = next_turn(away, m.turn, t.turn_rate / clock, t.turn_ramp / clock**2, dt)
+    rise = t.bent_ramp if body.legs[0].is_bent else t.ramp
+    speed, beside = (_ramped(v, to, quick * g * dt, rise, t.brake) for v, to in ((m.speed, asked), (m.aside, aside)))
+    slower = clock / t.alone_turn if body.feet_alone else clock
+    turn = next_turn(away, m.turn, t.turn_rate / slower, t.turn_ramp / slower**2, dt)
     return (
         wishes,
         altered(m, time=now, speed=speed, aside=beside, turn=turn, heading=m.heading + turn * dt, line=line),
@@ -205,9 +230,9 @@ def follow_wishes(
     )
 
 
-def _ramped(now: float, asked: float, step: float, t: WalkTuning) -> float:
-    """Returns a speed on its way to the one asked for: it grows slowly and falls quickly. `step` is g x time."""
-    up, down = (t.ramp, t.brake) if now >= 0.0 else (t.brake, t.ramp)
+def _ramped(now: float, asked: float, step: float, rise: float, brake: float) -> float:
+    """Returns a speed on its way to the one asked for; it grows by `rise`, falls by `brake` [g]. `step` is g x time."""
+    up, down = (rise, brake) if now >= 0.0 else (brake, rise)
     return now + min(max(asked - now, -down * step), up * step)
 
 
@@ -343,7 +368,6 @@ class _Solving(NamedTuple):
     footing: Footing
     solver: WholeBodyTuning
     foot_of: Ints  # (p,) 0 for contact points of the left foot, 1 for those of the right one
-    near: float  # [m] a point that is higher than this above its plane cannot push
 
 
 @kept_with_character
@@ -352,7 +376,6 @@ def _solving(character: Character, t: WalkTuning) -> _Solving:
         Footing(friction=t.friction, strength=t.force_limit),
         WholeBodyTuning(rank=t.rank, force_weight=t.force_weight),
         foot_of_points(character),
-        TOUCHING * walking_body(character).hips_height,
     )
 
 
@@ -367,7 +390,7 @@ def solve_moves(
     uneven = hold_points(
         snapshot.contact_position, held, m.held if len(m.held) == p else _NONE_HELD, m.planted,
         left.on_heel or left.released > 0.0, right.on_heel or right.released > 0.0, at.foot_of, m.ground, seen.over,
-        at.near, moves.share, planted, share,
+        moves.near * body.hips_height, moves.share, planted, share,
     )  # fmt: skip
     surfaces = None
     if uneven:
