@@ -1,8 +1,8 @@
 """A fix is never worse than its input: where it would be, the motion is given back as it was.
 
 The fixed motion and the input are measured alike, twice: with the contacts of the fix, and with contacts found anew in
-each. Where the fix skates, sinks, leaps, trembles or needs more force from nowhere than its input, or needs more than a
-person's strength where the input did not, the frames are given back, with a soft transition. The input is raised or
+each. Where the fix skates, sinks, leaps or trembles more than its input, or needs more force from nowhere or more
+strength, and more than a check allows, the frames are given back, with a soft transition. The input is raised or
 lowered there as the whole motion was, unless that makes it worse. If it is worse even so, all of it is given back.
 """
 
@@ -19,13 +19,12 @@ from counterpoise.motion.curves import ease
 from counterpoise.spacetime.check.findings import lasting_residual
 from counterpoise.spacetime.check.report import CheckReport
 
-MARGIN = 0.1  # share of a finding's limit by which it may differ
+MARGIN = 0.1  # share of a finding's limit by which it may be larger than before
 WORST_SHARE = 0.3  # of the largest excess: frames with less stay as they are
 ROUNDS = 2  # searches for worse frames
 WIDENING = 0.1  # [s] about such frames that are given back too
 FADE = 0.4  # [s] from the fixed motion to the input
-BETTER_ONLY = ("skate", "penetration", "force", "leap", "jitter")  # may not become worse at all
-WITHIN = ("strength", "limits", "flight", "spin", "lean", "jerk")  # may not leave their limits
+GUARDED = ("skate", "penetration", "force", "leap", "jitter", "strength", "limits", "flight", "spin", "lean")
 
 Judge = Callable[[Array], tuple[CheckReport, ...]]  # of poses (n, nq) of the frames
 
@@ -72,13 +71,13 @@ def _any_worse(before: Sequence[CheckReport], after: Sequence[CheckReport]) -> b
 
 
 def worse_findings(before: CheckReport, after: CheckReport) -> list[str]:
-    """Returns the names of findings that are worse after a fix than before it."""
+    """Returns the names of findings that are worse after a fix than before it, and beyond their limits."""
     known = {finding.name: finding for finding in before.findings}
     out = []
     for now in after.findings:
         was = known[now.name].value if now.name in known else 0.0
         more = now.value > was + MARGIN * now.limit
-        if more and (now.name in BETTER_ONLY or (now.name in WITHIN and not now.ok)):
+        if more and not now.ok and now.name in GUARDED:
             out.append(now.name)
     return out
 
