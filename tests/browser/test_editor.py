@@ -188,8 +188,56 @@ def test_a_limit_is_dragged(start_studio: Any, open_page: Any) -> None:
     scene = page.change(lambda: page.page.mouse.up())
     after = next(one for one in scene["figure"]["joints"] if one["name"] == "knee_left")
     assert abs(after["low"][0] - joint["low"][0]) < 1e-3
-    assert 10 < math.degrees(joint["high"][0] - after["high"][0]) < 40 and scene["undo"] == "set limit"
+    assert 10 < math.degrees(joint["high"][0] - after["high"][0]) < 40 and scene["undo"] == "set limit side"
     page.change(lambda: page.page.keyboard.press("Control+z"))
+
+
+def test_limits_of_ball_and_universal_joints_are_dragged(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    for body, name, sides in (("thigh_left", "hip_left", 5), ("hand_left", "wrist_left", 4)):
+        page.ask(f"studio.select('{body}')")
+        page.page.keyboard.press("f")
+        page.until(f"studio.grips.dots.visible && studio.grips.ends.length === {sides}")
+        page.page.wait_for_timeout(300)
+        before = next(one for one in page.scene["figure"]["joints"] if one["name"] == name)["limits"]["grips"]
+        spots = [page.page.evaluate(GRIP, k) for k in range(sides)]
+        middle = [sum(spot[axis] for spot in spots) / sides for axis in (0, 1)]
+        free = [
+            k
+            for k in range(sides)
+            if page.page.evaluate("([x, y]) => studio.grips.under({ clientX: x, clientY: y })", spots[k]) == k
+        ]
+        chosen = max(free, key=lambda k: math.dist(spots[k], middle))
+        x, y = spots[chosen]
+        page.page.mouse.move(x, y)
+        page.page.mouse.down()
+        page.page.mouse.move(x + 0.3 * (middle[0] - x), y + 0.3 * (middle[1] - y), steps=8)
+        page.page.wait_for_timeout(600)
+        drawn = page.ask(f"studio.limits.drawn.grips.filter(one => one.place.length)[{chosen}].angle")
+        page.picture(f"studio_limit_{name}")
+        scene = page.change(lambda: page.page.mouse.up())
+        after = next(one for one in scene["figure"]["joints"] if one["name"] == name)["limits"]["grips"]
+        now = {one["side"]: one["angle"] for one in after}
+        was = {one["side"]: one["angle"] for one in before}
+        side = [one["side"] for one in before if one["place"]][chosen]
+        assert abs(now.pop(side) - was.pop(side)) > 2.0 and scene["undo"] == "set limit side"
+        assert all(abs(now[other] - was[other]) < 1e-6 for other in was)
+        assert abs({one["side"]: one["angle"] for one in after}[side] - drawn) < 1.5  # what was drawn is what was made
+        page.change(lambda: page.page.keyboard.press("Control+z"))
+
+
+def test_the_smooth_body_is_a_switch(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    assert not page.ask("studio.state.shows.smooth")  # drawn by software: shapes first
+    page.page.click("#show_smooth")
+    page.until("studio.figure.skin?.visible && !studio.figure.root.visible", "the smooth body", 120.0)
+    share = "(bone, i) => studio.figure.skin.getObjectByName(studio.figure.names[i]).matrixWorld === bone.matrixWorld"
+    assert page.ask(f"studio.figure.bones.every({share})")  # one pose for both
+    page.drag("hand_left", 60, -80, release=False)  # it follows, and the pointer hits the shapes below it
+    page.picture("studio_smooth")
+    page.change(lambda: page.page.mouse.up())
+    page.page.click("#show_smooth")
+    page.until("!studio.figure.skin.visible && studio.figure.root.visible")
 
 
 def test_a_path_is_recorded_and_animated(start_studio: Any, open_page: Any) -> None:

@@ -37,6 +37,9 @@ def test_a_jump_is_optimised_with_a_ghost(start_studio: Any, open_page: Any, tmp
     assert page.scene["kind"] == "clip" and page.ask("studio.jobs.at(-1).message").startswith("solved")
     take = Motion.load(tmp_path / "takes" / "optimised_1.npz")
     assert take.duration > 1.5
+    page.ask("studio.setTime(0.6)")  # heat on the joints of what was optimised
+    page.until("studio.handles.efforts?.some(share => share > 0.3)", "the efforts of the jump")
+    page.picture("studio_heat")
 
 
 def test_a_job_is_stopped(start_studio: Any, open_page: Any, tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ def test_other_hosts_and_origins_are_refused(client: TestClient, headers: dict[s
     assert client.get(path, headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/script", "/curves", "/export/bvh", "/figures/x.glb", "/tracks/main-0.bin"])
+@pytest.mark.parametrize("path", ["/script", "/curves", "/export/bvh", "/figures/x.glb", "/tracks/main-0.bin",
+                                  "/figures/x/smooth.glb", "/limits"])  # fmt: skip
 def test_every_answer_about_the_scene_needs_the_token(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 403
     assert client.post("/files?name=x.bvh", content=b"").status_code == 403
@@ -112,6 +113,32 @@ def test_meshes_frames_curves_and_exports(client: TestClient) -> None:
         assert "<mujoco" in client.get(f"/export/xml?token={TOKEN}").text
         assert client.get(f"/export/doc?token={TOKEN}").status_code == 400
         assert client.get(f"/script?token={TOKEN}").text.startswith("import counterpoise as cp")
+
+
+def test_the_smooth_body_has_the_bones_of_the_shapes_and_is_made_once(client: TestClient) -> None:
+    with client.websocket_connect(f"/ws?token={TOKEN}", headers=OURS) as socket:
+        figure = [json.loads(socket.receive_text()) for _ in range(6)][1]["figure"]
+        found = [client.get(f"{figure[name]}?token={TOKEN}").content for name in ("mesh", "smooth", "smooth")]
+    assert found[1] == found[2] and found[1] != found[0]
+    names = []
+    for data in found[:2]:
+        root = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+        names.append([root["nodes"][joint]["name"] for joint in root["skins"][0]["joints"]])
+    assert names[0] == names[1] == [body["name"] for body in figure["bodies"]]
+    assert client.get(f"/figures/other/smooth.glb?token={TOKEN}").status_code == 404
+
+
+def test_limits_are_seen_before_they_are_changed(client: TestClient) -> None:
+    with client.websocket_connect(f"/ws?token={TOKEN}", headers=OURS) as socket:
+        joints = [json.loads(socket.receive_text()) for _ in range(6)][1]["figure"]["joints"]
+    now = next(joint for joint in joints if joint["name"] == "hip_left")["limits"]
+    side = now["grips"][0]
+    asked = {"joint": "hip_left", "side": side["side"], "angle": side["angle"] - 5.0, "token": TOKEN}
+    then = client.get("/limits", params=asked).json()
+    assert then["grips"][0]["angle"] == pytest.approx(side["angle"] - 5.0)
+    assert then["grips"][1:] != [] and then["outline"] != now["outline"] and then["middle"] == now["middle"]
+    for bad in ({"joint": "nose"}, {"side": "top"}, {"angle": "wide"}, {"angle": "500"}, {"joint": "root"}):
+        assert client.get("/limits", params=asked | bad).status_code == 400
 
 
 def test_a_folder_is_not_left(tmp_path: Path) -> None:

@@ -127,9 +127,12 @@ def test_live_and_bake(bench: Bench) -> None:
     assert bench.last("live_changed")["tilt"] == [0.0, 2.0]
     run = bench.shop.live
     assert run is not None
-    times, poses = np.array(run.times), np.array(run.poses)
+    times, poses, efforts = np.array(run.times), np.array(run.poses), np.array(run.effort_rows)
     bench.do({"type": "bake_live"})
     scene = bench.last("scene_changed")
+    heat = bench.shop.document.shown.efforts
+    assert heat is not None and scene["efforts"] in bench.shop.files
+    assert np.abs(heat.shares - efforts).max() < 1e-6 and np.abs(heat.times - (times - times[0])).max() < 1e-9
     assert scene["motion"] == "baked 1" and scene["kind"] == "clip" and bench.shop.live is None
     baked = bench.shop.document.shown.motion
     assert baked is not None and np.abs(baked.poses - poses).max() < 1e-9 and np.abs(baked.times - times).max() < 1e-9

@@ -43,6 +43,7 @@ from counterpoise.scene.edits.figures import (
     SetFigure,
     SetLength,
     SetLimit,
+    SetLimitSide,
     SetMass,
     SetRoot,
 )
@@ -163,6 +164,7 @@ __all__ = [
     "SetKey",
     "SetLength",
     "SetLimit",
+    "SetLimitSide",
     "SetMass",
     "SetName",
     "SetNote",

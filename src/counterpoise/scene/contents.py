@@ -16,6 +16,7 @@ from counterpoise.simulate.disturbances import Push
 from counterpoise.spacetime.optimize import Touch
 from counterpoise.spacetime.stunt import Stunt
 
+EFFORTS_ENDING = "_efforts.npz"  # of a file beside a take: how much of their strength joints used
 PROPS_ENDING = "_props.npz"  # of a file beside a take: where props were while it was simulated
 MAIN = "main"  # the name of the character, motion and controller that stand at the top of a file
 Physics = Literal["optimize", "fix", "check", "none"]

@@ -18,8 +18,9 @@ from counterpoise.defaults import GROUND_FRICTION, PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.objectives import Surface, moving_surface
 from counterpoise.scene.contents import MAIN, SceneCharacter, SceneController
+from counterpoise.scene.timed_values import TimedValue, read_timed_value
 from counterpoise.simulate.world import World
-from counterpoise.spacetime.stunt.reading import Table
+from counterpoise.spacetime.stunt.reading import Table, is_number
 
 CONTROLLERS: dict[str, type[Any]] = {
     "stand": Stand, "hold": HoldPose, "passive": Passive, "balance": Balance, "momentum_balance": MomentumBalance,
@@ -32,6 +33,8 @@ DEGREES = {
     "walk": ("heading", "lean"),
     "locomotion": ("heading", "lean"),
 }  # kind -> options that are angles, written in degrees
+WAYS = ("to", "avoid")  # options of them that are no numbers
+GOING = ("walk", "locomotion")  # kinds that go somewhere
 STARTS = ("standing", "ready", "front", "back", "left", "right")
 Plain = bool | int | float | str
 
@@ -82,7 +85,9 @@ def read_controller(table: Table, name: str) -> SceneController:
         table.number("strength", "the share of its strength that is planned, above 0") if kind == "perform" else None
     )
     options, tuning = _read_fields(table, CONTROLLERS[kind], skip=FOLLOWING.get(kind, ""))
-    options |= {name: float(np.radians(options[name])) for name in DEGREES.get(kind, ()) if name in options}
+    options |= {name: _radians(options[name]) for name in DEGREES.get(kind, ()) if name in options}
+    if kind in GOING:
+        options |= _read_way(table, CONTROLLERS[kind])
     if kind == "routine":
         options["items"] = _read_items(table)
     table.label = f"the controller {name!r} of kind {kind!r}"
@@ -90,12 +95,33 @@ def read_controller(table: Table, name: str) -> SceneController:
     plain = None
     if kind != "perform":
         with table.at(_first(table, options)):
-            plain = CONTROLLERS[kind](**options, **tuning)
+            plain = CONTROLLERS[kind](**{k: v for k, v in options.items() if k != "avoid"}, **tuning)
     chosen = start if start is not None else "ready" if follow is not None else "standing"
     return SceneController(
         name, character, kind, follow, chosen, None if place is None else (place[0], place[1]), facing,
         STRENGTH_SHARE if strength is None else strength, options, tuning, plain,
     )  # fmt: skip
+
+
+def _radians(value: float | TimedValue) -> float | TimedValue:
+    return value.scaled(np.pi / 180.0) if isinstance(value, TimedValue) else float(np.radians(value))
+
+
+def _read_way(table: Table, kind: type[Any]) -> dict[str, Any]:
+    """Reads what only those have that go somewhere: a style by name, a place or a way to go, whether props are seen."""
+    known = {one.name for one in fields(kind)}
+    out: dict[str, Any] = {}
+    if (style := table.text("style", "a style of walking by name")) is not None:
+        out["style"] = style
+    if "to" in known and (to := table.value("to", "[x, y] in metres, or a list of such places")) is not None:
+        places = to if isinstance(to, list) and to and isinstance(to[0], list) else [to]
+        pairs = all(isinstance(one, list) and len(one) == 2 and all(is_number(v) for v in one) for one in places)
+        if not pairs:
+            raise table.fault("to", f"to is [x, y] in metres, or a list of such places; got {to!r}")
+        out["to"] = tuple(tuple(float(v) for v in one) for one in places) if places is to else tuple(map(float, to))
+    if "avoid" in known and table.flag("avoid", False):
+        out["avoid"] = True
+    return out
 
 
 def _first(table: Table, options: Mapping[str, Any]) -> str | None:
@@ -119,7 +145,7 @@ def _read_fields(table: Table, kind: type[Any], skip: str) -> tuple[dict[str, An
     options: dict[str, Any] = {}
     tuning: dict[str, Any] = {}
     for one in fields(kind):
-        if one.name == skip:
+        if one.name in (skip, *WAYS):
             continue
         default = _default(one)
         if is_dataclass(default) and type(default).__name__.endswith("Tuning"):
@@ -128,7 +154,9 @@ def _read_fields(table: Table, kind: type[Any], skip: str) -> tuple[dict[str, An
                 tuning[one.name] = read_values(inner, default)
         elif isinstance(default, Plain) or (default is None and _takes_number(one)):
             value = table.value(one.name, "")
-            if value is not None:
+            if isinstance(value, dict) and "Live" in str(one.type):
+                options[one.name] = read_timed_value(table, one.name)
+            elif value is not None:
                 options[one.name] = _checked(table, one.name, value, default)
     return options, tuning
 
@@ -188,6 +216,10 @@ def build_controller(spec: SceneController, world: World, followed: Any = None) 
     if spec.kind == "stand":
         given.setdefault("friction", PLANNED_FRICTION * min(world.friction, GROUND_FRICTION))
         given["ground"] = _ground(world)
+    if spec.kind in GOING:
+        given.setdefault("terrain", world.terrain)  # it sees the ground
+    if given.pop("avoid", False):
+        given["avoid"] = world.props
     made: Controller = CONTROLLERS[spec.kind](**given)
     return made
 

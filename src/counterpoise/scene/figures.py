@@ -21,6 +21,7 @@ from counterpoise.character.editing import (
     set_feet,
     set_hands,
     set_length,
+    set_limit_side,
     set_limits,
     set_mass,
     set_shape,
@@ -34,8 +35,8 @@ from counterpoise.spacetime.stunt.reading import Table, is_number
 FIGURE_EDITS: dict[str, Callable[..., Character]] = {
     f.__name__: f
     for f in (
-        add_segment, remove_segment, set_length, set_limits, set_angle, set_mass, set_shape, set_feet, set_hands,
-        rename, mirror_limb, reroot,
+        add_segment, remove_segment, set_length, set_limits, set_limit_side, set_angle, set_mass, set_shape, set_feet,
+        set_hands, rename, mirror_limb, reroot,
     )
 }  # fmt: skip
 _ANGLES = ("angle",)  # written in degrees

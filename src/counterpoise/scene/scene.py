@@ -16,6 +16,7 @@ from counterpoise.errors import BadFile, unknown_name
 from counterpoise.files import whole_file
 from counterpoise.pose.constraints import PoseConstraint
 from counterpoise.scene.contents import (
+    EFFORTS_ENDING,
     MAIN,
     PROPS_ENDING,
     SceneCamera,
@@ -148,7 +149,8 @@ class Scene:
     def files(self) -> tuple[str, ...]:
         """The names of the files beside it that the scene reads, each once."""
         found = [m.clip.file for m in self.motions.values() if m.clip is not None]
-        beside = [Path(file).with_suffix("").as_posix() + PROPS_ENDING for file in found]
+        stems = [Path(file).with_suffix("").as_posix() for file in found]
+        beside = [stem + ending for stem in stems for ending in (PROPS_ENDING, EFFORTS_ENDING)]
         found += [file for file in beside if (self.folder / file).is_file()]
         found += [c.source for c in self.characters.values() if (self.folder / c.source).is_file()]
         found += [c.follow for c in self.controllers.values() if c.follow and (self.folder / c.follow).is_file()]

@@ -10,6 +10,20 @@ from counterpoise.studio.messages import Command, Four, Three
 ORIGIN: Three = (0.0, 0.0, 0.0)
 
 
+@dataclass(frozen=True)
+class TimedCommand(Command):
+    """About the pose at a time of the timeline."""
+
+    time: float
+
+
+@dataclass(frozen=True)
+class NamedCommand(Command):
+    """About a thing of the scene, of a library or of the folder, by its name."""
+
+    name: str
+
+
 # -- posing -----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class DragBody(Command):
@@ -200,47 +214,38 @@ class RedoEdit(Command):
 
 
 @dataclass(frozen=True)
-class AddPoseKey(Command):
+class AddPoseKey(TimedCommand):
     """Writes the pose at a time as a key."""
 
-    time: float
-
 
 @dataclass(frozen=True)
-class MirrorPose(Command):
+class MirrorPose(TimedCommand):
     """Exchanges left and right in the pose at a time."""
 
-    time: float
-
 
 @dataclass(frozen=True)
-class ResetPose(Command):
+class ResetPose(TimedCommand):
     """The neutral pose, where the figure is now."""
 
-    time: float
-
 
 @dataclass(frozen=True)
-class SavePoseAs(Command):
+class SavePoseAs(TimedCommand):
     """Keeps the pose at a time in the scene's library of poses."""
 
-    time: float
     name: str
 
 
 @dataclass(frozen=True)
-class ApplyPose(Command):
+class ApplyPose(TimedCommand):
     """Takes a pose of the library, or of the scene, where the figure is now."""
 
-    time: float
     name: str
 
 
 @dataclass(frozen=True)
-class SetJoint(Command):
+class SetJoint(TimedCommand):
     """Coordinates of one joint [rad, m], of a ball its rotation vector, in the pose at a time. Only `done` writes."""
 
-    time: float
     joint: str
     values: tuple[float, ...]
     done: bool = True
@@ -257,17 +262,13 @@ class SetCurve(Command):
 
 
 @dataclass(frozen=True)
-class ShowCharacter(Command):
+class ShowCharacter(NamedCommand):
     """Puts another character of the scene into the hand: its motion comes on the timeline."""
-
-    name: str
 
 
 @dataclass(frozen=True)
-class ShowMotion(Command):
+class ShowMotion(NamedCommand):
     """Puts a motion of the scene on the timeline."""
-
-    name: str
 
 
 @dataclass(frozen=True)
@@ -283,24 +284,18 @@ class LayMotion(Command):
 
 # -- libraries --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class TakeConstraints(Command):
+class TakeConstraints(NamedCommand):
     """Adds a set of constraints of the library to the figure."""
 
-    name: str
-
 
 @dataclass(frozen=True)
-class KeepConstraints(Command):
+class KeepConstraints(NamedCommand):
     """Keeps the constraints of the figure as a set of the library, a file of the folder."""
 
-    name: str
-
 
 @dataclass(frozen=True)
-class KeepFigure(Command):
+class KeepFigure(NamedCommand):
     """Keeps the figure as it is now in the library, a file of the folder."""
-
-    name: str
 
 
 # -- jobs -------------------------------------------------------------------------------------------------------------
@@ -327,24 +322,18 @@ class NewScene(Command):
 
 
 @dataclass(frozen=True)
-class OpenStarter(Command):
+class OpenStarter(NamedCommand):
     """Opens an example."""
 
-    name: str
-
 
 @dataclass(frozen=True)
-class OpenFile(Command):
+class OpenFile(NamedCommand):
     """Opens a scene, a clip or a figure of the folder."""
 
-    name: str
-
 
 @dataclass(frozen=True)
-class SaveScene(Command):
+class SaveScene(NamedCommand):
     """Saves the scene under a name in the folder."""
-
-    name: str
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,25 @@ from counterpoise.studio.tuning import Slider
 
 
 @dataclass(frozen=True)
+class GripFacts:
+    """One side of a joint's limits. Its grip turns about an axis; both are unit vectors in the parent's frame."""
+
+    side: str  # low, high, first low, ..., face 1, ..., twist low, twist high
+    angle: float  # [deg]
+    place: tuple[float, ...]  # where the bone points at this side; empty: not drawn
+    axis: tuple[float, ...]  # about which it turns when the angle grows
+
+
+@dataclass(frozen=True)
+class LimitFacts:
+    """Where the bone of a joint may point, as unit vectors in the parent's frame."""
+
+    outline: tuple[Three, ...]  # the edge; empty: none is drawn
+    middle: tuple[float, ...]  # the direction in the middle of a closed outline; empty: it is an arc
+    grips: tuple[GripFacts, ...]
+
+
+@dataclass(frozen=True)
 class JointFacts:
     """A joint, as lists and graphs of the page need it."""
 
@@ -18,8 +37,7 @@ class JointFacts:
     body: str
     low: tuple[float, ...]  # [rad, m]; empty: no limits
     high: tuple[float, ...]
-    outline: tuple[Three, ...]  # edge of where its bone may point, unit vectors in the parent's frame; empty: none
-    middle: tuple[float, ...]  # the direction in the middle of a closed outline; empty: it is an arc
+    limits: LimitFacts
 
 
 @dataclass(frozen=True)
@@ -38,7 +56,8 @@ class FigureFacts:
     """A figure of the scene."""
 
     name: str
-    mesh: str  # address of its GLB
+    mesh: str  # address of its GLB, made of its shapes
+    smooth: str  # address of the GLB of its smooth body; empty: only persons have one
     mass: float  # [kg]
     weight: float  # [N]
     height: float  # [m]
@@ -294,6 +313,7 @@ class SceneChanged(Event):
     tilt: tuple[float, float]
     track: str  # address of its frames
     prop_track: str  # address of the frames of the props that were simulated with it; empty: none
+    efforts: str  # address of how much of their strength its joints use; empty: not known
     track_props: tuple[PropFacts, ...]  # these props
     undo: str  # what would be undone; empty: nothing
     redo: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -43,17 +45,17 @@ def export_bytes(motion: Motion, kind: str) -> bytes:
         return path.read_bytes()
 
 
-def export_apart(motion: Motion, kind: str) -> bytes:
-    """Returns a file of a motion, made in a process of its own that ends with it."""
+def made_apart(what: str, make: Callable[..., bytes], *arguments: object) -> bytes:
+    """Returns what a function makes, called in a process of its own that ends with it; `what` names it in errors."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_send_file, args=(there, motion, kind), name="studio export", daemon=True)
+    process = context.Process(target=_send_made, args=(there, make, arguments), name=f"studio: {what}", daemon=True)
     process.start()
     there.close()
     try:
         found = here.recv()
     except EOFError:
-        raise BadValue(f"the .{kind} file could not be made: its process was ended") from None
+        raise BadValue(f"{what} could not be made: its process was ended") from None
     finally:
         process.join()
     if isinstance(found, str):
@@ -61,9 +63,11 @@ def export_apart(motion: Motion, kind: str) -> bytes:
     return bytes(found)
 
 
-def _send_file(pipe: Connection, motion: Motion, kind: str) -> None:
+def _send_made(pipe: Connection, make: Callable[..., bytes], arguments: tuple[object, ...]) -> None:
     try:
-        pipe.send(export_bytes(motion, kind))
+        made: bytes | str = make(*arguments)
     except CounterpoiseError as error:
-        pipe.send(str(error))
+        made = str(error)
+    with suppress(OSError):  # the studio was closed meanwhile
+        pipe.send(made)
     pipe.close()

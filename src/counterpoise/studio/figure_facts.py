@@ -1,4 +1,4 @@
-"""What a page needs to know of a figure: its tree, joints with limits, and its mesh as GLB."""
+"""What a page needs to know of a figure: its tree, joints with limits, and its meshes as GLB."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ import hashlib
 import mujoco
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.editing import segment_line
 from counterpoise.character.joints import Joint
 from counterpoise.character.kept import kept_with_character
+from counterpoise.character.skin.dressing import head_of
 from counterpoise.motion.clips import clip_of_motion
 from counterpoise.motion.files.glb import pack
 from counterpoise.motion.files.gltf import build_gltf
 from counterpoise.motion.motion import Motion
-from counterpoise.studio.events import BodyFacts, FigureFacts, JointFacts
-from counterpoise.studio.limit_outlines import limit_middle, limit_outline
+from counterpoise.studio.events import BodyFacts, FigureFacts, GripFacts, JointFacts, LimitFacts
+from counterpoise.studio.limit_outlines import DrawnLimits, drawn_limits
 
 
 @kept_with_character
-def figure_glb(character: Character) -> bytes:
-    """Returns the figure as a skinned GLB in its neutral pose; its bones have the names of the bodies."""
+def figure_glb(character: Character, smooth: bool = False) -> bytes:
+    """Returns the figure as a skinned GLB in its neutral pose; its bones have the names of the bodies. `smooth`: with
+    the smooth body in place of the shapes, which takes seconds to make."""
     still = Motion(character, np.zeros(1), character.neutral[None], name=character.name)
-    root, binary = build_gltf(clip_of_motion(still), still)
+    root, binary = build_gltf(clip_of_motion(still), still, smooth)
     return pack(root, binary)
 
 
@@ -39,6 +42,7 @@ def figure_facts(character: Character) -> FigureFacts:
     return FigureFacts(
         name=character.name,
         mesh=f"/figures/{mesh_key(character)}.glb",
+        smooth=f"/figures/{mesh_key(character)}/smooth.glb" if head_of(character) is not None else "",
         mass=character.mass,
         weight=character.weight,
         height=character.height,
@@ -62,6 +66,15 @@ def _joint(character: Character, joint: Joint) -> JointFacts:
     limited = joint.kind in ("hinge", "universal", "slide") and all(model.jnt_limited[i] for i in ids)
     low = tuple(float(model.jnt_range[i, 0]) for i in ids) if limited else ()
     high = tuple(float(model.jnt_range[i, 1]) for i in ids) if limited else ()
-    outline = tuple((float(x), float(y), float(z)) for x, y, z in np.round(limit_outline(character, joint), 4))
-    middle = tuple(float(x) for x in np.round(limit_middle(character, joint), 4)) if outline else ()
-    return JointFacts(joint.name, joint.kind, joint.body, low, high, outline, middle)
+    return JointFacts(joint.name, joint.kind, joint.body, low, high, limit_facts(drawn_limits(character, joint)))
+
+
+def limit_facts(drawn: DrawnLimits) -> LimitFacts:
+    """Returns limits as the page draws and drags them."""
+
+    def rounded(way: Array) -> tuple[float, ...]:
+        return tuple(float(x) for x in np.round(way, 4))
+
+    outline = tuple((float(x), float(y), float(z)) for x, y, z in np.round(drawn.outline, 4))
+    grips = (GripFacts(g.side, float(np.degrees(g.angle)), rounded(g.place), rounded(g.axis)) for g in drawn.grips)
+    return LimitFacts(outline, rounded(drawn.middle) if outline else (), tuple(grips))

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import asdict
 from functools import wraps
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from counterpoise.character.character import Character
+from counterpoise.character.editing.limit_sides import joint_limits, with_side
 from counterpoise.errors import BadValue, CounterpoiseError
 from counterpoise.files import whole_file
 from counterpoise.studio.actions.files import open_named
 from counterpoise.studio.curves import read_curves
 from counterpoise.studio.desk import Desk
-from counterpoise.studio.exporting import KINDS, PICTURES, export_apart, export_bytes
+from counterpoise.studio.events import LimitFacts
+from counterpoise.studio.exporting import KINDS, PICTURES, export_bytes, made_apart
+from counterpoise.studio.figure_facts import figure_glb, limit_facts, mesh_key
 from counterpoise.studio.folder import LISTED
 from counterpoise.studio.frames import pack_track
 from counterpoise.studio.guard import FILE_HEADERS
+from counterpoise.studio.limit_outlines import drawn_limits
 from counterpoise.studio.motions import show_motion
 from counterpoise.studio.scene_facts import script_of
 from counterpoise.studio.workshop import Workshop
@@ -30,6 +37,7 @@ from counterpoise.studio.workshop import Workshop
 T = TypeVar("T")
 MAX_UPLOAD = 256 << 20  # [bytes]
 MAX_NAME = 120  # characters
+KEPT_BODIES = 8  # smooth bodies that pages may ask for again
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -56,10 +64,29 @@ def file_routes(desk: Desk) -> list[Route]:
         return Response(data, media_type="application/octet-stream", headers=FILE_HEADERS)
 
     @_spoken
+    async def smooth(request: Request) -> Response:
+        key, bodies = request.path_params["key"], desk.workshop.smooth_bodies
+        data = bodies.get(key)
+        if data is None:
+            figure = await on_desk(lambda shop: shown_figure(shop, key))
+            if figure is None:
+                return _said("there is no such figure any more; the page will ask again", 404)
+            data = bodies[key] = await asyncio.to_thread(made_apart, "the smooth body", figure_glb, figure, True)
+            while len(bodies) > KEPT_BODIES:
+                del bodies[next(iter(bodies))]
+        return Response(data, media_type="application/octet-stream", headers=FILE_HEADERS)
+
+    @_spoken
     async def curves(request: Request) -> Response:
         names = [name for name in request.query_params.get("names", "").split("|") if name]
         found = await on_desk(lambda shop: read_curves(shop.document.shown.whole(), names, shop.checked))
         return Response(json.dumps(found, allow_nan=False), media_type="application/json", headers=FILE_HEADERS)
+
+    @_spoken
+    async def limits(request: Request) -> Response:
+        asked = request.query_params
+        found = await on_desk(lambda shop: changed_limits(shop.character, asked))
+        return Response(json.dumps(asdict(found)), media_type="application/json", headers=FILE_HEADERS)
 
     @_spoken
     async def layer(request: Request) -> Response:
@@ -77,7 +104,7 @@ def file_routes(desk: Desk) -> list[Route]:
             raise BadValue(f"{kind!r} is no kind of file that is written here; there are {', '.join(KINDS)}")
         motion = await on_desk(lambda shop: shop.document.shown.whole())
         if kind in PICTURES:
-            data = await asyncio.to_thread(export_apart, motion, kind)
+            data = await asyncio.to_thread(made_apart, f"the .{kind} file", export_bytes, motion, kind)
         else:
             data = await on_desk(lambda shop: export_bytes(motion, kind))
         return Response(data, media_type=KINDS[kind], headers=FILE_HEADERS)
@@ -91,13 +118,39 @@ def file_routes(desk: Desk) -> list[Route]:
 
     return [
         Route("/figures/{name}", kept),
+        Route("/figures/{key}/smooth.glb", smooth),
         Route("/tracks/{name:path}", kept),
         Route("/curves", curves),
         Route("/layer", layer),
+        Route("/limits", limits),
         Route("/script", script),
         Route("/export/{kind}", export),
         Route("/files", take_file, methods=["POST"]),
     ]
+
+
+def shown_figure(shop: Workshop, key: str) -> Character | None:
+    """Returns the figure that is shown with this mesh: the one on the timeline, or another one of the scene."""
+    others = (shop.document.scene.character(name) for name in shop.cast.names)
+    return next((one for one in (shop.character, *others) if mesh_key(one) == key), None)
+
+
+def changed_limits(character: Character, asked: Mapping[str, str]) -> LimitFacts:
+    """Returns the limits of a joint as they would be with another angle [deg] of one side, to be seen while it is
+    dragged."""
+    joint = character.joint(asked.get("joint", ""))
+    limits = joint_limits(character, joint)
+    if limits is None:
+        raise BadValue(f"{joint.name!r} has no limits that could be dragged")
+    changed = with_side(limits, asked.get("side", ""), float(np.radians(_number(asked.get("angle", "")))))
+    return limit_facts(drawn_limits(character, joint, changed))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadValue(f"an angle is a number of degrees; got {text!r}") from None
 
 
 def layer_track(shop: Workshop, name: str) -> bytes:
@@ -161,5 +214,7 @@ def _spoken(handler: Handler) -> Handler:
             return await handler(request)
         except CounterpoiseError as error:
             return _said(str(error), 400)
+        except asyncio.CancelledError:  # the studio is closed while a file is made
+            return _said("the studio is being closed", 503)
 
     return spoken

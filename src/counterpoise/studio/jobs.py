@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
 from counterpoise.spacetime.optimize.run import OptimizeProgress
 from counterpoise.studio.curves import CheckCurves
+from counterpoise.studio.efforts import Efforts, efforts_of_check, efforts_of_recording, efforts_of_result
 from counterpoise.studio.measured_curves import check_curves
 from counterpoise.studio.performing import NewPlan, plan_for_clip, plan_for_jump, plan_for_keys
 from counterpoise.studio.prop_paths import PropPaths, paths_of_recording
@@ -78,6 +79,7 @@ class JobDone:
     plan: NewPlan | None = None  # of a performance
     others: Mapping[str, Motion] = field(default_factory=dict)  # of other characters at the same time
     props: PropPaths | None = None  # what fell or flew meanwhile
+    efforts: Efforts | None = None  # of the joints of the motion, or of the one that was checked
     curves: CheckCurves = field(default_factory=dict)  # what a check has measured
 
 
@@ -129,13 +131,15 @@ def run_optimize(tell: Watch, text: str, folder: Path, source: str, motion: str)
     head = f"{result.status}: {result.iterations} iterations, {result.seconds:.1f} s"
     if marks:
         head += f"; {marks[0].words}"
-    return JobDone(head, result.motion, "", head, marks, stopped=result.status == "stopped")
+    efforts = efforts_of_result(result)
+    return JobDone(head, result.motion, "", head, marks, stopped=result.status == "stopped", efforts=efforts)
 
 
 def run_check(tell: Watch, motion: Motion) -> JobDone:
     """Checks a motion."""
     report = check_motion(motion, progress=tell)
-    return JobDone(report.verdict, verdict=report.verdict, marks=marks_of(report), curves=check_curves(report))
+    curves, efforts = check_curves(report), efforts_of_check(report, motion.character)
+    return JobDone(report.verdict, verdict=report.verdict, marks=marks_of(report), curves=curves, efforts=efforts)
 
 
 def run_fix(tell: Watch, motion: Motion) -> JobDone:
@@ -144,8 +148,9 @@ def run_fix(tell: Watch, motion: Motion) -> JobDone:
     if result.stopped:
         return JobDone("Stopped: what was fixed so far is kept, the rest is unchanged.", result.motion, stopped=True)
     marks, before = marks_of(result.after), marks_of(result.before)
-    curves = check_curves(result.after)
-    return JobDone(result.summary, result.motion, "", result.after.verdict, marks, before, curves=curves)
+    curves, efforts = check_curves(result.after), efforts_of_check(result.after, result.motion.character)
+    verdict = result.after.verdict
+    return JobDone(result.summary, result.motion, "", verdict, marks, before, curves=curves, efforts=efforts)
 
 
 def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> JobDone:
@@ -160,7 +165,9 @@ def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> 
     motions = {name: run.recording.motion_of(k).resampled(FRAMES_PER_SECOND) for k, name in enumerate(run.figures)}
     seen = motions.pop(run.figures[which])
     props = paths_of_recording(run.recording, scene.world, FRAMES_PER_SECOND)
-    return JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions, props=props)
+    efforts = efforts_of_recording(run.recording, which, FRAMES_PER_SECOND)
+    done = JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions, props=props)
+    return replace(done, efforts=efforts)
 
 
 def of_experiment(run: SceneRun, character: Character) -> JobDone:
@@ -173,7 +180,8 @@ def of_experiment(run: SceneRun, character: Character) -> JobDone:
         motion = recording.motion_of(0)
         if motion.character.joint_names == character.joint_names:
             seen = Motion(character, motion.times, motion.poses).resampled(FRAMES_PER_SECOND)
-            return JobDone(words, seen, MAIN, stopped=run.stopped)
+            efforts = efforts_of_recording(recording, 0, FRAMES_PER_SECOND)
+            return JobDone(words, seen, MAIN, stopped=run.stopped, efforts=efforts)
     return JobDone(words, stopped=run.stopped)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import mujoco
 import numpy as np
 
 from counterpoise import spatial
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.editing import segment_line
+from counterpoise.character.editing.checks import Range
+from counterpoise.character.editing.limit_sides import JointLimits, joint_limits, limit_sides
 from counterpoise.character.joints import Joint
 from counterpoise.character.limits import BallLimit
 from counterpoise.character.snapshot import put_in_pose
@@ -19,60 +23,102 @@ ARC_STEPS = 24  # pieces of an arc from one limit of a hinge to the other
 ALONG_AXIS = 0.98  # cosine between bone and axis above which a hinge only twists the bone
 
 
-def limit_outline(character: Character, joint: Joint) -> Array:
-    """Returns the edge of where the bone of a joint may point, (n, 3), unit vectors in the parent's frame.
+@dataclass(frozen=True, eq=False)
+class Grip:
+    """One side of a joint's limits, as it is drawn and dragged: all in the parent's frame."""
 
-    Of a hinge it is an arc, of a universal or ball joint a closed line. It is empty where the joint has no limits, or
-    where they do not move the bone's direction.
-    """
-    model, body = character.model, character.body_id(joint.body)
-    base = np.array(model.body_quat[body])
-    limit = character.limits.balls.get(joint.name)
-    if joint.kind == "ball" and limit is not None:
-        return np.array(spatial.rotate(base, cone_edge(limit)))
+    side: str
+    angle: float  # [rad]
+    place: Array  # (3,) where the bone points at this side; empty where it is not drawn, as of a twist
+    axis: Array  # (3,) about which this place turns when the angle grows; empty likewise
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnLimits:
+    """The limits of a joint as they are drawn, unit vectors in the parent's frame."""
+
+    outline: (
+        Array  # (n, 3) where the bone may point: an arc of a hinge, else a closed line; none where nothing is drawn
+    )
+    middle: Array  # (3,) the direction in the middle of a closed outline; empty: it is an arc
+    grips: tuple[Grip, ...]
+
+
+NOTHING = DrawnLimits(np.empty((0, 3)), np.empty(0), ())
+
+
+def drawn_limits(character: Character, joint: Joint, limits: JointLimits | None = None) -> DrawnLimits:
+    """Returns the limits of a joint as they are drawn: its own, or others that it might have."""
+    limits = joint_limits(character, joint) if limits is None else limits
+    if limits is None:
+        return NOTHING
+    base = np.array(character.model.body_quat[character.body_id(joint.body)])
+    if isinstance(limits, BallLimit):
+        return _drawn_cone(limits, base)
+    return _drawn_ranges(character, joint, limits, base)
+
+
+def _drawn_cone(limit: BallLimit, base: Array) -> DrawnLimits:
+    edge, faces = cone_edge(limit)
+    sides, grips = limit_sides(limit), []
+    for k, (side, angle) in enumerate(sides.items()):
+        mine = np.flatnonzero(faces == k) if side.startswith("face") else np.empty(0, int)
+        if not len(mine):  # a twist, or a face behind the others
+            grips.append(Grip(side, angle, np.empty(0), np.empty(0)))
+            continue
+        around = np.flatnonzero(np.diff(np.append(mine, mine[0] + AZIMUTHS)) > 1)  # where its part of the edge ends
+        mine = np.roll(mine, -int(around[0]) - 1) if len(around) else mine
+        place = edge[mine[len(mine) // 2]]
+        axis = np.cross(place, limit.normals[k])
+        grips.append(Grip(side, angle, _turned(base, place), _turned(base, axis / np.linalg.norm(axis))))
+    middle = np.array(spatial.rotate(base, spatial.rotate(limit.rest, limit.axis)))
+    return DrawnLimits(np.array(spatial.rotate(base, edge)) if len(edge) else edge, middle, tuple(grips))
+
+
+def _drawn_ranges(character: Character, joint: Joint, ranges: tuple[Range, ...], base: Array) -> DrawnLimits:
+    model = character.model
     ids = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, part) for part in joint.parts]
-    if joint.kind not in ("hinge", "universal") or not all(model.jnt_limited[i] for i in ids):
-        return np.empty((0, 3))
     bone, axes = _bone(character, joint.body), [np.array(model.jnt_axis[i]) for i in ids]
     if len(axes) == 1 and abs(float(bone @ axes[0])) > ALONG_AXIS:
-        return np.empty((0, 3))
-    angles = _edge_of_ranges([np.array(model.jnt_range[i]) for i in ids])
-    turned = np.tile(bone, (len(angles), 1))
-    for k in reversed(range(len(axes))):
-        turned = np.array(spatial.rotate(spatial.from_axis_angle(axes[k], angles[:, k]), turned))
-    return np.array(spatial.rotate(base, turned))
+        return NOTHING
+
+    def pointed(angles: Array) -> Array:
+        """Where the bone points at angles (n, axes), in the parent's frame."""
+        turned = np.tile(bone, (len(angles), 1))
+        for k in reversed(range(len(axes))):
+            turned = np.array(spatial.rotate(spatial.from_axis_angle(axes[k], angles[:, k]), turned))
+        return np.array(spatial.rotate(base, turned))
+
+    middle, grips = np.array([sum(one) / 2.0 for one in ranges]), []
+    for k, (side, angle) in enumerate(limit_sides(ranges).items()):
+        row, at = k // 2, middle.copy()
+        at[row] = angle
+        axis = axes[row] if row == 0 else spatial.rotate(spatial.from_axis_angle(axes[0], middle[0]), axes[row])
+        grips.append(Grip(side, angle, pointed(at[None])[0], _turned(base, axis)))
+    closed = pointed(middle[None])[0] if len(ranges) == 2 else np.empty(0)
+    return DrawnLimits(pointed(_edge_of_ranges([np.array(one) for one in ranges])), closed, tuple(grips))
 
 
-def limit_middle(character: Character, joint: Joint) -> Array:
-    """Returns the direction in the middle of a closed outline, (3,), in the parent's frame; empty for other joints."""
-    model, limit = character.model, character.limits.balls.get(joint.name)
-    base = np.array(model.body_quat[character.body_id(joint.body)])
-    if joint.kind == "ball" and limit is not None:
-        return np.array(spatial.rotate(base, spatial.rotate(limit.rest, limit.axis)))
-    if joint.kind != "universal":
-        return np.empty(0)
-    ids = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, part) for part in joint.parts]
-    way = _bone(character, joint.body)
-    for i in reversed(ids):
-        way = np.array(
-            spatial.rotate(spatial.from_axis_angle(model.jnt_axis[i], float(model.jnt_range[i].mean())), way)
-        )
+def _turned(base: Array, way: Array) -> Array:
     return np.array(spatial.rotate(base, way))
 
 
-def cone_edge(limit: BallLimit) -> Array:
-    """Returns the edge of the swing cone of a ball joint, (n, 3), unit vectors in the joint's frame; empty: no edge."""
+def cone_edge(limit: BallLimit) -> tuple[Array, Ints]:
+    """Returns the edge of the swing cone of a ball joint, (n, 3), unit vectors in the joint's frame, and the face that
+    each belongs to, (n,), -1 for none; both are empty where there is no edge."""
     if not len(limit.normals):
-        return np.empty((0, 3))
+        return np.empty((0, 3)), np.empty(0, int)
     centre = np.array(spatial.rotate(limit.rest, limit.axis))
     side = np.cross(centre, np.eye(3)[int(np.argmin(np.abs(centre)))])
     side /= np.linalg.norm(side)
     around = 2.0 * np.pi * np.arange(AZIMUTHS) / AZIMUTHS
     ways = np.outer(np.cos(around), side) + np.outer(np.sin(around), np.cross(centre, side))  # (azimuths, 3)
     rays = np.cos(ANGLES)[None, :, None] * centre + np.sin(ANGLES)[None, :, None] * ways[:, None, :]
-    outside = ((rays @ limit.normals.T) > limit.offsets).any(axis=2)  # (azimuths, angles)
+    beyond = (rays @ limit.normals.T) - limit.offsets  # (azimuths, angles, faces)
+    outside = (beyond > 0.0).any(axis=2)
     first = np.where(outside.any(axis=1), outside.argmax(axis=1), len(ANGLES) - 1)
-    return np.array(rays[np.arange(AZIMUTHS), first])
+    every = np.arange(AZIMUTHS)
+    return np.array(rays[every, first]), np.where(outside.any(axis=1), beyond[every, first].argmax(axis=1), -1)
 
 
 def _edge_of_ranges(ranges: list[Array]) -> Array:

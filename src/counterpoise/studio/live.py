@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.character.character import Character
 from counterpoise.character.state import State
 from counterpoise.control.locomotion import Locomotion
 from counterpoise.control.perform import Perform, PlannedMotion
@@ -18,6 +17,7 @@ from counterpoise.errors import BadValue, unknown_name
 from counterpoise.simulate import Prop, Push, Session, Spring, World, aimed
 from counterpoise.simulate.disturbances import Disturbance
 from counterpoise.simulate.recording import Recording
+from counterpoise.studio.efforts import efforts_of_torques
 from counterpoise.studio.going import Going, HeldKeys
 from counterpoise.studio.live_controllers import ACTING, FIRST, LiveFigure
 from counterpoise.studio.performing import Performing
@@ -30,25 +30,14 @@ PULL_STIFFNESS = 800.0  # [N/m] of the spring between pointer and body
 PULL_DAMPING = 60.0  # [N s/m]
 PULL_LIMIT = 250.0  # [N]
 KEEP_ROWS = 0.5  # [s] of the session's own recording; poses for baking are kept apart
-KEEP_POSES = 120.0  # [s] of poses for baking
+KEEP_POSES = 120.0  # [s] of poses for baking ...
+SLACK = 4.0  # [s] ... and so much more at most: older ones are dropped together
 ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
 MOST_THROWN = 12  # props that were thrown; the oldest vanish
 FLOOR = -1  # number of a moving floor among the props that are drawn
 
 STEERS = ("speed", "heading")  # wishes that take the place of keys and of a place to go to
 LEVEL_WISHES = {"heading": 0.0}  # wishes that are never left open, and what they are instead
-
-
-def efforts_of(character: Character, torque: Array) -> Array:
-    """Returns how much of its strength the joint of each body uses, (bodies,): the largest of its axes."""
-    limit = np.asarray(character.torque_limit)
-    share = np.divide(np.abs(torque), limit, out=np.zeros(len(limit)), where=limit > 0.0)
-    out = np.zeros(len(character.segments))
-    index = {name: i for i, name in enumerate(character.segments)}
-    for joint in character.joints:
-        if joint.nv and joint.kind != "free":
-            out[index[joint.body]] = float(share[joint.dofs].max())
-    return out
 
 
 def forces_on(recording: Recording, figure: int = 0) -> Array:
@@ -102,6 +91,7 @@ class LiveRun:
         if world.platform is not None:
             self.known_props[FLOOR] = platform_box(world.platform, 0.0)
         self.prop_rows = [self._prop_row()]
+        self.effort_rows = [self.efforts.astype(np.float32)]
 
     def advance(self) -> None:
         """Simulates one picture's time and keeps the poses it came to."""
@@ -117,15 +107,16 @@ class LiveRun:
         recording = self.session.advance(FRAME * self.speed)
         if len(recording.time) > 1:
             self.arrows = forces_on(recording)
-            self.efforts = efforts_of(self.character, recording.torques()[-2])  # the last row has no inputs
+            self.efforts = efforts_of_torques(self.character, recording.torques()[-2])  # the last row has no inputs
         states = self.session.states
         self.times.append(self.session.time)
         for kept, state in zip((self.poses, *self.other_poses), states, strict=True):
             kept.append(np.array(state.q))
         self.prop_rows.append(self._prop_row())
+        self.effort_rows.append(self.efforts.astype(np.float32))
         most = round(KEEP_POSES / FRAME)
-        if len(self.times) > 2 * most:
-            del self.times[:-most], self.prop_rows[:-most]
+        if len(self.times) > most + round(SLACK / FRAME):
+            del self.times[:-most], self.prop_rows[:-most], self.effort_rows[:-most]
             used = {number for there, _ in self.prop_rows for number in there}
             self.known_props = {number: prop for number, prop in self.known_props.items() if number in used}
             for rows in (self.poses, *self.other_poses):

@@ -14,12 +14,13 @@ import types
 import typing
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any, TypeAlias, TypeVar, get_args, get_origin
 
 from counterpoise.errors import BadValue, unknown_name
 
 Three: TypeAlias = tuple[float, float, float]
 Four: TypeAlias = tuple[float, float, float, float]
+M = TypeVar("M")
 MAX_ITEMS = 100_000  # of a list in a command
 MAX_TEXT = 4_000_000  # characters of a command
 
@@ -50,7 +51,7 @@ def command_kinds() -> dict[str, type[Command]]:
     from counterpoise.studio import commands  # the classes register themselves by being defined
 
     assert commands
-    return {type_name(kind): kind for kind in Command.__subclasses__()}
+    return {type_name(kind): kind for kind in _last_of(Command)}
 
 
 @cache
@@ -59,7 +60,13 @@ def event_kinds() -> dict[str, type[Event]]:
     from counterpoise.studio import events
 
     assert events
-    return {type_name(kind): kind for kind in Event.__subclasses__()}
+    return {type_name(kind): kind for kind in _last_of(Event)}
+
+
+def _last_of(kind: type[M]) -> list[type[M]]:
+    """The classes below a class that nothing is derived from; the others only say what several share."""
+    below = kind.__subclasses__()
+    return [last for one in below for last in _last_of(one)] if below else [kind]
 
 
 _HINTS: dict[Any, dict[str, Any]] = {}

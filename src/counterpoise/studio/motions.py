@@ -18,6 +18,7 @@ from counterpoise.pose.keys import animate_keys_with_report
 from counterpoise.scene import MAIN, Scene, SceneKey, SceneMotion
 from counterpoise.scene.running import placed
 from counterpoise.simulate.start import standing_start
+from counterpoise.studio.efforts import Efforts, read_efforts
 from counterpoise.studio.prop_paths import PropPaths, read_prop_paths
 
 RATE = 60.0  # [1/s] of frames between keys
@@ -39,6 +40,7 @@ class ShownMotion:
     number: int = field(default=0)  # grows with every change of the frames
     rest: Array | None = None  # (nq,) the pose without keys; None: the neutral one
     prop_paths: PropPaths | None = None  # of the props that were simulated with it
+    efforts: Efforts | None = None  # of its joints, where they are kept beside it
 
     def pose_at(self, time: float) -> Array:
         """Returns the pose at a time (nq,); before and after the motion its ends. At a key it is the key's, exactly."""
@@ -85,7 +87,8 @@ def show_motion(scene: Scene, name: str) -> ShownMotion:
         clip = read_clip(scene, described, character)
         length, whole = float(clip.times[-1] - clip.times[0]), described.clip.start is None
         paths = read_prop_paths(described.clip.path) if whole else None
-        return ShownMotion(name, character, length, (), clip, True, prop_paths=paths)
+        efforts = read_efforts(described.clip.path, len(character.segments)) if whole else None
+        return ShownMotion(name, character, length, (), clip, True, prop_paths=paths, efforts=efforts)
     keys = tuple(sorted(described.keys, key=lambda key: key.time))
     motion = _through(character, keys, name)
     rest = resting_pose(scene, described.character) if motion is None else None

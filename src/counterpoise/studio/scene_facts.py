@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,17 @@ SCRIPT_EDITS = 30  # shown on the page; the whole script is at /script
 LONGEST_LINE = 400  # characters of a line of the script on the page
 
 
+@dataclass(frozen=True)
+class SceneTracks:
+    """Addresses of the motion on the timeline, of the props beside it and of the efforts of its joints; empty: none."""
+
+    motion: str
+    props: str
+    efforts: str
+
+
 def scene_event(
-    document: OpenScene, track: str, prop_track: str, cast: Cast, marks: tuple[Mark, ...], verdict: str
+    document: OpenScene, tracks: SceneTracks, cast: Cast, marks: tuple[Mark, ...], verdict: str
 ) -> SceneChanged:
     """Returns the event that tells a page everything about the scene but its frames."""
     scene, shown, history = document.scene, document.shown, document.history
@@ -87,8 +97,9 @@ def scene_event(
         friction=float(scene.world.friction),
         props=prop_facts(scene.world.props),
         tilt=(float(scene.world.tilt[0]), float(scene.world.tilt[1])),
-        track=track,
-        prop_track=prop_track,
+        track=tracks.motion,
+        prop_track=tracks.props,
+        efforts=tracks.efforts,
         track_props=prop_facts(shown.prop_paths.props) if shown.prop_paths is not None else (),
         undo=history.past[-1][0].words() if history.past else "",
         redo=history.future[0][0].words() if history.future else "",

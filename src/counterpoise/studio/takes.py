@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.motion.motion import Motion
 from counterpoise.scene import AddClip, AddKey, AddMotion, SceneEdit, Together, coordinates_of
-from counterpoise.scene.contents import PROPS_ENDING
+from counterpoise.scene.contents import EFFORTS_ENDING, PROPS_ENDING
 from counterpoise.studio.cast import owner_of_motion
+from counterpoise.studio.efforts import Efforts
 from counterpoise.studio.prop_paths import PropPaths
 
 if TYPE_CHECKING:
@@ -37,11 +39,12 @@ def add_take(
     owner: str,
     others: Mapping[str, Motion] | None = None,
     props: PropPaths | None = None,
+    efforts: Efforts | None = None,
 ) -> str:
     """Writes a motion as a clip beside the scene, adds it, and shows it. Returns its name.
 
-    `others` are motions of other characters at the same time, `props` what was thrown or fell meanwhile. All of it is
-    one step of the history.
+    `others` are motions of other characters at the same time, `props` what was thrown or fell meanwhile, `efforts` how
+    much of their strength its joints used. All of it is one step of the history.
     """
     scene = shop.document.scene
     name = free_name(shop, word)
@@ -54,8 +57,11 @@ def add_take(
         file = f"{TAKES}/{take.replace(' ', '_')}.npz"
         replace(one, times=one.times - one.times[0], name=take).save(scene.folder / file)
         edits.append(AddClip(take, file, character=character))
+    beside = (scene.folder / TAKES / name.replace(" ", "_")).as_posix()
     if props is not None:
-        props.save(scene.folder / TAKES / f"{name.replace(' ', '_')}{PROPS_ENDING}")
+        props.save(Path(beside + PROPS_ENDING))
+    if efforts is not None:
+        efforts.save(Path(beside + EFFORTS_ENDING))
     shop.edit(edits[0] if len(edits) == 1 else Together(edits, label=f"add {name}"))
     shop.document.show(name)
     return name

@@ -21,6 +21,7 @@ from counterpoise.scene import SceneEdit
 from counterpoise.studio.cast import Cast
 from counterpoise.studio.commands import DragBody
 from counterpoise.studio.curves import CheckCurves
+from counterpoise.studio.efforts import Efforts
 from counterpoise.studio.events import (
     ControllerFacts,
     FilesListed,
@@ -44,14 +45,21 @@ from counterpoise.studio.motions import refine
 from counterpoise.studio.open_scene import OpenScene
 from counterpoise.studio.pointer_paths import path_facts
 from counterpoise.studio.posing import BodyDrag, Rules, first_rules
-from counterpoise.studio.scene_facts import drawn_heights, field_address, height_fields, prop_facts, scene_event
+from counterpoise.studio.scene_facts import (
+    SceneTracks,
+    drawn_heights,
+    field_address,
+    height_fields,
+    prop_facts,
+    scene_event,
+)
 from counterpoise.studio.starters import starter_names
 
 C = TypeVar("C", bound=Command)
 Post = Callable[[str | bytes], None]
 Later = Callable[[Callable[[Any], None]], None]  # has a function called with the workshop by its own thread
 HANDLERS: dict[type[Command], Callable[[Any, Any], None]] = {}  # of (workshop, command)
-KEPT_FILES = 8  # meshes and tracks that pages may still ask for, and two more for each of the cast
+KEPT_FILES = 10  # meshes and tracks that pages may still ask for, and two more for each of the cast
 
 
 def handles(kind: type[C]) -> Callable[[Callable[[Workshop, C], None]], Callable[[Workshop, C], None]]:
@@ -81,8 +89,10 @@ class Workshop:
         self.time = 0.0  # [s] of the pose that was looked at last
         self.warm = True  # whether compiled code is in the cache; until then nothing is computed unasked
         self.files: dict[str, bytes] = {}  # meshes and tracks by address, the newest last
+        self.smooth_bodies: dict[str, bytes] = {}  # by the key of the figure's mesh, as pages asked for them
         self.marks: dict[tuple[str, int], tuple[tuple[Mark, ...], str]] = {}  # (motion, number of its frames) -> check
         self.check_curves: dict[tuple[str, int], CheckCurves] = {}  # what a check measured, likewise
+        self.check_efforts: dict[tuple[str, int], Efforts] = {}  # and of the joints, likewise
         self._cast = Cast(document.scene, document.shown.name)
         self.jobs = JobRunner(lambda job, said: self.later(lambda shop: shop.told(job, said)))
         self.told: Callable[[Job, JobReport | JobDone], None] = lambda job, said: None  # set by actions/jobs.py
@@ -146,8 +156,12 @@ class Workshop:
         for field in height_fields(self.document.scene):
             if field_address(field) not in self.files:
                 self._keep(field_address(field), np.ascontiguousarray(drawn_heights(field), "<f4").tobytes())
+        found = self.check_efforts.get((shown.name, shown.number), shown.efforts)
+        efforts = f"/tracks/{shown.name}-{shown.number}-efforts.bin" if found is not None else ""
+        if found is not None and efforts not in self.files:
+            self._keep(efforts, found.pack())
         marks, verdict = self.marks.get((shown.name, shown.number), ((), ""))
-        return scene_event(self.document, track, prop_track, cast, marks, verdict)
+        return scene_event(self.document, SceneTracks(track, prop_track, efforts), cast, marks, verdict)
 
     def _keep(self, address: str, data: bytes) -> None:
         self.files.pop(address, None)
@@ -241,7 +255,7 @@ class Workshop:
         self.drag, self.past, self.time = None, None, 0.0
         document.revision = max(document.revision, self.document.revision + 1)
         document.shown.number = self.document.shown.number + 1
-        self.document, self.marks, self.check_curves, self.paths = document, {}, {}, {}
+        self.document, self.marks, self.check_curves, self.check_efforts, self.paths = document, {}, {}, {}, {}
         self.rules = first_rules(document.character)
         self.say(self.rules_event())
         self.say(self.live_event())

@@ -21,10 +21,11 @@ from counterpoise.character.editing.edits import (
     set_shape,
 )
 from counterpoise.character.editing.history import History
+from counterpoise.character.editing.limit_sides import set_limit_side
 from counterpoise.character.editing.parts import NewSegment
 
 __all__ = [
     "Builder", "History", "Limits", "NewSegment", "Oval", "add_segment", "add_segments", "build", "build_on",
     "empty_figure", "mirror_limb", "remove_segment", "rename", "reroot", "rerooted_pose", "segment_line", "set_angle",
-    "set_feet", "set_hands", "set_length", "set_limits", "set_mass", "set_shape",
+    "set_feet", "set_hands", "set_length", "set_limit_side", "set_limits", "set_mass", "set_shape",
 ]  # fmt: skip

@@ -20,8 +20,10 @@ from counterpoise.scene.figures import edited_once
 from counterpoise.scene.scene import Scene
 from counterpoise.spacetime.stunt.lines import Path
 
-_TARGETS = ("segment", "joint", "limb", "old")  # the entry that says what a figure edit changes
-_REPEATED = ("set_length", "set_limits", "set_angle", "set_mass", "set_shape", "set_feet", "set_hands")
+_TARGETS = ("segment", "joint", "side", "limb", "old")  # the entry that says what a figure edit changes
+_REPEATED = (
+    "set_length", "set_limits", "set_limit_side", "set_angle", "set_mass", "set_shape", "set_feet", "set_hands",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,21 @@ class SetLimit(SceneEdit):
 
     def change(self, scene: Scene) -> TomlDocument:
         return EditFigure("set_limits", {"joint": self.joint, "limits": self.limits}, self.character).change(scene)
+
+
+@dataclass(frozen=True)
+class SetLimitSide(SceneEdit):
+    """Another angle [deg] for one side of a joint's limits, while the others stay: low, high; first low, ... of a
+    universal joint; face 1, ... of a ball's cone, twist low, twist high."""
+
+    joint: str
+    side: str
+    angle: float  # [deg]
+    character: str = MAIN
+
+    def change(self, scene: Scene) -> TomlDocument:
+        entries = {"joint": self.joint, "side": self.side, "angle": self.angle}
+        return EditFigure("set_limit_side", entries, self.character).change(scene)
 
 
 @dataclass(frozen=True)

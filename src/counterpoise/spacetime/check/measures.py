@@ -56,6 +56,7 @@ class FrameMeasures:
     limit: Array  # (n,) [rad] excess of the worst joint over its limits
     torque: Array  # (n,) the largest share of a joint's strength
     torque_joint: Ints  # (n,) the number of that joint
+    efforts: Array  # (n, joints) the share of its strength that each joint uses
     jerk: Array  # (n,) [m/s^3] rms over the segments
     jitter: Array  # (n,) [m] rms distance of the segments from the smoothed motion
     leap: Array  # (n,) [m/s^2] acceleration from frame to frame, rms over the body's mass
@@ -100,6 +101,7 @@ def measure_frames(
         limit=limit,
         torque=share.max(axis=0),
         torque_joint=share.argmax(axis=0),
+        efforts=share.T,
         jerk=jerk,
         jitter=jitter,
         leap=_leaps(frames),

@@ -131,7 +131,7 @@ class CheckReport:
             "strength": [vars(excess) for excess in self.strength],
         }
         if frames:
-            skip = ("judged", "contact", "flight", "carried", "deepest", "torque_joint")
+            skip = ("judged", "contact", "flight", "carried", "deepest", "torque_joint", "efforts")
             out["by_frame"] = {k: _listed(v) for k, v in vars(f).items() if k not in skip}
             out["by_frame"] |= {k: getattr(f, k).tolist() for k in ("judged", "contact", "flight", "carried")}
             out["by_frame"]["feet"] = list(self.feet)

@@ -43,21 +43,34 @@ class Strain:
         return f"{self.joint} works at {self.share:.0%} of its strength at {self.time:.2f} s"
 
 
-def joint_strains(problem: MotionProblem, x: Array) -> tuple[Strain, ...]:
-    """Returns the strain of every joint but the root at its worst knot, hardest first."""
-    character = problem.character
-    plan = plan_torques(character, [TorqueLimit()])
-    if plan is None:
-        return ()
+def joint_efforts(problem: MotionProblem, x: Array) -> tuple[Array, Array]:
+    """Returns the times of the knots (n,) [s], and how much of its strength each joint uses there, (n, joints): the
+    largest of its axes; nothing for the root, and for figures without strengths."""
+    joints = problem.character.joints
     t, holds = _hold_forces(problem, x)
+    out = np.zeros((len(t), len(joints)))
+    plan = plan_torques(problem.character, [TorqueLimit()])
+    if plan is None:
+        return t, out
     block = TorqueRows(problem.evaluation, problem.layout, plan, holds)
     shares = np.abs(block.torques(problem.evaluation, x)) / plan.strength
-    out = []
-    for joint in character.joints:
+    for k, joint in enumerate(joints):
         if joint.kind != "free":
-            own = shares[:, (plan.dofs >= joint.dofs.start) & (plan.dofs < joint.dofs.stop)].max(axis=1)
-            i = int(own.argmax())
-            out.append(Strain(joint.name, float(own[i]), float(t[i])))
+            own = (plan.dofs >= joint.dofs.start) & (plan.dofs < joint.dofs.stop)
+            out[:, k] = shares[:, own].max(axis=1, initial=0.0)
+    return t, out
+
+
+def joint_strains(problem: MotionProblem, x: Array) -> tuple[Strain, ...]:
+    """Returns the strain of every joint but the root at its worst knot, hardest first."""
+    if plan_torques(problem.character, [TorqueLimit()]) is None:
+        return ()
+    t, efforts = joint_efforts(problem, x)
+    out = []
+    for k, joint in enumerate(problem.character.joints):
+        if joint.kind != "free":
+            i = int(efforts[:, k].argmax())
+            out.append(Strain(joint.name, float(efforts[i, k]), float(t[i])))
     return tuple(sorted(out, key=lambda s: -s.share))
 
 

@@ -11,7 +11,13 @@ from counterpoise.arrays import Array
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.poses import Sample
 from counterpoise.spacetime.optimize.curve import OptimizedCurve, curve_of
-from counterpoise.spacetime.optimize.forces import ContactForces, Strain, contact_forces, joint_strains
+from counterpoise.spacetime.optimize.forces import (
+    ContactForces,
+    Strain,
+    contact_forces,
+    joint_efforts,
+    joint_strains,
+)
 from counterpoise.spacetime.optimize.judge import Judged, MotionFault
 from counterpoise.spacetime.optimize.judge.faults import EXCEPTIONAL
 from counterpoise.spacetime.optimize.problem import MotionProblem
@@ -99,6 +105,11 @@ class Result:
     def forces(self) -> tuple[ContactForces, ...]:
         """Returns the force of each contact at the knots where it holds [N]."""
         return contact_forces(self.problem, self.x)
+
+    def efforts(self) -> tuple[Array, Array]:
+        """Returns the times of the knots (n,) [s], and the share of its strength that each joint uses there, (n,
+        joints)."""
+        return joint_efforts(self.problem, self.x)
 
     def strains(self) -> tuple[Strain, ...]:
         """Returns how hard each joint works at its worst knot, hardest first; `TorqueLimit()` bounds them."""

@@ -57,12 +57,14 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
     if job.kind == "check":
         shop.marks[job.motion, job.frames] = (said.marks, said.verdict)
         shop.check_curves[job.motion, job.frames] = said.curves
+        if said.efforts is not None:
+            shop.check_efforts[job.motion, job.frames] = said.efforts
         shop.say_scene()
     elif said.motion is not None:
         if said.before:
             shop.marks[job.motion, job.frames] = (said.before, "before the fix")
         owner = said.owner or owner_of(shop, job.motion)
-        name = add_take(shop, RESULTS[job.kind], said.motion, owner, said.others, said.props)
+        name = add_take(shop, RESULTS[job.kind], said.motion, owner, said.others, said.props, said.efforts)
         shop.marks[name, shop.document.shown.number] = (said.marks, said.verdict)
         shop.check_curves[name, shop.document.shown.number] = said.curves
         shop.say_scene()

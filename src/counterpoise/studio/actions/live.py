@@ -24,6 +24,7 @@ from counterpoise.studio.commands import (
     TuneLive,
     WalkTo,
 )
+from counterpoise.studio.efforts import Efforts
 from counterpoise.studio.events import JobChanged
 from counterpoise.studio.going import HeldKeys
 from counterpoise.studio.jobs import JobKind, scene_values
@@ -184,7 +185,9 @@ def bake_live(shop: Workshop, command: BakeLive) -> None:
         }
         rows = [row for row, keep in zip(run.prop_rows, inside, strict=True) if keep]
         props = paths_of_rows(times, rows, run.known_props)
-        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner, others, props)
+        shares = np.array(run.effort_rows, float)[inside]
+        efforts = Efforts(times - times[0], shares) if not command.joints else None
+        name = add_take(shop, "baked", Motion(shop.character, times, poses), owner, others, props, efforts)
     shop.time = 0.0
     shop.say_scene()
     shop.note(f"Baked {times[-1] - times[0]:.1f} s as {name!r}.")

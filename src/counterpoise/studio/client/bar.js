@@ -19,12 +19,13 @@ export class Bar {
       make("span", { className: "brand" }, make("img", { src: "/client/icon.svg", alt: "" }), "Counterpoise"), make("span", { className: "sep" }), this.name,
       make("span", { className: "sep" }), this.undo, this.redo, make("span", { className: "sep" }),
       make("span", { className: "group" }, this.tools.move, this.tools.turn), make("span", { className: "sep" }),
-      show("handles", "key", "Handles on the joints (H)"), show("mass", "mass", "Centre of mass and support area"), show("forces", "force", "Contact forces"), show("ghosts", "ghost", "Ghosts of the keys around the playhead"), show("trail", "trail", "Path of the chosen body"), show("limits", "cone", "Limits of the chosen joint: where its bone may point"), show("gizmo", "axes", "Arrows and rings on the chosen body, for one axis at a time"),
+      show("handles", "key", "Handles on the joints (H)"), show("mass", "mass", "Centre of mass and support area"), show("forces", "force", "Contact forces"), show("heat", "heat", "Heat: dots turn red where joints use their strength; known live, and of takes that were simulated, optimised, fixed or checked"), show("ghosts", "ghost", "Ghosts of the keys around the playhead"), show("trail", "trail", "Path of the chosen body"), show("smooth", "person", "Smooth body, or the shapes that physics sees"), show("limits", "cone", "Limits of the chosen joint: where its bone may point"), show("gizmo", "axes", "Arrows and rings on the chosen body, for one axis at a time"),
       make("span", { className: "gap" }), this.page,
       this.mouse,
       button(icon("frame"), "Frame the chosen body, or the figure (F)", () => changed("frame"), { id: "frame", className: "icon" }),
       button(icon("sun"), "Dark or light", () => this.theme(), { id: "theme", className: "icon" }),
       button(icon("help"), "All keys, and a short tour (?)", help, { id: "help", className: "icon" }));
+    state.shows.smooth = localStorage.getItem("smooth") ? localStorage.getItem("smooth") === "yes" : !navigation.stage.software;
     if (localStorage.getItem("theme") === "light") document.documentElement.dataset.theme = "light";
     on("scene", () => this.show());
     on("shows", () => this.show());
@@ -34,7 +35,7 @@ export class Bar {
   /** @param {"move" | "turn"} tool */
   tool(tool) { state.tool = tool; this.show(); changed("shows"); }
   /** @param {string} name */
-  toggle(name) { const shows = /** @type {Record<string, boolean>} */ (state.shows); shows[name] = !shows[name]; changed("shows"); }
+  toggle(name) { const shows = /** @type {Record<string, boolean>} */ (state.shows); shows[name] = !shows[name]; if (name === "smooth") localStorage.setItem("smooth", shows[name] ? "yes" : "no"); changed("shows"); }
   theme() {
     const root = document.documentElement;
     root.dataset.theme = root.dataset.theme === "light" ? "dark" : "light";

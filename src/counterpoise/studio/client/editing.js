@@ -2,7 +2,7 @@
 import { state } from "./store.js";
 
 const MOTION_EDITS = new Set(["MoveKey", "CopyKey", "SetKey", "RemoveKey", "AddContact", "MoveContact", "SetContact", "RemoveContact", "SetDuration", "AddWish", "SetWish", "RemoveWish", "Retime", "CopyRange", "MoveRange", "RemoveRange"]);
-const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "AddSegment", "RemoveSegment", "SetRoot", "MirrorLimb", "AddConstraint", "EditFigure"]);
+const FIGURE_EDITS = new Set(["SetFigure", "SetLength", "SetMass", "SetLimit", "SetLimitSide", "AddSegment", "RemoveSegment", "SetRoot", "MirrorLimb", "AddConstraint", "EditFigure"]);
 
 /** @typedef {(edit: string, values: Record<string, any>) => void} Edit */
 

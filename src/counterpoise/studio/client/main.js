@@ -20,6 +20,7 @@ import { WorldPanel } from "./panels/world_panel.js";
 import { shortcuts } from "./shortcuts.js";
 import { changed, on, select, setTime, state } from "./store.js";
 import { Graph } from "./timeline/graph.js";
+import { Heat } from "./timeline/heat.js";
 import { Timeline } from "./timeline/timeline.js";
 import { Track } from "./timeline/track.js";
 import { Transport } from "./timeline/transport.js";
@@ -51,7 +52,7 @@ const edit = editor(send);
 // -- the parts
 const stage = new Stage(byId("canvas")), navigation = new Navigation(stage), figure = new FigureView(stage), handles = new Handles(stage, figure), gizmo = new Gizmo(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure), grips = new LimitGrips(stage, limits, handles, edit);
 const throwing = new Throwing(stage, figure, cast, props);
-const dragging = new Dragging(stage, figure, cast, props, handles, gizmo, send), recording = new Recording(stage, dragging, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), extras = new Extras(figure, track, overlays);
+const dragging = new Dragging(stage, figure, cast, props, handles, gizmo, send), recording = new Recording(stage, dragging, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), heat = new Heat(), extras = new Extras(figure, track, overlays);
 const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
 const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(send, edit), Scene: new ScenePanel(send) };
 const placeOf = (/** @type {string} */ body) => fromView(figure.place(figure.names.indexOf(body), new THREE.Vector3()));
@@ -78,7 +79,7 @@ const ears = {
   studio_ready: event => { state.ready = event; changed("ready"); document.body.dataset.ready = "yes"; },
   scene_changed: event => takeScene(event),
   rules_changed: event => { state.rules = event; changed("rules"); stage.touch(); },
-  live_changed: event => { const was = state.live?.running; state.live = event; if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], state.scene?.fields ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); handles.efforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
+  live_changed: event => { const was = state.live?.running; state.live = event; if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], state.scene?.fields ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); liveEfforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
   joint_values: event => changed("joints", event),
   job_changed: event => { changed("job", event); if (event.state !== "running") figure.dropGhost("job"); },
   files_listed: event => changed("files", event),
@@ -98,6 +99,7 @@ async function takeScene(event) {
   if (state.selected && !figure.names.includes(state.selected)) select(null);
   if (await track.load(event.track)) { changed("track"); showTime(); }
   if (await propTrack.load(event.prop_track)) showProps();
+  await heat.load(event.efforts);
   await cast.load(event.cast);
   if (!state.live?.running) cast.showTime(state.time);
   extras.show();
@@ -134,6 +136,8 @@ const stats = {
   },
 };
 
+/** @type {Float32Array | null} */
+let liveEfforts = null; // share of the strength of each body's joint, while live
 /** @type {[number, number, number] | null} */
 let followed = null; // the centre of mass that the camera went with last
 
@@ -160,7 +164,7 @@ function takeFrames() {
   overlays.setMass(pose.com, n, at + 6 * pose.arrows, pose.corners);
   overlays.setForces(n, at, pose.arrows);
   const after = at + 6 * pose.arrows + 2 * pose.corners;
-  handles.efforts = pose.efforts ? n.subarray(after, after + pose.efforts) : null;
+  if (pose.kind === LIVE) liveEfforts = pose.efforts ? n.subarray(after, after + pose.efforts) : null;
   if (pose.props) props.set(n, after + pose.efforts, pose.props);
   const held = dragging.held;
   overlays.setPull(null);
@@ -191,6 +195,8 @@ on("time", byHand => {
 });
 
 stage.before.push(() => transport.tick(), takeFrames, () => {
+  const efforts = state.live?.running ? liveEfforts : dragging.held ? null : heat.at(state.time);
+  handles.efforts = state.shows.heat && efforts?.length === figure.names.length ? efforts : null;
   handles.update(state.selected, state.rules.pins, state.shows.handles);
   gizmo.update(state.selected, state.shows.gizmo && state.shows.handles && !state.playing && !state.live?.running);
   if (!grips.held) limits.update(state.selected, Limits.wanted());
@@ -199,6 +205,7 @@ stage.before.push(() => transport.tick(), takeFrames, () => {
   overlays.forces.visible = overlays.pressure.visible && state.shows.forces;
   return false;
 });
+on("shows", () => { figure.dress(); cast.dress(); });
 for (const name of ["selection", "shows"]) on(name, () => { extras.show(); stage.touch(); });
 on("theme", () => stage.theme());
 on("selection", body => { byId("status_text").textContent = body ? `${body.replaceAll("_", " ")} is chosen. Drag it; right click for pins; F frames it.` : ""; });
@@ -245,4 +252,4 @@ const bar = new Bar(send, () => keys.help(), navigation);
 takeDrops();
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { THREE, world, gizmo, grips, recording, navigation, tour, menu, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf };
+/** @type {any} */ (window).studio = { THREE, world, gizmo, grips, recording, navigation, tour, menu, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, handles, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf };

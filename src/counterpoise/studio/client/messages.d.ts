@@ -1,5 +1,80 @@
 // Generated from studio/commands.py and studio/events.py by studio/typescript.py. Do not edit.
 
+export type AddPoseKey = {
+  type: "add_pose_key";
+  time: number;
+};
+
+export type MirrorPose = {
+  type: "mirror_pose";
+  time: number;
+};
+
+export type ResetPose = {
+  type: "reset_pose";
+  time: number;
+};
+
+export type SavePoseAs = {
+  type: "save_pose_as";
+  time: number;
+  name: string;
+};
+
+export type ApplyPose = {
+  type: "apply_pose";
+  time: number;
+  name: string;
+};
+
+export type SetJoint = {
+  type: "set_joint";
+  time: number;
+  joint: string;
+  values: Array<number>;
+  done?: boolean;
+};
+
+export type ShowCharacter = {
+  type: "show_character";
+  name: string;
+};
+
+export type ShowMotion = {
+  type: "show_motion";
+  name: string;
+};
+
+export type TakeConstraints = {
+  type: "take_constraints";
+  name: string;
+};
+
+export type KeepConstraints = {
+  type: "keep_constraints";
+  name: string;
+};
+
+export type KeepFigure = {
+  type: "keep_figure";
+  name: string;
+};
+
+export type OpenStarter = {
+  type: "open_starter";
+  name: string;
+};
+
+export type OpenFile = {
+  type: "open_file";
+  name: string;
+};
+
+export type SaveScene = {
+  type: "save_scene";
+  name: string;
+};
+
 export type DragBody = {
   type: "drag_body";
   seq: number;
@@ -145,57 +220,12 @@ export type RedoEdit = {
   type: "redo_edit";
 };
 
-export type AddPoseKey = {
-  type: "add_pose_key";
-  time: number;
-};
-
-export type MirrorPose = {
-  type: "mirror_pose";
-  time: number;
-};
-
-export type ResetPose = {
-  type: "reset_pose";
-  time: number;
-};
-
-export type SavePoseAs = {
-  type: "save_pose_as";
-  time: number;
-  name: string;
-};
-
-export type ApplyPose = {
-  type: "apply_pose";
-  time: number;
-  name: string;
-};
-
-export type SetJoint = {
-  type: "set_joint";
-  time: number;
-  joint: string;
-  values: Array<number>;
-  done?: boolean;
-};
-
 export type SetCurve = {
   type: "set_curve";
   key: number;
   name: string;
   value: number;
   done?: boolean;
-};
-
-export type ShowCharacter = {
-  type: "show_character";
-  name: string;
-};
-
-export type ShowMotion = {
-  type: "show_motion";
-  name: string;
 };
 
 export type LayMotion = {
@@ -205,21 +235,6 @@ export type LayMotion = {
   start?: number;
   end?: number;
   blend?: number;
-};
-
-export type TakeConstraints = {
-  type: "take_constraints";
-  name: string;
-};
-
-export type KeepConstraints = {
-  type: "keep_constraints";
-  name: string;
-};
-
-export type KeepFigure = {
-  type: "keep_figure";
-  name: string;
 };
 
 export type StartJob = {
@@ -235,21 +250,6 @@ export type StopJob = {
 export type NewScene = {
   type: "new_scene";
   figure?: string;
-};
-
-export type OpenStarter = {
-  type: "open_starter";
-  name: string;
-};
-
-export type OpenFile = {
-  type: "open_file";
-  name: string;
-};
-
-export type SaveScene = {
-  type: "save_scene";
-  name: string;
 };
 
 export type ListFiles = {
@@ -345,19 +345,32 @@ export type BodyFacts = {
   role: string;
 };
 
+export type GripFacts = {
+  side: string;
+  angle: number;
+  place: Array<number>;
+  axis: Array<number>;
+};
+
+export type LimitFacts = {
+  outline: Array<[number, number, number]>;
+  middle: Array<number>;
+  grips: Array<GripFacts>;
+};
+
 export type JointFacts = {
   name: string;
   kind: string;
   body: string;
   low: Array<number>;
   high: Array<number>;
-  outline: Array<[number, number, number]>;
-  middle: Array<number>;
+  limits: LimitFacts;
 };
 
 export type FigureFacts = {
   name: string;
   mesh: string;
+  smooth: string;
   mass: number;
   weight: number;
   height: number;
@@ -492,6 +505,7 @@ export type SceneChanged = {
   tilt: [number, number];
   track: string;
   prop_track: string;
+  efforts: string;
   track_props: Array<PropFacts>;
   undo: string;
   redo: string;
@@ -518,5 +532,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = DragBody | ReleaseBody | PinBody | SetGoal | AddPath | RemovePath | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | SetCurve | ShowCharacter | ShowMotion | LayMotion | TakeConstraints | KeepConstraints | KeepFigure | StartJob | StopJob | NewScene | OpenStarter | OpenFile | SaveScene | ListFiles;
+export type Command = AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowCharacter | ShowMotion | TakeConstraints | KeepConstraints | KeepFigure | OpenStarter | OpenFile | SaveScene | DragBody | ReleaseBody | PinBody | SetGoal | AddPath | RemovePath | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | SetCurve | LayMotion | StartJob | StopJob | NewScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

@@ -18,7 +18,7 @@ export const state = {
   looping: true,
   speed: 1,
   /** @type {"move" | "turn"} */ tool: "move",
-  shows: { handles: true, mass: true, forces: true, ghosts: false, trail: false, limits: true, gizmo: true },
+  shows: { handles: true, mass: true, forces: true, heat: true, ghosts: false, trail: false, limits: true, gizmo: true, smooth: true },
 };
 
 /** Calls a function whenever a thing changes. @param {string} name @param {(value: any) => void} listener */

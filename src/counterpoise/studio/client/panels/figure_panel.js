@@ -22,14 +22,16 @@ export class FigurePanel {
     this.newJoint = make("select", { id: "segment_joint", title: "Joint of the new segment", "aria-label": "Joint of the new segment" }, ...["hinge", "ball", "universal", "slide", "fixed"].map(value => make("option", { value }, value)));
     this.coupled = make("select", { id: "couple_with", title: "The other joint", "aria-label": "The other joint" });
     this.ratio = make("input", { type: "number", id: "couple_ratio", value: 1, step: 0.1, title: "This joint's angle = ratio × the other's", "aria-label": "Ratio" });
+    this.sides = make("div", { id: "limit_sides" });
+    this.range = make("div", { className: "row" }, make("label", {}, "limits [°]"), this.low, this.high);
     this.couplings = make("div", { className: "list", id: "couplings" });
     const row = (/** @type {any[]} */ ...parts) => make("div", { className: "row" }, ...parts);
     this.element = make("div", {},
       panel("Figure", row(this.library, button("Take", "Take this figure for the scene; keys keep the joints it shares", () => edit("SetFigure", { figure: this.library.value }), { id: "take_figure", className: "fix" })),
         row(this.figureName, button("Keep", "Keep this figure as a file of the folder, to be taken again from the list of files", () => this.keep(), { id: "keep_figure", className: "fix" })),
-        make("div", { className: "note" }, "Limits of a hinge are dragged in the view: choose a body, drag the ends of its sector.")),
+        make("div", { className: "note" }, "Limits are dragged in the view: choose a body, drag a dot on the edge of where its bone may point.")),
       panel("Chosen segment", this.name, row(make("label", { for: "length" }, "length [m]"), this.length), row(make("label", { for: "mass" }, "mass [kg]"), this.mass),
-        row(make("label", {}, "limits [°]"), this.low, this.high),
+        this.range, this.sides,
         row(this.button("Mirror limb", "Build the limb's mirror image on the other side, in place of what is there", "mirror_limb", () => edit("MirrorLimb", { limb: state.selected, replace: true }))),
         row(this.button("Make root", "The figure hangs from this segment", "make_root", () => edit("SetRoot", { segment: state.selected })),
           this.button("Remove", "Remove this segment; its children go to its parent", "remove_segment", () => edit("RemoveSegment", { segment: state.selected })))),
@@ -52,6 +54,19 @@ export class FigurePanel {
     this.figureName.value = "";
   }
 
+  /** A number for each side of the limits of a ball or universal joint. */
+  showSides() {
+    const joint = this.joint, grips = joint && joint.kind !== "hinge" ? joint.limits.grips : [];
+    this.range.hidden = grips.length > 0;
+    if (this.sides.contains(document.activeElement)) return;
+    this.sides.replaceChildren(...grips.map(({ side, angle }) => {
+      const title = `${side} of ${joint?.name.replaceAll("_", " ")} [°]`, id = `limit_${side.replaceAll(" ", "_")}`;
+      const input = this.number(id, title, 1, () => this.edit("SetLimitSide", { joint: joint?.name, side, angle: Number(input.value) }));
+      input.value = angle.toFixed(1);
+      return make("div", { className: "row" }, make("label", { for: id }, side), input);
+    }));
+  }
+
   get joint() { return figure()?.joints.find(one => one.body === state.selected) ?? null; }
   setLimits() { if (this.joint) this.edit("SetLimit", { joint: this.joint.name, limits: [Number(this.low.value), Number(this.high.value)] }); }
   add() {
@@ -69,6 +84,7 @@ export class FigurePanel {
     if (body && document.activeElement !== this.mass) this.mass.value = body.mass.toFixed(3);
     const scale = joint?.kind === "slide" ? 1 : DEGREES;
     for (const [input, values] of /** @type {const} */ ([[this.low, joint?.low], [this.high, joint?.high]])) { input.disabled = !one; input.value = one && values?.length ? (values[0] * scale).toFixed(1) : ""; }
+    this.showSides();
     for (const element of this.element.querySelectorAll(".needs_body")) element.disabled = !body;
     const hinges = facts?.joints.filter(other => other.name !== joint?.name && other.kind === "hinge") ?? [];
     this.coupled.replaceChildren(...hinges.map(other => make("option", { value: other.name }, other.name.replaceAll("_", " "))));

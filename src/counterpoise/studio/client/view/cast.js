@@ -19,6 +19,9 @@ export class CastView {
     await Promise.all(cast.map(async (facts, k) => { const one = this.members[k]; await one.view.load(facts.figure); await one.track.load(facts.track); }));
   }
 
+  /** Shows smooth bodies or shapes, as is wanted now. */
+  dress() { for (const { view } of this.members) view.dress(); }
+
   /** Shows every motion at a time. @param {number} time */
   showTime(time) {
     for (const { view, track } of this.members) if (track.frames && track.bodies === view.names.length) { track.sample(time); view.set(track.pose, 0, 3 * track.bodies); }

@@ -1,8 +1,9 @@
-// A figure: the server's own GLB, whose bones are set in the world from each pose; and ghosts of it.
+// A figure: the server's own GLB, whose bones are set in the world from each pose; its smooth body; and ghosts of it.
 import * as THREE from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import { clone } from "three/addons/utils/SkeletonUtils.js";
 import { address } from "../connection.js";
+import { state } from "../store.js";
 import { toView, turnToView } from "./stage.js";
 
 const P = new THREE.Vector3(), Q = new THREE.Quaternion(), ONE = new THREE.Vector3(1, 1, 1);
@@ -40,7 +41,9 @@ export class FigureView {
     this.mesh = "";
     /** @type {string[]} */ this.names = [];
     /** @type {THREE.Object3D[]} */ this.bones = [];
-    /** @type {THREE.Object3D | null} */ this.root = null;
+    /** @type {THREE.Object3D | null} */ this.root = null; // the shapes: always there, for the pointer to hit
+    /** @type {THREE.Object3D | null} */ this.skin = null; // the smooth body, once it has come
+    this.skinAddress = "";
     /** @type {Map<string, {root: THREE.Object3D, bones: THREE.Object3D[]}>} */ this.ghosts = new Map();
     /** @type {{n: Float32Array, places: number, turns: number} | null} */ this.pose = null;
   }
@@ -51,24 +54,53 @@ export class FigureView {
     this.mesh = facts.mesh;
     const gltf = await new GLTFLoader().loadAsync(address(facts.mesh));
     if (facts.mesh !== this.mesh) return; // another one was asked for meanwhile
-    for (const name of [...this.ghosts.keys()]) this.dropGhost(name);
-    if (this.root) this.stage.scene.remove(this.root);
+    this.clear();
     this.root = gltf.scene;
     this.names = facts.bodies.map(body => body.name);
     this.bones = bonesOf(this.root, this.names);
-    this.root.traverse(object => {
-      if (/** @type {any} */ (object).isMesh) { object.castShadow = true; object.receiveShadow = true; }
-    });
-    this.stage.scene.add(this.root);
+    this.skinAddress = facts.smooth;
+    this.put(this.root);
     if (this.pose && this.pose.n.length >= 7 * this.names.length) this.set(this.pose.n, this.pose.places, this.pose.turns);
+    this.dress().catch(error => console.warn(`The smooth body did not come: ${error}`));
     this.stage.touch();
+  }
+
+  /** Shows the smooth body where it is wanted, or else the shapes. It is fetched when it is wanted first. */
+  async dress() {
+    const wanted = state.shows.smooth && Boolean(this.skinAddress), from = this.skinAddress;
+    if (wanted && !this.skin) {
+      const gltf = await new GLTFLoader().loadAsync(address(from));
+      if (from !== this.skinAddress || this.skin) return; // another figure was loaded meanwhile
+      this.skin = gltf.scene;
+      bonesOf(this.skin, this.names).forEach((bone, i) => { if (bone && this.bones[i]) bone.matrixWorld = this.bones[i].matrixWorld; }); // one pose for both
+      this.put(this.skin);
+    }
+    if (!this.root) return;
+    const smooth = Boolean(this.skin) && state.shows.smooth;
+    if (this.root.visible === smooth) this.dropGhosts(); // they are copies of what was shown
+    this.root.visible = !smooth;
+    if (this.skin) this.skin.visible = smooth;
+    this.stage.touch();
+  }
+
+  /** @param {THREE.Object3D} model */
+  put(model) {
+    model.traverse(object => { if (/** @type {any} */ (object).isMesh) { object.castShadow = true; object.receiveShadow = true; } });
+    this.stage.scene.add(model);
+  }
+
+  dropGhosts() { for (const name of [...this.ghosts.keys()]) this.dropGhost(name); }
+
+  clear() {
+    this.dropGhosts();
+    for (const model of [this.root, this.skin]) if (model) { this.stage.scene.remove(model); model.traverse(object => /** @type {any} */ (object).geometry?.dispose()); }
+    [this.root, this.skin, this.skinAddress] = [null, null, ""];
   }
 
   /** Takes the figure out of the view. */
   remove() {
-    for (const name of [...this.ghosts.keys()]) this.dropGhost(name);
-    if (this.root) this.stage.scene.remove(this.root);
-    [this.root, this.mesh, this.names, this.bones] = [null, "", [], []];
+    this.clear();
+    [this.mesh, this.names, this.bones] = ["", [], []];
     this.stage.touch();
   }
 
@@ -111,7 +143,8 @@ export class FigureView {
     if (!this.root) return;
     let one = this.ghosts.get(name);
     if (!one) {
-      const root = clone(this.root);
+      const root = clone(this.skin?.visible ? this.skin : this.root);
+      root.visible = true;
       const material = new THREE.MeshBasicMaterial({ color: tint, transparent: true, opacity, depthWrite: false });
       root.traverse(object => { const mesh = /** @type {any} */ (object); if (mesh.isMesh) { mesh.material = material; mesh.castShadow = mesh.receiveShadow = false; } });
       one = { root, bones: bonesOf(root, this.names) };

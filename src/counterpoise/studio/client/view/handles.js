@@ -31,7 +31,7 @@ export class Handles {
     this.maps = { dot: picture(false), square: picture(true) };
     /** @type {THREE.Sprite[]} */ this.dots = [];
     this.hovered = -1;
-    /** @type {Float32Array | null} */ this.efforts = null; // share of the strength of each body's joint, while live
+    /** @type {Float32Array | null} */ this.efforts = null; // share of the strength of each body's joint; null: not shown
     stage.scene.add(this.group);
   }
 

@@ -7,7 +7,7 @@ const SHARE = 0.9; // of the bone's length, at which its limits are drawn
 const HINGE_SHARE = 0.62; // of a hinge: the ends of its sector, which are dragged, keep away from the next joint
 const RINGS = 8; // of the dome that a bone may reach
 const SHORTEST = 0.12; // [m]
-const COLOUR = 0x8fd0ff;
+const COLOUR = 0x6fb8ff;
 
 /** The place on the arc from one place to another, both equally far from the joint. @param {THREE.Vector3} a @param {THREE.Vector3} b @param {number} u */
 function between(a, b, u) {
@@ -27,7 +27,8 @@ export class Limits {
     this.group.add(this.fan, this.edge);
     for (const part of [this.fan, this.edge]) part.frustumCulled = false;
     this.key = "";
-    /** @type {THREE.Vector3[]} */ this.arc = []; // of a hinge, from its lower to its upper limit; else empty
+    this.size = SHORTEST; // [m] from the joint to the edge that is drawn
+    /** @type {import("../messages.js").LimitFacts | null} */ this.drawn = null; // what is drawn now
     stage.scene.add(this.group);
   }
 
@@ -35,28 +36,22 @@ export class Limits {
   update(body, visible) {
     const figure = facts(), joint = visible && body ? figure?.joints.find(one => one.body === body) : undefined;
     const index = figure?.bodies.findIndex(one => one.name === body) ?? -1, parent = figure?.bodies[index]?.parent ?? -1;
-    this.group.visible = Boolean(joint?.outline.length) && parent >= 0 && Boolean(this.figure.bones[parent] && this.figure.bones[index]);
+    this.group.visible = Boolean(joint?.limits.outline.length) && parent >= 0 && Boolean(this.figure.bones[parent] && this.figure.bones[index]);
     if (!this.group.visible || !joint || !figure) return;
     const key = `${figure.mesh} ${joint.name}`;
-    if (key !== this.key) { this.key = key; this.build(joint, Math.max(SHORTEST, (joint.kind === "hinge" ? HINGE_SHARE : SHARE) * figure.bodies[index].length)); }
+    if (key !== this.key) { this.key = key; this.size = Math.max(SHORTEST, (joint.kind === "hinge" ? HINGE_SHARE : SHARE) * figure.bodies[index].length); this.draw(joint.limits); }
     this.group.matrix.copy(this.figure.bones[parent].matrixWorld).setPosition(new THREE.Vector3().setFromMatrixPosition(this.figure.bones[index].matrixWorld));
     this.group.matrixWorldNeedsUpdate = true;
   }
 
-  /** Draws the limits of a hinge as they would be with other ends. @param {import("../messages.js").JointFacts} joint @param {THREE.Vector3} axis @param {number} low by how much the lower one is changed [deg] @param {number} high */
-  preview(joint, axis, low, high) {
-    const size = Math.hypot(...this.arc[0].toArray()), first = toView(new THREE.Vector3(), ...joint.outline[0]).multiplyScalar(size), span = joint.high[0] - joint.low[0], rad = Math.PI / 180, count = this.arc.length - 1;
-    this.draw(joint, Array.from({ length: count + 1 }, (_, k) => first.clone().applyAxisAngle(axis, low * rad + (k / count) * (span + (high - low) * rad))));
-  }
+  /** A direction in the parent's frame, as a place of the group. @param {number[]} way */
+  place(way) { return toView(new THREE.Vector3(), way[0], way[1], way[2]).multiplyScalar(this.size); }
 
-  /** @param {import("../messages.js").JointFacts} joint @param {number} size [m] */
-  build(joint, size) { this.draw(joint, joint.outline.map(way => toView(new THREE.Vector3(), ...way).multiplyScalar(size))); }
-
-  /** @param {import("../messages.js").JointFacts} joint @param {THREE.Vector3[]} edge */
-  draw(joint, edge) {
-    const closed = joint.kind !== "hinge", size = edge[0].length();
-    this.arc = closed ? [] : edge;
-    const apex = new THREE.Vector3(), [x, y, z] = joint.middle, places = closed ? [toView(new THREE.Vector3(), x, y, z).multiplyScalar(size)] : [apex, ...edge], faces = [];
+  /** Draws limits: those of the joint, or others that it might have. @param {import("../messages.js").LimitFacts} limits */
+  draw(limits) {
+    this.drawn = limits;
+    const closed = limits.middle.length > 0, edge = limits.outline.map(way => this.place(way));
+    const apex = new THREE.Vector3(), places = closed ? [this.place(limits.middle)] : [apex, ...edge], faces = [];
     if (!closed) for (let i = 1; i < edge.length; i++) faces.push(0, i, i + 1);
     for (let ring = 1; closed && ring <= RINGS; ring++) {
       const first = 1 + (ring - 1) * edge.length, inner = first - edge.length;

@@ -11,6 +11,7 @@ export const MAPS = {
 export class Navigation {
   /** @param {import("./stage.js").Stage} stage */
   constructor(stage) {
+    this.stage = stage;
     this.orbit = stage.orbit;
     const kept = localStorage.getItem("mouse") ?? "";
     this.map = kept in MAPS ? kept : "simple";

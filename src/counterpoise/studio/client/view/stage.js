@@ -27,6 +27,8 @@ export class Stage {
   constructor(canvas) {
     this.canvas = canvas;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !plain, preserveDrawingBuffer: true });
+    const context = this.renderer.getContext(), card = context.getExtension("WEBGL_debug_renderer_info");
+    this.software = /swiftshader|llvmpipe|software|basic render/i.test(String(context.getParameter(card ? card.UNMASKED_RENDERER_WEBGL : context.RENDERER))); // no graphics card: drawing is slow
     this.renderer.setPixelRatio(plain ? 1 : Math.min(devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = !plain;
     this.scene = new THREE.Scene();
