@@ -51,7 +51,7 @@ def _with_animation(path: Path, clip: Clip, source: Source | None, folder: Path)
     back = clip.turned(to_ours(str(notes["up"]), str(notes["forward"])).T, 1.0 / metres(notes["scale"]))
     order = [clip.skeleton.names.index(name) for name in source.bodies]
     second = float(stage.GetTimeCodesPerSecond())
-    codes = float(notes.get("start", 0.0)) + np.arange(len(clip)) * (second / clip.rate)
+    codes: Array = np.asarray(float(notes.get("start", 0.0)) + np.arange(len(clip)) * (second / clip.rate), np.float64)
     _replace(figure, codes, *_locals(figure, codes, back.rotations[:, order], back.translations[:, order]))
     stage.SetStartTimeCode(float(codes[0]))
     stage.SetEndTimeCode(float(codes[-1]))

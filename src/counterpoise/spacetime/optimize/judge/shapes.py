@@ -64,7 +64,7 @@ def _depth(s: Samples, sphere: BodySphere) -> Array:
             continue
         surfaces = [h.hold.surface(float(t)) for t in s.times[h.on]]
         off = places[h.on] - np.array([surface.origin for surface in surfaces])
-        above = np.einsum("ni,ni->n", off, np.array([surface.rotation[:, 2] for surface in surfaces]))
+        above = np.einsum("ni,ni->n", off, np.array([surface.normal for surface in surfaces]))
         deep[h.on] = np.minimum(deep[h.on], np.minimum(-above, -places[h.on, 2]))
     return np.where(np.isfinite(deep), deep, 0.0)
 
