@@ -131,12 +131,13 @@ def _land(
             trim = min(max(trim + t.trim * error, -most), most)
     took = t.catch_step * body.leg_time if m.catches else m.longest
     longest = t.calmer_step * took if took < t.most_step * body.leg_time else math.inf
+    still = 0.5 * t.catch_cost * (t.alone_catch if body.feet_alone else 1.0)
     pitch = float(seen.pitch[new])
     foot = FootState(m.time, pitch < HEEL_PITCH, m.time, goal_pitch=pitch)
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
     return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
-        steps=m.steps + 1, catches=m.catches and m.cost > 0.5 * t.catch_cost, trim=trim, last_speed=went,
+        steps=m.steps + 1, catches=m.catches and m.cost > still, trim=trim, last_speed=went,
         highest=0.0, lift_trim=lift_trim, longest=longest,
     )  # fmt: skip
 

@@ -60,6 +60,7 @@ FLOATS = 0.2  # [leg times] ... where it has landed this long ago
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
+CATCH_LEAD = 0.06  # [sqrt(leg x g)] by which the speed asked of a body without ankle roll leads while it catches a fall
 UNEVEN_CATCH = 10.0  # on uneven ground that is seen a plan costs this much more before it is one to catch a fall
 NARROW_KEEN = 2.4  # with which a step on a narrow way goes farther back to its line
 PHASE_GAIN = 2.5  # [1/leg time] with which the stride's phase follows the feet
@@ -217,6 +218,9 @@ def follow_wishes(
         most = t.fastest_first * body.leg_speed
         speed, beside = (min(max(t.first_speed * v, -most), most) for v in (asked, aside))
         return wishes, altered(m, time=now, speed=speed, aside=beside, turn=0.0, line=line), dt
+    if m.catches and body.feet_alone:  # only its steps correct it: a speed far from its own would be one more error
+        way = math.cos(m.heading) * float(seen.velocity[0]) + math.sin(m.heading) * float(seen.velocity[1])
+        asked = min(asked, max(way + CATCH_LEAD * body.leg_speed, 0.0))
     slows = wishes.calm and abs(asked) < abs(m.speed)
     quick = (t.stop_brake if wishes.stays else t.calm_brake if slows else t.brake) / t.brake
     rise = t.bent_ramp if body.legs[0].is_bent else t.ramp
@@ -262,6 +266,8 @@ def _shape(
 def _catch_cost(shape: StepShape, body: WalkingBody, t: WalkTuning) -> float:
     """Returns the cost from which a step is one to catch a fall: an error grows as exp(omega T), its cost twice so."""
     usual = usual_time(t.usual_speed * body.leg_speed, body, t)
+    if body.feet_alone:
+        return t.alone_catch * t.catch_cost
     return t.catch_cost * math.exp(body.omega * (shape.time - usual))
 
 
