@@ -7,6 +7,7 @@ the numbers of `FixTuning` were chosen; the shares are given apart.
 
     uv run python benchmarks/fix_clips.py                         # about ten minutes on one core
     uv run python benchmarks/fix_clips.py values.json 02_01 16_01 # some clips; keeps what was measured, and reads it
+    uv run python benchmarks/fix_clips.py slid.json --slid        # copies whose feet slide, and half as fast
 """
 
 import os
@@ -16,9 +17,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import json
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from broken_copies import slid
 from fix_outsider import floor_of, judged, rms
 
 import counterpoise as cp
@@ -29,6 +32,7 @@ CLIPS = Path(__file__).resolve().parents[2] / "shared" / "mocap"
 RATES = {"75": 60.0, "88": 60.0}  # [1/s] by subject: their files say 120, and bodies in them fall with 4 g
 UNSEEN_PROPS = ("43_02", "75_17", "111_10", "143_17", "83_09")  # a bar, chairs, steps that were not captured
 MAX_SKATE, MAX_NOWHERE, MIN_CUT, MAX_CHANGE, MIN_RATE = 0.01, 0.02, 5.0, 0.03, 25.0
+SLID = {" slid": slid, " slid, half speed": lambda motion: slid(motion).retimed(0.5)}  # at 20 and 10 cm/s
 Values = dict[str, dict[str, float]]
 
 
@@ -39,23 +43,25 @@ def main() -> None:
     held_out = {path.name for path in files[2::3]}
     kept = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     values: Values = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
-    chosen = [path for path in files if not sys.argv[2:] or path.stem in sys.argv[2:]]
-    if any(path.name not in values for path in chosen):
+    names = [name for name in sys.argv[2:] if name != "--slid"]
+    copies = SLID if "--slid" in sys.argv else {"": lambda motion: motion}
+    chosen = sorted((p for p in files if not names or p.stem in names), key=lambda path: path.stat().st_size)
+    if any(path.name + copy not in values for path in chosen for copy in copies):
         fix_motion(cp.read_motion(files[0], skip_rest_frame=True, start=0.5, end=1.0))  # compile
-    for path in sorted(chosen, key=lambda path: path.stat().st_size):
-        if path.name not in values:
-            values[path.name] = measured(path)
-            print(path.name, file=sys.stderr, flush=True)
+    for path, copy in ((path, copy) for path in chosen for copy in copies):
+        if path.name + copy not in values:
+            values[path.name + copy] = measured(path, copies[copy])
+            print(path.name + copy, file=sys.stderr, flush=True)
             if kept is not None:
                 kept.write_text(json.dumps(values))
-    print_table({path.name: values[path.name] for path in chosen}, held_out)
+    print_table({path.name + copy: values[path.name + copy] for path in sorted(chosen) for copy in copies}, held_out)
 
 
-def measured(path: Path, holds: tuple[HeldBody, ...] = ()) -> dict[str, float]:
-    """What an outsider finds in a clip before and after its fix."""
+def measured(path: Path, changed: Callable[[cp.Motion], cp.Motion], holds: Sequence[HeldBody] = ()) -> dict[str, float]:
+    """What an outsider finds in a clip, or in a copy of it, before and after its fix."""
     subject = path.name.split("_")[0]
     rate = {"rate": RATES[subject]} if subject in RATES else {}
-    motion = cp.read_motion(path, skip_rest_frame=True, **rate)
+    motion = changed(cp.read_motion(path, skip_rest_frame=True, **rate))
     began = time.process_time()
     result = fix_motion(motion, holds=holds)
     seconds = time.process_time() - began
@@ -63,7 +69,8 @@ def measured(path: Path, holds: tuple[HeldBody, ...] = ()) -> dict[str, float]:
     return {
         "frames": len(motion), "rate": len(motion) / seconds, "lift": result.lift, "change": result.change,
         "skate before": before.skate, "skate": after.skate, "nowhere before": rms(before.nowhere),
-        "nowhere": rms(after.nowhere),
+        "nowhere": rms(after.nowhere), "slide": float(np.hypot(*result.slide)),
+        "given back": sum(s.end - s.start for s in result.given_back) / motion.duration,
     }  # fmt: skip
 
 
@@ -83,16 +90,20 @@ def print_table(values: Values, held_out: set[str]) -> None:
     print("| clip | skate [cm/s] | from nowhere [% of weight] | moved [cm] | raised [cm] | frames/s | misses |")
     print("|---|---|---|---|---|---|---|")
     for name, v in values.items():
-        marks = [*beyond(v), *(["something is not shown"] if Path(name).stem in UNSEEN_PROPS else [])]
-        title = Path(name).stem + (" (.amc)" if name.endswith("amc") else "") + ("*" if name in held_out else "")
+        file, _, copy = name.partition(" ")
+        marks = [*beyond(v), *(["something is not shown"] if Path(file).stem in UNSEEN_PROPS else [])]
+        if v["given back"] > 0.0:
+            marks.append(f"{v['given back']:.0%} given back")
+        title = " ".join([Path(file).stem, *(["(.amc)"] if file.endswith("amc") else []), *([copy] if copy else [])])
+        title += "*" if file in held_out else ""
         skates = " → ".join(f"{100 * x:.1f}" if np.isfinite(x) else "-" for x in (v["skate before"], v["skate"]))
         print(
             f"| {title} | {skates} | {100 * v['nowhere before']:.1f} → {100 * v['nowhere']:.1f} "
             f"| {100 * v['change']:.1f} | {100 * v['lift']:.1f} | {v['rate']:.0f} | {', '.join(marks)} |"
         )
     for title, names in (
-        ("seen in tuning", [n for n in values if n not in held_out]),
-        ("held out (*)", [n for n in values if n in held_out]),
+        ("seen in tuning", [n for n in values if n.partition(" ")[0] not in held_out]),
+        ("held out (*)", [n for n in values if n.partition(" ")[0] in held_out]),
     ):
         if names:
             shares = {

@@ -13,7 +13,7 @@ from counterpoise.character.library import character
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.motion import reference_motion
 from counterpoise.motion.clips import clip_of_motion
-from counterpoise.motion.files import usd
+from counterpoise.motion.files import usd, usd_read
 from counterpoise.motion.skeleton import Clip, Skeleton
 
 pxr = pytest.importorskip("pxr", reason="usd-core is not installed")
@@ -113,7 +113,7 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(usd, "import_module", missing)
+    monkeypatch.setattr(usd_read, "import_module", missing)
     with pytest.raises(CounterpoiseError, match=r"pip install 'counterpoise\[usd\]'"):
         usd.write_clip(tmp_path / "a.usda", random_clip(0))
     assert list(tmp_path.iterdir()) == []

@@ -294,8 +294,9 @@ def test_what_cannot_be_mended_is_given_up_and_said():
     poses[:, 3:7] = spatial.multiply(turn, body.neutral[3:7])
     result = fix_motion(replace(motion, poses=poses))
     assert result.left and "Not made possible" in result.summary
-    assert 0.2 < result.left[0].start < result.left[-1].end < 1.3
-    assert result.change < 0.1
+    assert result.given_back and "force" in result.worse  # near the lean no fix is better than the input
+    assert 0.1 < result.left[0].start < result.left[-1].end < 1.4
+    assert result.after.violation <= 1.01 * result.before.violation and result.change < 0.1
 
 
 def test_told_contacts_are_the_contacts():

@@ -87,6 +87,20 @@ def test_feet_roll_by_themselves_off_the_ground_and_onto_it(human):
     assert hows(roll=0.0, land=0.0) == hows(posture=0.0) == ["flat", "flat"]
 
 
+def test_a_contact_cut_by_a_roll_has_no_middle_at_its_seam(human):
+    """Told to roll or rolling by itself: one contact in two parts. Two contacts given one by one are two."""
+
+    def middles(*contacts: cp.Touch) -> list[int]:
+        problem = cp.build_motion_problem(human, [cp.Key(0.0, human.neutral)], contacts, 1.2, rate=12.0)
+        assert [h.touch.how for h in problem.holds] == ["flat", "toe"]
+        return [len(own) for own in problem.basis.half_knots]
+
+    told, by_itself = middles(cp.Touch(FEET[0], 0.0, 0.6, roll=0.15)), middles(cp.Touch(FEET[0], 0.0, 0.6))
+    given = middles(cp.Touch(FEET[0], 0.0, 0.45, roll=0.0), cp.Touch(FEET[0], 0.45, 0.6, how="toe"))
+    assert told == by_itself
+    assert sum(given) == sum(told) + 1  # the toes' own middle where they begin
+
+
 def test_a_foot_that_steps_while_the_other_stands_comes_down_flat(human):
     contacts = [cp.Touch(FEET[0], 0.0, 1.6), cp.Touch(FEET[1], 0.0, 0.5), cp.Touch(FEET[1], 0.9, 1.6)]
     problem = cp.build_motion_problem(human, [cp.Key(0.0, human.neutral)], contacts, 1.6, rate=12.0)

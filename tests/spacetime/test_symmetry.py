@@ -124,8 +124,11 @@ def test_rows_left_out_say_nothing_new():
     assert gap.max() < 1e-9
 
 
-def test_a_soft_key_that_moved_is_followed_from_the_earlier_result():
+@pytest.mark.parametrize("rolls", [False, True])
+def test_a_soft_key_that_moved_is_followed_from_the_earlier_result(rolls: bool):
     who, keys, contacts, end = hop()
+    if rolls:
+        contacts = [replace(touch, roll=None, land=None) for touch in contacts]
     bent = who.neutral.copy()
     elbows = [who.joint(f"elbow_{s}").qpos.start for s in ("left", "right")]
     soft = cp.Key(0.9, bent, soft=200.0)
@@ -138,7 +141,7 @@ def test_a_soft_key_that_moved_is_followed_from_the_earlier_result():
     assert warm.iterations < 0.6 * cold.iterations
     went, should = (np.asarray(r.sample(0.9).q)[elbows] - np.asarray(first.sample(0.9).q)[elbows] for r in (warm, cold))
     assert should[0] > 0.2
-    assert went[0] == pytest.approx(should[0], rel=0.4) and abs(went[1]) < 0.15
+    assert went[0] == pytest.approx(should[0], rel=0.25) and abs(went[1]) < 0.15
 
 
 def test_an_earlier_result_serves_another_number_of_knots():

@@ -17,7 +17,7 @@ import pytest
 import counterpoise as cp
 from counterpoise import cli
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
-from counterpoise.fleet import convert_files, plan_conversion
+from counterpoise.fleet import convert_files, plan_conversion, planning
 from counterpoise.fleet.workers import answers
 
 MOCAP = Path(__file__).resolve().parents[3] / "shared" / "mocap"
@@ -55,6 +55,12 @@ def tell(*words: str, capsys, monkeypatch) -> tuple[int, str, str]:
         cli.main()
     said = capsys.readouterr()
     return int(leave.value.code or 0), said.out, said.err
+
+
+def with_a_written_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A format that is written here and not read: there is none any more."""
+    monkeypatch.setattr(planning, "_NOT_READ", (".drawn",))
+    monkeypatch.setattr(planning, "_UNREADABLE", {".drawn": ".drawn files are written here, not read"})
 
 
 def touched(folder: Path, *names: str) -> Path:
@@ -138,8 +144,9 @@ def test_what_is_there_is_not_written_over(here):
         ([], "out", {"to": "glb"}, BadValue, "nothing to convert"),
     ],
 )
-def test_bad_plans_are_refused_before_any_work(here, inputs, out, options, kind, why):
-    touched(here, "in/a.bvh", "in/z.npz", "in/readme.txt", "twins/a.bvh", "twins/a.npz", "foreign/a.usda", "file.glb")
+def test_bad_plans_are_refused_before_any_work(here, inputs, out, options, kind, why, monkeypatch):
+    with_a_written_format(monkeypatch)
+    touched(here, "in/a.bvh", "in/z.npz", "in/readme.txt", "twins/a.bvh", "twins/a.npz", "foreign/a.drawn", "file.glb")
     (here / "empty").mkdir()
     os.mkfifo(here / "pipe.bvh")
     before = sorted(here.rglob("*"))
@@ -172,7 +179,8 @@ def test_bad_options_are_refused_before_any_work(here, options, why):
 
 
 def test_a_folder_with_bad_files_among_good_ones(here, capsys, monkeypatch):
-    touched(here / "in", "a.bvh", "deep/b.bvh", "foreign.usda")
+    touched(here / "in", "a.bvh", "deep/b.bvh", "foreign.drawn")
+    with_a_written_format(monkeypatch)
     (here / "in/[bold]cut.bvh").write_text(STICK[:-40])
     (here / "in/junk.npz").write_bytes(b"PK\3\4" + os.urandom(200))
     (here / "in/table.csv").write_text("time [s],x\n0,1\n")
@@ -186,7 +194,7 @@ def test_a_folder_with_bad_files_among_good_ones(here, capsys, monkeypatch):
     why = {row["input"]: row["why"] for row in told["failed"]}
     assert "line 21" in why["in/[bold]cut.bvh"] and "junk.npz" in why["in/junk.npz"]
     assert "does not contain a character" in why["in/table.csv"] and len(why) == 3
-    assert [row["input"] for row in told["skipped"]] == ["in/foreign.usda"]
+    assert [row["input"] for row in told["skipped"]] == ["in/foreign.drawn"]
     assert all("up axis guessed" in row["remarks"][0] for row in told["done"])
     assert all(row["told"] == row["remarks"] for row in told["done"])  # the earlier name
     assert sorted(p.name for p in (here / "out").rglob("*")) == ["a.npz", "b.npz", "deep"]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from counterpoise.spacetime.fix.playing_speed import PlayingSpeed
 
 FILMS = (".mp4", ".gif", ".webp", ".png")
+HOLD_REST_FRAMES = (".bvh", ".amc", ".fbx", ".glb", ".gltf", ".usd", ".usda", ".usdc")  # a T-pose may come first
 
 
 @app.command()
@@ -169,7 +170,7 @@ def _fix_folder(
 
 def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, options: dict[str, Any]) -> Motion:
     """Returns the motion with the T-pose that its file has before the movement, which is left out of the fix."""
-    if figure_name is not None or Path(source).suffix.lower() not in (".bvh", ".amc", ".fbx", ".glb", ".gltf"):
+    if figure_name is not None or Path(source).suffix.lower() not in HOLD_REST_FRAMES:
         return fixed
     import numpy as np
 
@@ -182,15 +183,21 @@ def _with_rest_frame(fixed: Motion, source: str, figure_name: str | None, option
 
 
 def _keeps_file(source: str, out: Path, motion: Motion) -> bool:
-    """Returns whether the result can be put into the GLB that it came from, with its meshes and other animations."""
-    if not Path(source).suffix.lower() == ".glb" == out.suffix.lower():
+    """Returns whether the result can be put into the GLB or USD that it came from, with all that is in it."""
+    suffixes = {Path(source).suffix.lower(), out.suffix.lower()}
+    if suffixes != {".glb"} and not suffixes <= {".usda", ".usdc", ".usd"}:
         return False
     from counterpoise.errors import BadFile
     from counterpoise.motion.clips import clip_of_motion
     from counterpoise.motion.files.gltf_into import glb_with_animation
+    from counterpoise.motion.files.usd_into import stage_with_animation
 
     try:
-        glb_with_animation(source, clip_of_motion(motion, frames=(0, 0)), motion.source)
+        first = clip_of_motion(motion, frames=(0, 0))
+        if suffixes == {".glb"}:
+            glb_with_animation(source, first, motion.source)
+        else:
+            stage_with_animation(source, first, motion.source, out.parent)
     except BadFile as error:
         typer.echo(f"the meshes of the file are not kept: {error}", err=True)
         return False

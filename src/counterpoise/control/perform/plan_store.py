@@ -28,7 +28,8 @@ from counterpoise.spacetime.optimize.tuning import MotionTuning
 PLANNER = ("spacetime/optimize", "spacetime/stunt", "control/perform", "control/getting_up")  # what makes plans
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
-AS_PLANNED = MotionTuning(refinements=0)  # errors between the knots are small beside what feedback corrects
+# errors between the knots are small beside what feedback corrects; plans were tuned with half of the way followed
+AS_PLANNED = MotionTuning(refinements=0, follow_iterations=2, follow_curvature=2.0)
 MOST_PLANS = 64  # kept with one body; when there are more, all are dropped
 FOLDER = "COUNTERPOISE_PLANS"  # environment variable: the folder of kept plans; empty: none are kept on disk
 

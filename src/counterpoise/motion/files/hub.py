@@ -45,7 +45,7 @@ class Format:
     extra: str = ""  # ... and the extra that installs it
 
 
-_USD = Format("usd", "USD (UsdSkel)", reader="", needs="pxr", extra="usd")
+_USD = Format("usd", "USD (UsdSkel)", needs="pxr", extra="usd")
 FORMATS: Mapping[str, Format] = {
     ".bvh": Format("bvh", "Biovision hierarchy"),
     ".amc": Format("asf", "Acclaim motion, with the .asf skeleton beside it", writer=""),

@@ -1,5 +1,7 @@
 """USD: a clip as a UsdSkel figure in `.usda`, `.usdc`, `.usd` or `.usdz`; needs the extra `usd` (usd-core).
 
+Reading is in `usd_read`, writing into a file that is there in `usd_into`.
+
 z up, metres, one time code a frame. The stage's default prim is a SkelRoot that holds the skeleton, its animation and
 a body: that of the character, or the meshes of the motion's file (`usd_bodies`).
 """
@@ -8,19 +10,20 @@ from __future__ import annotations
 
 import os
 import tempfile
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from counterpoise import spatial
-from counterpoise.errors import BadFile, BadValue, CounterpoiseError
+from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import one_line, whole_file
 from counterpoise.motion.files.gltf import KeptMeshes, kept_body
 from counterpoise.motion.files.meshes import surfaces
 from counterpoise.motion.files.names import identifier, unique_names
 from counterpoise.motion.files.usd_bodies import add_body, add_kept_meshes
+from counterpoise.motion.files.usd_into import stage_with_animation
+from counterpoise.motion.files.usd_read import CREATOR, load_pxr, read_clip
 from counterpoise.motion.motion import Motion
 from counterpoise.motion.skeleton import Clip, Skeleton, Source
 
@@ -34,9 +37,13 @@ def write_clip(
     *,
     motion: Motion | None = None,
     body: Literal["kept", "shapes", "smooth"] | None = None,
+    into: str | os.PathLike[str] | None = None,
     source: Source | None = None,
 ) -> None:
     """Writes a clip as a USD stage; the body is that of the character of `motion`, from which the clip was made.
+
+    `into` is a USD file that the motion was read from: the new file is this one, with everything in it, and the clip in
+    place of its animation. `source` is that of the motion.
 
     `body` is "kept" (the meshes of the motion's file, without pictures; the default where it has some), "shapes", or
     "smooth": one that bends at the joints.
@@ -44,9 +51,13 @@ def write_clip(
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise BadValue(f"a USD file ends in {', '.join(SUFFIXES)}, not {target.suffix or 'nothing'!r}")
-    pxr = _pxr()
-    kept = kept_body(clip, source, body)
-    stage = build_stage(clip, motion, body == "smooth", kept)
+    pxr = load_pxr()
+    if into is not None:
+        if body is not None:
+            raise BadValue("a motion is put into a USD file, which keeps its own body; leave out `body`")
+        stage = stage_with_animation(into, clip, source, target.parent)
+    else:
+        stage = build_stage(clip, motion, body == "smooth", kept_body(clip, source, body))
     try:
         with whole_file(target) as temporary:
             if target.suffix.lower() == ".usdz":
@@ -64,10 +75,11 @@ def write_clip(
 
 def build_stage(clip: Clip, motion: Motion | None = None, smooth: bool = False, kept: KeptMeshes | None = None) -> Any:
     """Returns the stage in memory (pxr.Usd.Stage), with the meshes of another file or a body of ours."""
-    pxr = _pxr()
+    pxr = load_pxr()
     Usd, UsdGeom, UsdSkel = pxr.Usd, pxr.UsdGeom, pxr.UsdSkel
     skeleton = clip.skeleton
     stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().customLayerData = {"creator": CREATOR}
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     stage.SetTimeCodesPerSecond(clip.rate)
@@ -131,16 +143,4 @@ def _matrices(pxr: Any, places: Any, turns: Any) -> Any:
     return pxr.Vt.Matrix4dArray.FromNumpy(M)
 
 
-def _pxr() -> Any:
-    try:
-        pxr = import_module("pxr")
-        for part in ("Gf", "Sdf", "Tf", "Usd", "UsdGeom", "UsdShade", "UsdSkel", "UsdUtils", "Vt"):
-            import_module(f"pxr.{part}")
-    except ImportError:
-        raise CounterpoiseError(
-            "writing USD needs usd-core, which is not installed: pip install 'counterpoise[usd]'"
-        ) from None
-    return pxr
-
-
-__all__ = ["build_stage", "write_clip"]
+__all__ = ["build_stage", "read_clip", "write_clip"]

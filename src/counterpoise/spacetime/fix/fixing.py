@@ -5,7 +5,8 @@
 
 Leaps of the capture are bridged (`leaps`), planted feet are put still and flat on the ground (`contacts`, `feet`), and
 the residual forces that are left are removed by a smooth deviation, as small as possible, in overlapping windows
-(`task`, `physics`, `windows`).
+(`task`, `physics`, `windows`). Feet that all slide at one velocity are brought to rest before (`slide`), and what is
+worse than the input in the end is given back as it was (`guard`).
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ from counterpoise.spacetime.check.support import HeldBody
 from counterpoise.spacetime.check.tuning import CheckTuning
 from counterpoise.spacetime.fix.contacts import lengthen_contacts, widen_contacts, within_reach
 from counterpoise.spacetime.fix.feet import GroundPlan, place_feet, plan_ground, settle_feet
+from counterpoise.spacetime.fix.guard import never_worse
 from counterpoise.spacetime.fix.leaps import bridge_leaps, find_leaps
 from counterpoise.spacetime.fix.low_feet import plant_low_feet
 from counterpoise.spacetime.fix.result import FixResult, TimeStretch
+from counterpoise.spacetime.fix.slide import find_slide
 from counterpoise.spacetime.fix.task import build_task
 from counterpoise.spacetime.fix.tuning import FixTuning
 from counterpoise.spacetime.fix.windows import solve_windows
@@ -99,8 +102,9 @@ class _Request:
 
 def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
     """The steps of a fix, each a name."""
-    motion, tuning, held, character = asked.motion, asked.tuning, asked.holds, asked.motion.character
-    found = check_motion(motion, contacts=asked.contacts, holds=held, tuning=asked.checks, progress=reporter)
+    tuning, held, character = asked.tuning, asked.holds, asked.motion.character
+    captured = check_motion(asked.motion, contacts=asked.contacts, holds=held, tuning=asked.checks, progress=reporter)
+    motion, slide, found = _without_slide(asked, captured, reporter)
     checks = replace(asked.checks, floor=found.floor)
     open_ended = replace(motion, loop=False, travel=False, ends="free")
     even = replace(open_ended, times=found.frames.times, poses=frames_of_motion(motion, 0.0).raw)
@@ -122,10 +126,13 @@ def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
         share = 1.0 - ease((even.times - done) / STOP_FADE + 1.0, "smooth")
         poses = character.integrate(even.poses, share[:, None] * character.difference(even.poses, poses))
     own = len(even) == len(motion) and np.array_equal(even.times, motion.times)
-    out = replace(open_ended, poses=poses if own else replace(footed.motion, poses=poses).sample(motion.times).q)
+
+    def written(poses: Array) -> Motion:
+        return replace(open_ended, poses=poses if own else replace(footed.motion, poses=poses).sample(motion.times).q)
+
     check = partial(check_motion, contacts=footed.contacts, holds=held, tuning=checks)
-    before = partial(_known, found) if footed.contacts == found.contacts else partial(check, motion)
-    result = _result(asked, out, before, partial(check, out), footed.contacts, stopped)
+    before = partial(_known, captured) if footed.contacts == captured.contacts else partial(check, asked.motion)
+    result = _result(asked, written(poses), before, lambda: check(written(poses)), footed.contacts, stopped, slide)
     result = replace(
         result, windows=windows, frozen=task.frozen,
         leaps=tuple(TimeStretch(float(even.times[a]), float(even.times[b - 1]), 0.0) for a, b in leaps),
@@ -133,22 +140,70 @@ def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
     if reporter.stopped:  # the checks take a while: they are made when somebody asks for them
         return result
     with suppress(Stopped):
-        before, after = partial(_known, result.before), partial(_known, result.after)
-        result = replace(result, left=_left(result.after, tuning), before_check=before, after_check=after)
+        result = _guarded(asked, result, even, poses, written, check, captured)
+        result = replace(result, left=_left(result.after, tuning))
     return replace(result, seconds=time.perf_counter() - asked.began)
+
+
+def _guarded(
+    asked: _Request, result: FixResult, even: Motion, poses: Array, written: Callable[[Array], Motion],
+    check: Callable[[Motion], CheckReport], captured: CheckReport,
+) -> FixResult:  # fmt: skip
+    """Returns the result with everything given back that was better before, and with its checks made."""
+    again = partial(check_motion, contacts=asked.contacts, holds=asked.holds, tuning=captured.tuning)
+
+    def judge(poses: Array) -> tuple[CheckReport, ...]:
+        out = written(poses)
+        return check(out), again(out)
+
+    before = (result.before, captured)
+    kept = never_worse(even, poses, result.lift, judge, before, (result.after, again(result.motion)))
+    after = kept.reports[0]
+    if kept.back.all():
+        whole = _unchanged(asked)
+        result = replace(result, motion=whole.motion, leaps=(), lift=0.0, slide=(0.0, 0.0), change=0.0, largest=0.0)
+        after = result.before
+    elif kept.back.any():
+        out = written(kept.poses)
+        moved = _result(asked, out, result.before_check, result.after_check, result.contacts, False, result.slide)
+        result = replace(
+            result, motion=out, lift=moved.lift, change=moved.change, largest=moved.largest,
+            largest_body=moved.largest_body, largest_time=moved.largest_time,
+        )  # fmt: skip
+    times = even.times
+    back = tuple(TimeStretch(float(times[a]), float(times[b - 1]), 0.0) for a, b in runs(kept.back))
+    return replace(
+        result, given_back=back, worse=kept.why, before_check=partial(_known, result.before),
+        after_check=partial(_known, after),
+    )  # fmt: skip
+
+
+def _without_slide(asked: _Request, captured: CheckReport, reporter: Reporter) -> tuple[Motion, Array, CheckReport]:
+    """Returns the motion without a constant slide of all its feet, the slide (2,) [m/s], and its check."""
+    motion, f = asked.motion, captured.frames
+    slide = np.zeros(2)
+    if asked.contacts is None and motion.character.floating:
+        poses = frames_of_motion(motion, 0.0).raw
+        slide = find_slide(motion.character, f.times, poses, f.needed[:, 5], asked.tuning)
+    if not slide.any():
+        return motion, slide, captured
+    poses = np.array(motion.poses)
+    poses[:, :2] -= slide * (motion.times - motion.start)[:, None]
+    still = replace(motion, poses=poses)
+    return still, slide, check_motion(still, holds=asked.holds, tuning=asked.checks, progress=reporter)
 
 
 def _unchanged(asked: _Request) -> FixResult:
     """Returns the result of a fix that was stopped before anything was done."""
     check = partial(check_motion, asked.motion, contacts=asked.contacts, holds=asked.holds, tuning=asked.checks)
-    return _result(asked, asked.motion, check, check, tuple(asked.contacts or ()), True)
+    return _result(asked, asked.motion, check, check, tuple(asked.contacts or ()), True, np.zeros(2))
 
 
 def _result(
     asked: _Request, out: Motion, before: Callable[[], CheckReport], after: Callable[[], CheckReport],
-    contacts: tuple[ContactWindow, ...], stopped: bool,
+    contacts: tuple[ContactWindow, ...], stopped: bool, slide: Array | tuple[float, float],
 ) -> FixResult:  # fmt: skip
-    distance, lift = _distance(asked.motion, out)
+    distance, lift = _distance(asked.motion, out, np.asarray(slide))
     at = np.unravel_index(int(distance.argmax()), distance.shape)
     return FixResult(
         motion=out,
@@ -158,8 +213,11 @@ def _result(
         windows=(),
         leaps=(),
         left=(),
+        given_back=(),
+        worse=(),
         frozen=(),
         lift=lift,
+        slide=(float(slide[0]), float(slide[1])),
         change=float(distance.mean()),
         largest=float(distance[at]),
         largest_body=str(out.character.model.body(int(at[1]) + 1).name),
@@ -223,11 +281,15 @@ def _put_feet_down(
     return out
 
 
-def _distance(original: Motion, fixed: Motion) -> tuple[Array, float]:
-    """Returns how far each body moved in each frame (n, bodies) [m], beside the height by which all moved [m]."""
+def _distance(original: Motion, fixed: Motion, slide: Array) -> tuple[Array, float]:
+    """Returns how far each body moved in each frame (n, bodies) [m], beside the height by which all moved [m].
+
+    A `slide` (2,) [m/s] that was taken away is no movement of a body either.
+    """
     now, _ = body_frames(fixed.character, fixed.poses)
     was, _ = body_frames(original.character, original.poses)
     moved = (now - was)[:, 1:]
+    moved[..., :2] += (slide * (original.times - original.start)[:, None])[:, None]
     lift = float(np.median(moved[..., 2]))
     return np.asarray(np.linalg.norm(moved - np.array([0.0, 0.0, lift]), axis=-1)), lift
 

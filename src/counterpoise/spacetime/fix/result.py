@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow
 from counterpoise.spacetime.check.report import CheckReport
@@ -14,6 +16,7 @@ from counterpoise.spacetime.check.report import CheckReport
 MIN_NAMED_LIFT = 0.005  # [m] a smaller shift up or down is not mentioned
 INSTANT = 0.015  # [s] a shorter stretch is written as one time
 MAX_NAMED_STRETCHES = 6
+WORSE_NAMES = {"force": "residual force", "penetration": "depth in the ground", "leap": "leaps"}
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,11 @@ class FixResult:
     windows: tuple[FixedWindow, ...]
     leaps: tuple[TimeStretch, ...]  # errors of the capture that were bridged
     left: tuple[TimeStretch, ...]  # stretches that could not be made possible and stay near the original
+    given_back: tuple[TimeStretch, ...]  # stretches that are as they were: the fix was worse there than the input
+    worse: tuple[str, ...]  # the findings that were
     frozen: tuple[str, ...]  # joints that were not changed
     lift: float  # [m] by which the whole motion was raised on to the ground, or lowered; not part of the change
+    slide: tuple[float, float]  # [m/s] at which all feet slid over the ground, taken away; not part of the change
     change: float  # [m] mean over frames and bodies
     largest: float  # [m] the largest change ...
     largest_body: str  # ... of this body ...
@@ -76,10 +82,13 @@ class FixResult:
         names = ("lift", "change", "largest", "largest_body", "largest_time", "seconds", "stopped", "summary")
         return {
             **{name: getattr(self, name) for name in names},
+            "slide": list(self.slide),
             "frames_per_second": len(self.motion) / max(self.seconds, 1e-9),
             "windows": [vars(w) for w in self.windows],
             "leaps": [vars(s) for s in self.leaps],
             "left": [vars(s) for s in self.left],
+            "given_back": [vars(s) for s in self.given_back],
+            "worse": list(self.worse),
             "frozen": list(self.frozen),
             "before": self.before.to_json(),
             "after": self.after.to_json(),
@@ -101,8 +110,20 @@ def summary_of(result: FixResult) -> str:
     if abs(result.lift) > MIN_NAMED_LIFT:
         way = "up" if result.lift > 0.0 else "down"
         parts.append(f"The whole motion was moved {way} by {100.0 * abs(result.lift):.1f} cm, on to the ground.")
+    speed = float(np.hypot(*result.slide))
+    if speed > 0.0:
+        parts.append(
+            f"All feet slid over the ground at {100.0 * speed:.0f} cm/s. The whole motion was brought to rest."
+        )
+    if result.given_back:
+        what = ", ".join(WORSE_NAMES.get(name, name) for name in result.worse)
+        first, last = result.given_back[0], result.given_back[-1]
+        times = before.frames.times
+        whole = first is last and first.start <= times[0] and first.end >= times[-1]
+        where = "The motion" if whole else f"At {_when(_spans(result.given_back))} the motion"
+        parts.append(f"{where} is given back as it was: fixed, it would be worse ({what}).")
     if result.leaps:
-        parts.append(f"Leaps of the capture were bridged at {_when([(s.start, s.end) for s in result.leaps])}.")
+        parts.append(f"Leaps of the capture were bridged at {_when(_spans(result.leaps))}.")
     if before.carried:
         longest = max(before.carried, key=lambda c: c.end - c.start)
         spans = _when([(c.start, c.end) for c in before.carried])
@@ -114,7 +135,7 @@ def summary_of(result: FixResult) -> str:
         )
     if result.left:
         worst = max(s.violation for s in result.left)
-        spans = _when([(s.start, s.end) for s in result.left])
+        spans = _when(_spans(result.left))
         parts.append(f"Not made possible at {spans}: a residual of up to {100.0 * worst:.0f}% of body weight remains.")
     if result.stopped:
         where = f"from {result.windows[-1].end:.2f} s on " if result.windows else ""
@@ -124,6 +145,10 @@ def summary_of(result: FixResult) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.0f}" if value >= 100.0 else f"{value:.2g}"
+
+
+def _spans(stretches: Sequence[TimeStretch]) -> list[tuple[float, float]]:
+    return [(s.start, s.end) for s in stretches]
 
 
 def _when(spans: Sequence[tuple[float, float]]) -> str:

@@ -33,7 +33,13 @@ from counterpoise.spacetime.optimize.rows.order import order_rows
 from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
 from counterpoise.spacetime.optimize.rows.speed import KeySpeedRows, SeamRows
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
-from counterpoise.spacetime.optimize.spheres import BodySphere, shapes_of_feet, spheres_off_feet, spheres_on
+from counterpoise.spacetime.optimize.spheres import (
+    BodySphere,
+    drawn_shapes,
+    shapes_of_feet,
+    spheres_off_feet,
+    spheres_on,
+)
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
 from counterpoise.spacetime.optimize.weights import knot_seconds, weights
 from counterpoise.terrain import Terrain
@@ -88,10 +94,11 @@ def build_from(start: StartingPoint, slack_price: float | None = None) -> Motion
     if slack_price is not None:
         blocks = [ElasticRows(b, slack_price, asked=False) if b.may_have_slack else b for b in blocks]
     blocks, layout, variables = _slacks_laid_out(blocks, evaluation, layout, variables)
-    clear, unwatched = _spheres(request)
+    clear, unwatched, drawn = _spheres(request)
     problem = MotionProblem(
         start, evaluation, layout, tuple(blocks), _cost(start, evaluation, layout, torques, blocks), variables.low,
         variables.high, variables.x, tuple(dict.fromkeys(p for b in blocks for p in _plans(b))), clear, unwatched,
+        drawn,
     )  # fmt: skip
     problem.evaluate(problem.start)
     return with_rows_near(problem, LIMITS_FROM_START, GROUND_FROM_START)
@@ -197,13 +204,13 @@ def _plans(block: RowBlock) -> Sequence[ApartPlan]:
     return (own.plan,) if isinstance(own, ApartRows) else ()
 
 
-def _spheres(request: MotionRequest) -> tuple[tuple[BodySphere, ...], tuple[BodySphere, ...]]:
-    """Spheres kept off the ground from the start, and those that will be once they are found below it."""
+def _spheres(request: MotionRequest) -> tuple[tuple[BodySphere, ...], tuple[BodySphere, ...], tuple[BodySphere, ...]]:
+    """Spheres kept off the ground from the start, those that will be once found below it, and those only drawn."""
     character = request.character
     if request.clear is not None or not character.floating:
-        return tuple(spheres_on(character, request.clear or ())), ()
+        return tuple(spheres_on(character, request.clear or ())), (), ()
     rest = (*spheres_off_feet(character), *shapes_of_feet(character))
-    return tuple(spheres_on(character, [f.name for f in character.feet])), rest
+    return tuple(spheres_on(character, [f.name for f in character.feet])), rest, tuple(drawn_shapes(character))
 
 
 # -- cost ------------------------------------------------------------------------------------------------------------

@@ -51,6 +51,11 @@ class Hold:
         return 3 + len(self.level) + len(self.axes)
 
     @property
+    def bodies(self) -> set[int]:
+        """The bodies that it holds."""
+        return {self.body, *(body for body, _ in self.level), *self.force_bodies.tolist()}
+
+    @property
     def multipliers(self) -> int:
         return int(self.generators.shape[0] * self.generators.shape[1] + len(self.torques))
 

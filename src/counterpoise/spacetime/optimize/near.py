@@ -111,7 +111,6 @@ def held_bodies(problem: MotionProblem) -> dict[int, set[int]]:
     """Returns the bodies that contacts hold, by phase."""
     held: dict[int, set[int]] = {}
     for h in problem.holds:
-        bodies = {h.body, *(b for b, _ in h.level), *h.force_bodies.tolist()}
         for p in range(h.first, h.last):
-            held.setdefault(p, set()).update(bodies)
+            held.setdefault(p, set()).update(h.bodies)
     return held

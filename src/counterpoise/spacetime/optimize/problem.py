@@ -39,6 +39,7 @@ class MotionProblem:
     apart: tuple[ApartPlan, ...]  # parts of the body that are kept off each other
     clear: tuple[BodySphere, ...]  # spheres of the body that are kept off the ground
     unwatched: tuple[BodySphere, ...]  # spheres that will be, once a candidate has them below the ground
+    drawn: tuple[BodySphere, ...]  # spheres of what is only drawn: they will be, once a judged motion has them there
 
     # -- parts -------------------------------------------------------------------------------------------------------
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.requirements.torque import plan_torques
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.points import PointRows
+from counterpoise.spacetime.optimize.spheres import BodySphere
 from counterpoise.spacetime.optimize.starting_point import Instant, StartingPoint, with_finer_knots
 
 NEAR_LIMIT = 0.1  # [rad] ball limits nearer than this get rows at the new knots
@@ -24,14 +26,18 @@ NEAR_EACH_OTHER = 0.01  # [m] pairs of parts that come this near likewise ...
 WATCHED_GAP = 0.1  # [m] ... wherever they are within this
 
 
-def refined(problem: MotionProblem, x: Array, places: Sequence[Instant]) -> tuple[MotionProblem, Array]:
+def refined(
+    problem: MotionProblem, x: Array, places: Sequence[Instant], sunk: Sequence[BodySphere] = ()
+) -> tuple[MotionProblem, Array]:
     """Returns the problem with further knots at (phase, s), and the same motion as its candidate.
 
     A spline with more knots can be the same curve: nothing moves. Forces and torques at new knots lie between those at
-    the old ones.
+    the old ones. Spheres that are only drawn, and `sunk`, are kept off the ground from now on.
     """
     start = with_finer_knots(problem.basis, places)
     fine = build_from(start)
+    drawn = tuple(b for b in problem.drawn if b not in sunk)
+    fine = replace(fine, clear=(*fine.clear, *(b for b in fine.drawn if b not in drawn)), drawn=drawn)
     if problem.without_apart() is problem:
         fine = fine.without_apart()
     y = carried_over(problem.basis, problem.layout, x, start, fine.layout, fine.start)

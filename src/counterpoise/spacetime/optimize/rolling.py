@@ -36,6 +36,7 @@ class RollingFeet:
     contacts: tuple[Touch, ...]
     keys: tuple[Key, ...] = ()
     by_itself: bool = False  # whether any of it was not asked for
+    cut: tuple[Touch, ...] = ()  # contacts that are parts of one that was cut
 
 
 def with_rolling_feet(request: MotionRequest, duration: Time) -> RollingFeet:
@@ -43,12 +44,12 @@ def with_rolling_feet(request: MotionRequest, duration: Time) -> RollingFeet:
     cuts = _Cuts(request.contacts)
     contacts: list[Touch] = []
     leaving: list[tuple[Touch, Time]] = []
-    by_itself = False
+    by_itself, cut = False, list[Touch]()
     for touch in request.contacts:
         roll = _roll_off(request, touch, duration)
         land = _roll_on(request, touch)
         by_itself |= (touch.roll is None and roll > 0.0) or (touch.land is None and land > 0.0)
-        start, end = touch.start, touch.end
+        start, end, first = touch.start, touch.end, len(contacts)
         if land > 0.0:
             start = cuts.at(touch, touch.start, land)
             contacts.append(_on_toes(touch, touch.start, start, "landing on its toes"))
@@ -60,7 +61,9 @@ def with_rolling_feet(request: MotionRequest, duration: Time) -> RollingFeet:
         contacts.append(flat if land > 0.0 or roll > 0.0 else touch)
         if roll > 0.0:
             contacts.append(_on_toes(touch, end, touch.end, "on its toes"))
-    return RollingFeet(tuple(contacts), tuple(_leaving_keys(request, leaving)), by_itself)
+        if len(contacts) > first + 1:
+            cut += contacts[first:]
+    return RollingFeet(tuple(contacts), tuple(_leaving_keys(request, leaving)), by_itself, tuple(cut))
 
 
 def without_rolls(request: MotionRequest) -> MotionRequest:

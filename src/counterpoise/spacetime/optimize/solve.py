@@ -207,7 +207,7 @@ def _judged(found: Candidate, how: _How) -> tuple[Candidate, Judged]:
 
 def _with_more_knots(found: Candidate, judged: Judged, how: _How) -> Candidate | None:
     """The nearest exact motion of a problem with more knots; None where none is found."""
-    problem, x = refined(found.problem, found.x, judged.places)
+    problem, x = refined(found.problem, found.x, judged.places, judged.sunk)
     image = find_image(problem) if found.program.symmetric else None
     for _ in range(how.tuning.rounds):
         stages = how.stages(problem, image, strict=False)

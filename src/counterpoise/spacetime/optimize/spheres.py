@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from counterpoise.character.character import Character
-from counterpoise.character.shapes import spheres_of
+from counterpoise.character.shapes import solids_of, spheres_of
+from counterpoise.character.shapes.solid import drawn_in
+from counterpoise.character.shapes.spheres import spheres_in
+
+MOST_CORNERS = 8  # of a shape that is no mesh
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,24 @@ def shapes_of_feet(character: Character) -> list[BodySphere]:
     """Of every body that belongs to a foot its shapes, which may reach lower than its contact points when it tilts."""
     soles = {p.body: None for f in character.feet for p in f.points}
     return [sphere for body in soles for sphere in _shapes(character, character.body_id(body))]
+
+
+def drawn_shapes(character: Character) -> list[BodySphere]:
+    """Of every body the round and box-like shapes that are drawn but do not collide: toes, an instep.
+
+    Simulated bodies pass through them, people see them. Meshes are left out: what collides stands for them.
+    """
+    m, solid = character.model, {s.geom for s in solids_of(character)}
+    known = {sphere for b in range(1, m.nbody) for sphere in _shapes(character, b)}
+    out: dict[BodySphere, None] = {}
+    for shape in drawn_in(m):
+        if shape.geom in solid or len(shape.corners) > MOST_CORNERS:
+            continue
+        name = str(m.body(shape.body).name)
+        for place, radius in spheres_in(shape):
+            x, y, z = (round(float(c), 9) for c in place)
+            out[BodySphere(name, name, (x, y, z), radius)] = None
+    return [sphere for sphere in out if sphere not in known]
 
 
 def _shapes(character: Character, body: int) -> list[BodySphere]:

@@ -63,19 +63,19 @@ class Stages:
     def downhill(self, x: Array, share: float) -> Array:
         """Returns a motion a share of the way to the cost's unconstrained optimum, nearly exact."""
         slope = CostMerit(self.program, 1.0).gradient(x)
-        return self._stride(x, share * slope, self.tuning.stride_iterations)
+        return self._stride(x, share * slope, self.tuning.stride_iterations, self.tuning.stride_curvature)
 
     def follow(self, x: Array, slope: Array) -> Array:
         """Returns where a change of the cost's slope pushes x, nearly exact."""
-        return self._stride(x, slope, self.tuning.follow_iterations)
+        return self._stride(x, slope, self.tuning.follow_iterations, self.tuning.follow_curvature)
 
     def _nearest(self, x: Array, options: Mapping[str, Any], aim: float) -> Array:
         merit = NearMerit(self.program, x, self.tuning.exact_curvature)
         how = {**options, "max_iter": self.tuning.exact_iterations}
         return self._run(merit, x, how, lambda violations: violations[-1] < aim, self.tuning.rows_within)
 
-    def _stride(self, x: Array, slope: Array, iterations: int) -> Array:
-        merit = NearMerit(self.program, x, self.tuning.stride_curvature, slope)
+    def _stride(self, x: Array, slope: Array, iterations: int, curvature: float) -> Array:
+        merit = NearMerit(self.program, x, curvature, slope)
         how = {**SOFT_LIMITS, "max_iter": self.tuning.exact_iterations}
         self._run(merit, x, how, lambda violations: len(violations) > iterations, self.tuning.rows_within)
         return self._last.last

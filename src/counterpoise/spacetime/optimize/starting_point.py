@@ -16,7 +16,7 @@ from counterpoise.spacetime.optimize.guess import first_guess
 from counterpoise.spacetime.optimize.holds import Hold, joined_ends, make_hold, without_double
 from counterpoise.spacetime.optimize.keys import notes_on_rest, settle_keys
 from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
-from counterpoise.spacetime.optimize.request import Key, MotionRequest, check_request
+from counterpoise.spacetime.optimize.request import Key, MotionRequest, Touch, check_request
 from counterpoise.spacetime.optimize.rolling import with_rolling_feet
 
 SHORTEST_MOTION = 0.1  # [s]
@@ -40,6 +40,7 @@ class StartingPoint:
     conflicts: tuple[str, ...]  # what cannot hold together, known before solving
     added_knots: tuple[Instant, ...] = ()  # knots besides those asked for
     rolls_by_itself: bool = False  # whether feet roll over their toes that were not told to
+    cut: tuple[Touch, ...] = ()  # contacts that are parts of one that was cut where a foot rolls
 
     @property
     def character(self) -> Character:
@@ -99,10 +100,11 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
         guess = first_guess(character, keys, timeline, _flights(timeline, holds) if rolling.by_itself else ())
     times = [t for r in request.requirements for t in r.instants()]
     instants = tuple(dict.fromkeys(timeline.locate(t) for t in times))
-    half_knots, extra = _half_knots(timeline, holds, keys, len(instants), rolling.by_itself)
+    half_knots, extra = _half_knots(timeline, holds, keys, len(instants), rolling.cut)
     return StartingPoint(
         request, timeline, holds, keys, guess, make_frames(timeline, [*instants, *extra]), instants, half_knots, notes,
         (*conflicts, *doubled, *impossible), rolls_by_itself=rolling.by_itself,
+        cut=rolling.cut,
     )  # fmt: skip
 
 
@@ -117,28 +119,29 @@ def _flights(timeline: Timeline, holds: Sequence[Hold]) -> list[tuple[float, flo
 def with_finer_knots(start: StartingPoint, places: Sequence[Instant]) -> StartingPoint:
     """Returns the starting point with further knots at (phase, s). Contacts, keys and the first guess are the same."""
     timeline = with_more_knots(start.timeline, places)
-    half_knots, extra = _half_knots(timeline, start.holds, start.keys, len(start.instants), start.rolls_by_itself)
+    half_knots, extra = _half_knots(timeline, start.holds, start.keys, len(start.instants), start.cut)
     frames = make_frames(timeline, [*start.instants, *extra])
     added = (*start.added_knots, *places)
     return replace(start, timeline=timeline, frames=frames, half_knots=half_knots, added_knots=added)
 
 
 def _half_knots(
-    timeline: Timeline, holds: Sequence[Hold], keys: Sequence[Key], instants: int, rolls_by_itself: bool
+    timeline: Timeline, holds: Sequence[Hold], keys: Sequence[Key], instants: int, cut: Sequence[Touch]
 ) -> tuple[tuple[Ints, ...], list[Instant]]:
     """Where contacts hold besides the knots: the middles of outer intervals, since a spline has two numbers more.
 
-    Where another hold of the same part ends or begins, pose and velocity are that one's: feet that roll by themselves
-    need no middle there. Contacts that were given one by one keep it: plans of jumps were tuned with it.
+    Where a foot that rolls goes from flat to its toes, pose and velocity are those of the other part of its contact,
+    which was `cut` there: no middle is needed. Contacts that were given one by one each have their own.
     Returns the frames they become, for each hold, and the instants.
     """
     first = sum(len(p.breaks) for p in timeline.phases) + instants
     still = {timeline.locate(k.time) for k in keys if k.whole_state}
+    parts = [hold for hold in holds if any(hold.touch is touch for touch in cut)]
     frames: list[Ints] = []
     out: list[Instant] = []
     for hold in holds:
         own: list[int] = []
-        begun, goes_on = joined_ends(hold, holds) if rolls_by_itself else (False, False)
+        begun, goes_on = joined_ends(hold, parts) if hold in parts else (False, False)
         for p in range(hold.first, hold.last):
             breaks = timeline.phases[p].breaks
             begins = not (begun and p == hold.first) and (p, 0.0) not in still

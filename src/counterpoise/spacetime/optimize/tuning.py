@@ -37,7 +37,8 @@ class MotionTuning:
     stride_curvature: float = 2.0  # factor on the metric
     stride_share: float = 0.5  # of the way to the unconstrained optimum
     least_gain: float = 0.01  # share of the cost below which a gain is not worth another stride
-    follow_iterations: int = 2  # of the stride that follows keys moved since an earlier result
+    follow_iterations: int = 3  # of the stride that follows keys moved since an earlier result
+    follow_curvature: float = 1.0  # factor on the metric then: more goes only a part of the way
     follow_above: float = 1e-6  # change of the cost's slope above which there is anything to follow
 
     # where parts are inside each other

@@ -15,9 +15,11 @@ from counterpoise.spacetime.optimize.judge.shapes import (
     ground_measures,
     limit_measures,
     overlap_measures,
+    sunk_spheres,
     wish_measures,
 )
 from counterpoise.spacetime.optimize.problem import MotionProblem
+from counterpoise.spacetime.optimize.spheres import BodySphere
 from counterpoise.spacetime.optimize.starting_point import Instant
 
 SHORTEST_INTERVAL = 0.004  # [s] knots are not put nearer than this
@@ -32,6 +34,7 @@ class Judged:
     faults: tuple[MotionFault, ...]  # worst first, in units of what is allowed
     places: tuple[Instant, ...]  # where more knots would help
     excess: float  # the largest of what more knots could make better, in units of what is allowed
+    sunk: tuple[BodySphere, ...] = ()  # spheres that are only drawn, found in the ground
 
 
 def judge_candidate(problem: MotionProblem, x: Array) -> Judged:
@@ -46,7 +49,7 @@ def judge_candidate(problem: MotionProblem, x: Array) -> Judged:
     for m in measures:
         if m.mends:
             excess = np.maximum(excess, m.sizes / m.allowed)
-    return Judged(tuple(faults), _places(s, excess), float(excess.max(initial=0.0)))
+    return Judged(tuple(faults), _places(s, excess), float(excess.max(initial=0.0)), sunk_spheres(s))
 
 
 def _places(s: Samples, excess: Array) -> tuple[Instant, ...]:

@@ -18,7 +18,11 @@ from counterpoise.spacetime.optimize.spheres import BodySphere, spheres_off_feet
 
 
 def ground_measures(s: Samples) -> list[Measure]:
-    """Returns how deep bodies are in the ground and in the terrain's solids, while no contact holds them."""
+    """Returns how deep bodies are in the ground and in the terrain's solids.
+
+    A body that a contact holds is in it where the middle of its shape is below the ground and below the contact's own
+    surface: round shapes roll over the point that is held, flesh gives way, and a chair ends somewhere.
+    """
     problem, character = s.problem, s.start.character
     if not character.floating:
         return []
@@ -26,20 +30,43 @@ def ground_measures(s: Samples) -> list[Measure]:
     depth: dict[tuple[str, str], Array] = {}
 
     def saw(kind: str, sphere: BodySphere, deep: Array) -> None:
-        free = ~_held(s, character.body_id(sphere.body))
         old = depth.get((kind, sphere.body), np.zeros(s.count))
-        depth[kind, sphere.body] = np.maximum(old, np.where(free, deep, 0.0))
+        depth[kind, sphere.body] = np.maximum(old, deep)
 
-    for sphere in (*problem.clear, *problem.unwatched):
-        saw("ground", sphere, sphere.radius - kinematics.position(sphere.body, sphere.position)[:, 2])
+    for sphere in (*problem.clear, *problem.unwatched, *problem.drawn):
+        saw("ground", sphere, _depth(s, sphere))
     if problem.request.terrain is not None:
         for sphere in (*spheres_on(character, [f.name for f in character.feet]), *spheres_off_feet(character)):
             places = kinematics.position(sphere.body, sphere.position)
-            saw("terrain", sphere, depths_in_boxes(problem.request.terrain, places, sphere.radius))
+            free = ~_held(s, character.body_id(sphere.body))
+            saw("terrain", sphere, np.where(free, depths_in_boxes(problem.request.terrain, places, sphere.radius), 0.0))
     return [
         Measure(kind, f"{body} is {{size}} in the {kind}", deep, DEPTH_ALLOWED, "m")
         for (kind, body), deep in depth.items()
     ]
+
+
+def sunk_spheres(s: Samples) -> tuple[BodySphere, ...]:
+    """Returns the spheres that are only drawn and are in the ground."""
+    if not s.start.character.floating:
+        return ()
+    return tuple(b for b in s.problem.drawn if _depth(s, b).max(initial=0.0) > DEPTH_ALLOWED)
+
+
+def _depth(s: Samples, sphere: BodySphere) -> Array:
+    """How deep a sphere is in the ground (samples,), or its middle below that of a contact that holds it [m]."""
+    body = s.start.character.body_id(sphere.body)
+    places = s.evaluation.kinematics(np.arange(s.count)).position(sphere.body, sphere.position)
+    free = ~_held(s, body)
+    deep = np.where(free, sphere.radius - places[:, 2], np.inf)
+    for h in s.holds:
+        if body not in h.hold.bodies or h.hold.touch.how == "bar":
+            continue
+        surfaces = [h.hold.surface(float(t)) for t in s.times[h.on]]
+        off = places[h.on] - np.array([surface.origin for surface in surfaces])
+        above = np.einsum("ni,ni->n", off, np.array([surface.normal for surface in surfaces]))
+        deep[h.on] = np.minimum(deep[h.on], np.minimum(-above, -places[h.on, 2]))
+    return np.where(np.isfinite(deep), deep, 0.0)
 
 
 def _held(s: Samples, body: int) -> Flags:

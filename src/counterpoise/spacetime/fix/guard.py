@@ -1,0 +1,128 @@
+"""A fix is never worse than its input: where it would be, the motion is given back as it was.
+
+The fixed motion and the input are measured alike, twice: with the contacts of the fix, and with contacts found anew in
+each. Where the fix skates, sinks, leaps or trembles more than its input, or needs more force from nowhere or more
+strength, and more than a check allows, the frames are given back, with a soft transition. The input is raised or
+lowered there as the whole motion was, unless that makes it worse. If it is worse even so, all of it is given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterpoise.arrays import Array, Flags
+from counterpoise.motion import Motion
+from counterpoise.motion.curves import ease
+from counterpoise.spacetime.check.findings import lasting_residual
+from counterpoise.spacetime.check.report import CheckReport
+
+MARGIN = 0.1  # share of a finding's limit by which it may be larger than before
+WORST_SHARE = 0.3  # of the largest excess: frames with less stay as they are
+ROUNDS = 2  # searches for worse frames
+WIDENING = 0.1  # [s] about such frames that are given back too
+FADE = 0.4  # [s] from the fixed motion to the input
+GUARDED = ("skate", "penetration", "force", "leap", "jitter", "strength", "limits", "flight", "spin", "lean")
+
+Judge = Callable[[Array], tuple[CheckReport, ...]]  # of poses (n, nq) of the frames
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """A fixed motion of which nothing is worse than its input."""
+
+    poses: Array  # (n, nq)
+    back: Flags  # (n,) frames that are as they were
+    why: tuple[str, ...]  # the findings that would have been worse
+    reports: tuple[CheckReport, ...]  # of these poses
+
+
+def never_worse(
+    given: Motion, fixed: Array, lift: float, judge: Judge, before: Sequence[CheckReport], after: Sequence[CheckReport]
+) -> Guarded:
+    """Returns the fixed poses (n, nq), with those of `given` in frames in which they are worse.
+
+    `before` and `after` are pairs of reports on the input and on the fixed poses; `judge` makes those of other poses.
+    """
+    poses, reports, back = fixed, tuple(after), np.zeros(len(given), dtype=bool)
+    why = dict[str, None]()
+    for _ in range(ROUNDS):
+        found = [(name, *pair) for pair in zip(before, reports, strict=True) for name in worse_findings(*pair)]
+        if not found:
+            break
+        why |= dict.fromkeys(name for name, _, _ in found)
+        for one in found:
+            back |= _near(given.times, _worse_frames(*one), WIDENING)
+        for offset in dict.fromkeys((lift, 0.0)):
+            poses = _given_back(given, fixed, back, offset)
+            reports = judge(poses)
+            if not _any_worse(before, reports):
+                return Guarded(poses, back, tuple(why), reports)
+    if _any_worse(before, reports):
+        back[:] = True
+        poses, reports = np.asarray(given.poses), judge(np.asarray(given.poses))
+    return Guarded(poses, back, tuple(why), reports)
+
+
+def _any_worse(before: Sequence[CheckReport], after: Sequence[CheckReport]) -> bool:
+    return any(worse_findings(*pair) for pair in zip(before, after, strict=True))
+
+
+def worse_findings(before: CheckReport, after: CheckReport) -> list[str]:
+    """Returns the names of findings that are worse after a fix than before it, and beyond their limits."""
+    known = {finding.name: finding for finding in before.findings}
+    out = []
+    for now in after.findings:
+        was = known[now.name].value if now.name in known else 0.0
+        more = now.value > was + MARGIN * now.limit
+        if more and not now.ok and now.name in GUARDED:
+            out.append(now.name)
+    return out
+
+
+def _worse_frames(name: str, before: CheckReport, after: CheckReport) -> Flags:
+    """Returns the frames (n,) in which a finding is most worse."""
+    values = [_by_frame(name, report) for report in (before, after)]
+    if name in ("flight", "spin"):
+        return np.asarray(after.frames.flight | before.frames.flight)
+    more = np.nan_to_num(values[1]) - np.nan_to_num(values[0])
+    return np.asarray((more > 0.0) & (more >= WORST_SHARE * more.max()))
+
+
+def _by_frame(name: str, report: CheckReport) -> Array:
+    """Returns a measure by frame (n,)."""
+    f = report.frames
+    if name == "skate":
+        return np.nan_to_num(f.skate).max(axis=1, initial=0.0)
+    if name in ("force", "lean"):
+        counted = f.judged & ~f.carried
+        return np.where(counted, lasting_residual(f, report.tuning.force_time), 0.0)
+    if name == "strength":
+        return np.where(f.known, f.torque, 0.0)
+    return np.asarray({"limits": f.limit, "spin": f.violation, "flight": f.violation}.get(name, vars(f).get(name)))
+
+
+def _near(times: Array, flags: Flags, seconds: float) -> Flags:
+    """Returns the frames (n,) that are within a time of a flag."""
+    return np.asarray(_away(times, flags) <= seconds + 1e-9)
+
+
+def _away(times: Array, flags: Flags) -> Array:
+    """Returns how far each frame is from the nearest flag (n,) [s]."""
+    at = times[flags]
+    if not len(at):
+        return np.full(len(times), np.inf)
+    after = np.clip(np.searchsorted(at, times), 0, len(at) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.minimum(np.abs(times - at[after]), np.abs(times - at[before]))
+
+
+def _given_back(given: Motion, fixed: Array, back: Flags, lift: float) -> Array:
+    """Returns the fixed poses (n, nq) with those given, raised by `lift` [m], where they are given back."""
+    base = np.array(given.poses)
+    if given.character.floating:
+        base[:, 2] += lift
+    share = ease(np.minimum(_away(given.times, back) / FADE, 1.0), "smooth")
+    return np.asarray(given.character.integrate(base, share[:, None] * given.character.difference(base, fixed)))
