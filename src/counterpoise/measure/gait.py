@@ -114,13 +114,14 @@ class _Feet:
             self.knee.append(leg.knee_sign * (q[:, leg.knee_at] - leg.knee_straight))
 
     def rises(self, landings: list[tuple[int, int]]) -> list[float]:
-        """Returns how high the sole was in the swing before every landing [m]."""
+        """Returns how high the sole was in the swing before every landing [m]; not of a swing whose begin is unseen."""
         out = []
         for k, i in landings:
             air = k - 1
             while air > 0 and not self.on[i][air]:
                 air -= 1
-            out.append(float(self.low[i][air : k + 1].max()))
+            if self.on[i][air]:
+                out.append(float(self.low[i][air : k + 1].max()))
         return out
 
 

@@ -124,11 +124,16 @@ def _land(
     steady = abs(asked - m.speed) < STEADY * body.leg_speed
     if not math.isnan(m.chosen[0]):  # its length was given by the ground
         trim, steady = 0.5 * trim, False
-    if m.last_speed is not None and m.steps > 2 and asked != 0.0 and steady and math.isinf(m.longest):
-        error = m.speed - 0.5 * (went + m.last_speed)
+    last, went_before = m.last_speed, m.last_speed is not None and not math.isnan(m.last_speed)
+    if last is not None and went_before and m.steps > 2 and asked != 0.0 and steady and math.isinf(m.longest):
+        error = m.speed - 0.5 * (went + last)
         if abs(error) < WILD * body.leg_speed:
             most = t.trim_limit * body.leg_speed
             trim = min(max(trim + t.trim * error, -most), most)
+    if wishes.terrain is None and abs(asked) < abs(m.speed) and not steady:
+        known: float | None = math.nan  # it slows down: this step and the next tell nothing about the trim
+    else:
+        known = went if last is None or went_before else None
     took = t.catch_step * body.leg_time if m.catches else m.longest
     longest = t.calmer_step * took if took < t.most_step * body.leg_time else math.inf
     still = 0.5 * t.catch_cost * (t.alone_catch if body.feet_alone else 1.0)
@@ -137,7 +142,7 @@ def _land(
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)
     return altered(
         m, phase="double", stance=new, began=m.time, double=shape.double, feet=feet, started=seen.com[:2].copy(),
-        steps=m.steps + 1, catches=m.catches and m.cost > still, trim=trim, last_speed=went,
+        steps=m.steps + 1, catches=m.catches and m.cost > still, trim=trim, last_speed=known,
         highest=0.0, lift_trim=lift_trim, longest=longest,
     )  # fmt: skip
 
