@@ -29,7 +29,7 @@ from counterpoise.motion.poses import (
     placement_between,
 )
 from counterpoise.motion.skeleton import Source
-from counterpoise.motion.tables import MotionTable
+from counterpoise.motion.tables import TableMethods
 from counterpoise.motion.timed import Timed
 
 _SAME_POSE = 1e-6  # [m, rad] poses that differ by less are the same
@@ -39,7 +39,7 @@ _MIN_BLEND_FRAMES = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Motion(Timed, MotionTable):
+class Motion(Timed, TableMethods):
     """Poses at increasing times, and the C2 curve through them.
 
     `sample(t)` returns q, v, a on the manifold: v and a are the analytic derivatives of the curve in MuJoCo's tangent

@@ -50,7 +50,7 @@ def data_set(columns: dict[str, Array]) -> Any:
     return xarray.Dataset(rest, coords={"time": ("time", columns["time"], {"units": UNITS["time"]})})
 
 
-class MotionTable:
+class TableMethods:
     """A base for motions: their columns."""
 
     character: Character

@@ -43,17 +43,12 @@ import { Throwing } from "./view/throwing.js";
 import { WorldView } from "./view/world.js";
 
 /** @typedef {import("./connection.js").Frame} Frame */
-
 const NUDGE = 0.01; // [m] by which keys move a body
-
 const send = (/** @type {import("./messages.js").Command} */ command) => connection.send(command);
 const edit = editor(send);
-
 // -- the parts
 const stage = new Stage(byId("canvas")), navigation = new Navigation(stage), figure = new FigureView(stage), handles = new Handles(stage, figure), gizmo = new Gizmo(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure), grips = new LimitGrips(stage, limits, handles, edit);
-const throwing = new Throwing(stage, figure, cast, props);
-const dragging = new Dragging(stage, figure, cast, props, handles, gizmo, send), recording = new Recording(stage, dragging, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), heat = new Heat(), extras = new Extras(figure, track, overlays);
-const transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
+const throwing = new Throwing(stage, figure, cast, props), dragging = new Dragging(stage, figure, cast, props, handles, gizmo, send), recording = new Recording(stage, dragging, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), heat = new Heat(), extras = new Extras(figure, track, overlays), transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
 const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(send, edit), Scene: new ScenePanel(send) };
 const placeOf = (/** @type {string} */ body) => fromView(figure.place(figure.names.indexOf(body), new THREE.Vector3()));
 const menu = new BodyMenu(send, edit, { frame: () => frameView(), look: side => stage.look(side), place: placeOf });
