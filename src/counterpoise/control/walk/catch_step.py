@@ -1,6 +1,8 @@
-"""A standing body whose capture point has left the support takes a step, with the foot that catches it best."""
+"""Steps that catch a fall: when a step is one, and which foot of a standing body takes the first one."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from counterpoise.control.walk.step_plan import plan_step
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody
-from counterpoise.control.walk.wishes import StepShape
+from counterpoise.control.walk.wishes import StepShape, usual_time
 from counterpoise.quick import altered
 
 NEAR_GROUND = 0.03  # [leg lengths] a foot whose lowest point is higher than this does not carry, nor will it soon
@@ -30,6 +32,19 @@ def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, margin: fl
     x, y = float(seen.capture[0]), float(seen.capture[1])
     edges = support_of(points, bearing).edges
     return bool((edges[:, 0] * x + edges[:, 1] * y > edges[:, 2] + margin * body.hips_height).any())
+
+
+def usual_cost(m: WalkMemory, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns what the plan of a usual step may cost; on a turn, and where only steps correct the body, it is more."""
+    turns = abs(m.turn) * body.leg_time / t.turn_rate
+    return t.catch_cost * (t.alone_catch if body.feet_alone else 1.0 + (t.turn_catch - 1.0) * turns)
+
+
+def catch_cost(m: WalkMemory, shape: StepShape, body: WalkingBody, t: WalkTuning) -> float:
+    """Returns the cost from which a step is one to catch a fall: an error grows as exp(omega T), its cost twice so."""
+    usual = usual_time(t.usual_speed * body.leg_speed, body, t)
+    longer = 1.0 if body.feet_alone else math.exp(body.omega * (shape.time - usual))
+    return longer * usual_cost(m, body, t)
 
 
 def catch_step(

@@ -34,6 +34,7 @@ SHORTEST = 0.2  # [leg times] in which it goes there
 PASSED = 0.8  # of the distance at which a foot may cross: from there on it does
 BESIDE = 0.2  # of the distance that feet keep across: a foot nearer than this has crossed, over uneven ground, ...
 BESIDE_LEVEL = 0.8  # ... and on level ground
+PASSING = 0.4  # [soles] behind the stance ankle: there a foot that passes it must be on its own side
 ROUNDING = 0.36  # [ankle heights] radius of the sole's edges
 CLEAR = 0.03  # [leg lengths] of the lowest point of a foot over an edge
 OVER_EDGE = 0.9  # [leg times] in which a foot that has been held back goes on and lands
@@ -70,7 +71,10 @@ def swing_goal(
     shift = leg.heel_at * (1.0 - math.cos(strike)) - leg.ankle_height * math.sin(strike)
     goal = plan.foothold + shift * np.array([math.cos(landing), math.sin(landing)])
     uneven = terrain is not None or not (is_level(m.left_ground) and is_level(plan.ground))
-    goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], BESIDE if uneven else BESIDE_LEVEL, body, t)
+    passes = 1.0 if uneven else _passes(goal, place, seen.flat[m.stance], landing, SIGN[i], body, t)
+    if passes == 1.0:
+        beside = BESIDE if uneven else BESIDE_LEVEL
+        goal = _around(goal, place, seen.flat[m.stance], landing, SIGN[i], beside, body, t)
     at = np.array([*plan.foothold, plane_at(plan.ground, plan.foothold[0], plan.foothold[1]), *plan.ground[3:]])
     early = EARLY * clock
     if uneven:  # it sinks to lower ground when it is over it
@@ -80,6 +84,8 @@ def swing_goal(
     time = max(left - early, SHORTEST * clock)
     acceleration = np.empty(3)
     acceleration[:2] = 6.0 * (goal - place[:2]) / time**2 - 4.0 * speed[:2] / time
+    if passes < 1.0:  # first to its own side, then ahead
+        acceleration[:2] += _sideways(goal - place[:2], speed[:2], landing, time, max(passes * time, SHORTEST * clock))
     line = GroundLine(m.left_ground, at, landing, place, speed)
     u = min(swung / whole, 1.0)
     after, before = min(u + PHASE_STEP, 1.0), max(u - PHASE_STEP, 0.0)
@@ -181,6 +187,34 @@ def _held_back(wanted: Array, way: Array, speed: Array, most: float, clock: floa
     d = way / far
     excess = float(wanted @ d) - HOLD_BACK / clock * (most - float(speed @ d))
     return wanted - d * max(excess, 0.0)
+
+
+def _passes(
+    goal: Array, place: Array, stance: Array, heading: float, side: float, body: WalkingBody, t: WalkTuning
+) -> float:
+    """Returns after which share of its way a foot passes the stance foot; 1 where it is on its own side already.
+
+    On a curve the outer foot begins its swing behind the stance foot, and even beyond it, seen along the heading of its
+    landing. It must be beside the stance leg when it passes.
+    """
+    c, s = math.cos(heading), math.sin(heading)
+    x, y = float(place[0] - stance[0]), float(place[1] - stance[1])
+    along, own = c * x + s * y, side * (c * y - s * x)
+    x, y = float(goal[0] - stance[0]), float(goal[1] - stance[1])
+    goal_along, goal_own = c * x + s * y, side * (c * y - s * x)
+    wide = t.feet_apart * (body.legs[0].half_width + body.legs[1].half_width)
+    if own >= wide or goal_own < own or not along < 0.0 < goal_along:
+        return 1.0
+    near = PASSING * (body.legs[0].front_at - body.legs[0].heel_at)
+    return max(-along - near, 0.0) / (goal_along - along)
+
+
+def _sideways(way: Array, speed: Array, heading: float, time: float, sooner: float) -> Array:
+    """Returns the acceleration that takes a foot across its way `sooner` [s] than along it, beside that for `time`."""
+    c, s = math.cos(heading), math.sin(heading)
+    across, rate = float(c * way[1] - s * way[0]), float(c * speed[1] - s * speed[0])
+    more = 6.0 * across * (1.0 / sooner**2 - 1.0 / time**2) - 4.0 * rate * (1.0 / sooner - 1.0 / time)
+    return np.array([-s * more, c * more])
 
 
 def _around(

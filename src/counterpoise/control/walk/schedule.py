@@ -8,6 +8,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
+from counterpoise.control.walk.catch_step import usual_cost
 from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.step_plan import first_capture
 from counterpoise.control.walk.tuning import WalkTuning
@@ -136,7 +137,7 @@ def _land(
         known = went if last is None or went_before else None
     took = t.catch_step * body.leg_time if m.catches else m.longest
     longest = t.calmer_step * took if took < t.most_step * body.leg_time else math.inf
-    still = 0.5 * t.catch_cost * (t.alone_catch if body.feet_alone else 1.0)
+    still = 0.5 * usual_cost(m, body, t)
     pitch = float(seen.pitch[new])
     foot = FootState(m.time, pitch < HEEL_PITCH, m.time, goal_pitch=pitch)
     feet = (foot, m.feet[1]) if new == 0 else (m.feet[0], foot)

@@ -91,6 +91,7 @@ class WalkTuning:
     swing_speed: float = 1.6  # [sqrt(leg x g)] highest mean speed of a swinging foot
     catch_effort: float = 0.9  # [catch_limit] acceleration that the plan of a step that catches a fall counts on
     catch_cost: float = 0.3  # a plan of a usual step that costs more than this is one to catch a fall
+    turn_catch: float = 3.0  # times that cost, at the full rate of a turn: its plans cost more, and quick steps cross
     alone_catch: float = 3.0  # times that cost, for bodies whose ankles do not roll: their usual steps correct much
     preview_cost: float = (
         1e6  # a walk whose plan of one step costs more than this looks three steps ahead: never; 1: often

@@ -16,7 +16,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.standing_body import limp_torque
-from counterpoise.control.walk.catch_step import catch_step, is_tipping
+from counterpoise.control.walk.catch_step import catch_cost, catch_step, is_tipping
 from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
@@ -45,7 +45,7 @@ from counterpoise.control.walk.turns import mean_yaw, next_turn
 from counterpoise.control.walk.walk_objectives import foot_goal, walk_objectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
-from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_time, usual_width
+from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_width
 from counterpoise.control.whole_body import solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.kernels import kernel
@@ -135,7 +135,7 @@ def walk_tick(
         elif m.preview is not None:
             m = altered(m, preview=None)
         m = altered(m, left=plan.left, foothold=plan.foothold, pressure=plan.reference, cost=plan.cost)
-        if not m.catches and plan.cost > _catch_cost(shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
+        if not m.catches and plan.cost > catch_cost(m, shape, body, t) * (UNEVEN_CATCH if uneven else 1.0):
             m = altered(m, catches=True)
         if m.phase == "single" and differ(m.ground[1 - m.stance], plan.ground):
             rows = (m.ground[0], plan.ground) if m.stance == 0 else (plan.ground, m.ground[1])
@@ -261,14 +261,6 @@ def _shape(
     left = math.remainder(wishes.heading - _landing_heading(m, wishes, shape), 2.0 * math.pi)
     turn = math.copysign(min(abs(left), abs(m.turn) * shape.time), left)
     return shape._replace(aside=aside, turn=turn, width=max(shape.width, 2.0 * abs(m.aside) * shape.time))
-
-
-def _catch_cost(shape: StepShape, body: WalkingBody, t: WalkTuning) -> float:
-    """Returns the cost from which a step is one to catch a fall: an error grows as exp(omega T), its cost twice so."""
-    usual = usual_time(t.usual_speed * body.leg_speed, body, t)
-    if body.feet_alone:
-        return t.alone_catch * t.catch_cost
-    return t.catch_cost * math.exp(body.omega * (shape.time - usual))
 
 
 def _landing_heading(m: WalkMemory, wishes: Wishes, shape: StepShape) -> float:
