@@ -354,6 +354,14 @@ def test_a_step_of_the_walk():
     assert finer[1].violation < max(0.2 * finer[0].violation, 1e-3)  # not only as it was looked at
 
 
+def test_a_clip_of_a_few_frames_is_fixed(tmp_path):
+    squat = reference_motion("squat", character("human")).slice(0.0, 0.3)
+    squat.write(tmp_path / "clip.bvh", rate=60.0)
+    short = read_motion(tmp_path / "clip.bvh")
+    result = fix_motion(short)
+    assert len(result.motion.times) == len(short.times) < 21 and result.change < 0.01
+
+
 @needs_clips
 def test_swings_on_the_high_bar_by_hands_that_are_named():
     motion = clip("43_02", 3.0, 4.2)

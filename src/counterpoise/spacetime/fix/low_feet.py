@@ -153,7 +153,8 @@ def _stances(times: Array, foot: _Foot, known: Flags, size: float, tuning: FixTu
 
 def _near(flags: Flags, frames: int) -> Flags:
     """Returns the frames (n,) that are within so many frames of a flag."""
-    return np.asarray(np.convolve(flags, np.ones(2 * frames + 1), mode="same") > 0.5)
+    spread = np.convolve(flags, np.ones(2 * frames + 1))  # "same" would be longer than a clip of few frames
+    return np.asarray(spread[frames : frames + len(flags)] > 0.5)
 
 
 def _cost(path: Array) -> float:
