@@ -1,4 +1,6 @@
-"""The compiled solver of a whole-body problem, which uses its structure.
+"""The compiled solver of a whole-body problem, which uses its structure, for levels of any kind.
+
+Levels as most controllers have them every tick go to `tick_solver`, which does the same in one compiled call.
 
 A one-sided row A a <= b is an error only where it is exceeded. The problem is solved without these rows first. Rows
 that turn out to be exceeded are then held as equalities, until none is exceeded and none is held without need.
@@ -14,19 +16,16 @@ from typing import Any
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
+from counterpoise.control.tick_solver import EXCESS, FIRST_ROWS, MOST_SOLVES, FastWarm
 from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeBodyAnswer, WholeBodyProblem
 from counterpoise.objectives import DiagonalRows, Objective, Rows, TrackPose
 from counterpoise.objectives.base import most_rows, write_all
-from counterpoise.objectives.tick_rows import TickRows, write_tick
 from counterpoise.objectives.writing import BlockFull, correct_held, needs_correction, sizes_of_rows, write_rows
 from counterpoise.quick import quick
-from counterpoise.solve.body.program import BodyMemory, BodyProblem, BodySolution, solve_body
+from counterpoise.solve.body.program import BodyProblem, BodySolution, solve_body
 
 Held = dict[str, Flags]  # one-sided rows treated as equalities, by objective
 OneSided = list[tuple[int, Objective, Rows | DiagonalRows]]  # level, objective, rows
-EXCESS = 1e-9  # of 1 + |b|: a one-sided row beyond this is exceeded
-MOST_SOLVES = 6  # in one tick
-FIRST_ROWS = 128  # of a block when it is first made
 
 
 def solve_fast(problem: WholeBodyProblem, warm: Any) -> WholeBodyAnswer:
@@ -38,14 +37,6 @@ def solve_fast(problem: WholeBodyProblem, warm: Any) -> WholeBodyAnswer:
             return _solve_in(problem, warm, A, b)
         except BlockFull:
             _block(len(problem.torque_high), 2 * len(b))
-
-
-@dataclass(frozen=True, slots=True)
-class FastWarm:
-    """What the compiled solver leaves for the next tick: its memory and the accelerations it found."""
-
-    memory: BodyMemory
-    acceleration: Array
 
 
 @dataclass(slots=True)
@@ -71,10 +62,8 @@ class Attempt:
 class _Attempts:
     """Solves a problem with one set of held rows after another, each from the last one's working set."""
 
-    def __init__(
-        self, problem: WholeBodyProblem, rows: TickRows | None, one_sided: OneSided, A: Array, b: Array, warm: Any
-    ) -> None:
-        self.problem, self.rows, self.one_sided, self.A, self.b, self.warm = problem, rows, one_sided, A, b, warm
+    def __init__(self, problem: WholeBodyProblem, one_sided: OneSided, A: Array, b: Array, warm: Any) -> None:
+        self.problem, self.one_sided, self.A, self.b, self.warm = problem, one_sided, A, b, warm
         self.steps, self.solves = 0, 0
         self.last: Attempt | None = None
 
@@ -82,19 +71,15 @@ class _Attempts:
         """Solves with these one-sided rows as equalities."""
         problem, A, b = self.problem, self.A, self.b
         nv, root, s = len(problem.torque_high), problem.root, problem.snapshot
-        if self.rows is None:
-            weight, pull = np.full(nv, LEAST_POSTURE_WEIGHT), np.zeros(nv)
-            written = _write(problem, self.one_sided, held, A, b, weight, pull)
-            target = pull / weight
-        else:
-            written, weight, target = _with_held(self.rows, held, A, b), self.rows.weight, self.rows.target
+        weight, pull = np.full(nv, LEAST_POSTURE_WEIGHT), np.zeros(nv)
+        written = _write(problem, self.one_sided, held, A, b, weight, pull)
         first, end = written.starts[-1], written.end
         solution = solve_body(
             quick(
                 BodyProblem, M=s.M, h=s.h, root=root, G=problem.G, force_limit=problem.force_high,
                 torque_low=problem.torque_low[root:], torque_high=problem.torque_high[root:], level_rows=A[:first],
                 level_targets=b[:first], level_starts=np.array(written.starts, np.int64), weight=weight,
-                posture=target, extra_rows=A[first:end], extra_targets=b[first:end],
+                posture=pull / weight, extra_rows=A[first:end], extra_targets=b[first:end],
                 force_weight=problem.tuning.force_weight, force_unit=problem.weight,
             ),
             self.warm,
@@ -115,27 +100,29 @@ class _Attempts:
         for _, objective, rows in self.one_sided:
             residuals[objective.name] = rows.size(a) if len(rows) else 0.0
         x = attempt.solution.values[: len(a) + len(self.problem.force_high)]
-        stops = tuple(name for name, rows in held.items() if rows.any())
+        stops = tuple(one.name for _, one, _ in self.one_sided if one.name in held and held[one.name].any())
         work = {"steps": self.steps, "solves": self.solves}
         return WholeBodyAnswer(
-            x, attempt.solution.words, FastWarm(self.warm, a), stops, work, attempt.solution.torque, residuals
+            x,
+            attempt.solution.words,
+            FastWarm(self.warm, a),
+            stops,
+            work,
+            attempt.solution.torque,
+            tuple(residuals),
+            list(residuals.values()),
         )
 
 
 def _solve_in(problem: WholeBodyProblem, warm: FastWarm | None, A: Array, b: Array) -> WholeBodyAnswer:
     """Solves with the rows written into the block (A, b); raises BlockFull where it is too small."""
-    written = write_tick(problem.levels, problem.snapshot, problem.stance, A, b, LEAST_POSTURE_WEIGHT)
-    if written is None:
-        one_sided = [
-            (number, objective, objective.rows(problem.snapshot, problem.stance))
-            for number, level in enumerate(problem.levels)
-            for objective in level
-            if objective.at_most and objective.weight > 0.0
-        ]
-    else:
-        last = len(problem.levels) - 1
-        one_sided = [(last, objective, rows) for objective, rows in written.one_sided]
-    attempts = _Attempts(problem, written, one_sided, A, b, warm.memory if warm is not None else None)
+    one_sided = [
+        (number, objective, objective.rows(problem.snapshot, problem.stance))
+        for number, level in enumerate(problem.levels)
+        for objective in level
+        if objective.at_most and objective.weight > 0.0
+    ]
+    attempts = _Attempts(problem, one_sided, A, b, warm.memory if warm is not None else None)
     held: Held = {}
     if one_sided and warm is not None and len(warm.acceleration) == len(problem.torque_high):
         held = _corrected(one_sided, warm.acceleration, held) or held  # rows that the last tick's answer exceeds now
@@ -192,22 +179,6 @@ def _corrected(one_sided: OneSided, a: Array, held: Held) -> Held | None:
 
 def _key(held: Held) -> bytes:
     return b"".join(held[name].tobytes() for name in sorted(held))
-
-
-def _with_held(rows: TickRows, held: Held, A: Array, b: Array) -> Written:
-    """Returns the rows of a tick with the one-sided rows that are held, which are written after all others."""
-    end, names, betas, spans = rows.end, rows.names, rows.betas, rows.spans
-    for objective, own in rows.one_sided:
-        over = held.get(objective.name)
-        if over is not None:
-            beta = math.sqrt(objective.weight)
-            if end + len(own) > len(b):
-                raise BlockFull
-            end += write_rows(A, b, end, beta, own.A[over], own.b[over])
-            betas[len(names)], spans[len(names) + 1] = beta, end
-            names = [*names, objective.name]
-    count = len(names)
-    return Written(names, betas[:count], spans[: count + 1], rows.starts, [rows.posture], end)
 
 
 def _write(

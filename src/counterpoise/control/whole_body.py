@@ -6,18 +6,20 @@ in whole_body_problem.py, its two solvers are in fast_solver.py and general_solv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-from counterpoise.arrays import Array, Flags
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.fast_solver import solve_fast
 from counterpoise.control.general_solver import solve_general
+from counterpoise.control.tick_solver import find_at_limit, solve_tick
 from counterpoise.control.whole_body_problem import (
     Levels,
     WholeBodyAnswer,
@@ -27,12 +29,9 @@ from counterpoise.control.whole_body_problem import (
     checked_levels,
 )
 from counterpoise.errors import BadValue
-from counterpoise.kernels import kernel
 from counterpoise.objectives import Footing, FootingMemory, Objective, Stance, take_stance
 from counterpoise.objectives.base import smooth_step
 from counterpoise.quick import quick
-
-AT_LIMIT = 1.0 - 1e-6  # of its limit: a torque or force above this is at it
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,9 @@ class WholeBodySolution:
     memory: WholeBodyMemory
     stops: tuple[str, ...] = ()  # one-sided objectives at their bounds
     work: dict[str, int] = field(default_factory=dict)
-    known: dict[str, float] | None = None  # residuals, where the solver has computed them
+    known_names: tuple[str, ...] = ()  # of the objectives whose residuals the solver has computed
+    known: Sequence[float] | None = None  # those residuals
+    known_limits: bytes | None = None  # flags of joints and contact points at their limits, where the solver knows them
 
     @property
     def solved(self) -> bool:
@@ -83,22 +84,25 @@ class WholeBodySolution:
     def residuals(self) -> dict[str, float]:
         """|A y - b| of every objective by name, in its own unit, unweighted."""
         if self.known is not None:
-            return self.known
+            return dict(zip(self.known_names, self.known, strict=True))
         return self.problem.residuals(self.acceleration, self.multipliers, self.torque)
 
     @property
     def limits(self) -> tuple[str, ...]:
         """Names of what is at its limit: joints (torque), contact points (force), one-sided objectives."""
-        p, character = self.problem, self.problem.character
-        full = np.empty(len(self.torque) + len(character.contact_points), bool)
-        if not _find_at_limit(self.torque, p.torque_high, p.root, self.multipliers, p.force_high, full):
-            return self.stops
-        return (*_names_at_limit(character, full.tobytes()), *self.stops)
+        p, character, flags = self.problem, self.problem.character, self.known_limits
+        if flags is None:
+            full = np.empty(len(self.torque) + len(character.contact_points), bool)
+            found = find_at_limit(self.torque, p.torque_high, p.root, self.multipliers, p.force_high, full)
+            flags = full.tobytes() if found else b""
+        return (*_names_at_limit(character, flags), *self.stops) if flags else self.stops
 
     def notes(self) -> dict[str, float | str]:
         """Returns notes for the recording: the residual of each objective, the status, what is at its limit."""
-        known = self.residuals if self.known is None else self.known
-        out: dict[str, float | str] = {_residual_of(name): value for name, value in known.items()}
+        if self.known is None:
+            out: dict[str, float | str] = {f"residual {name}": value for name, value in self.residuals.items()}
+        else:
+            out = dict(zip(_note_names(self.known_names), self.known, strict=True))
         out["status"] = self.status
         out["limits"] = ", ".join(self.limits)
         return out
@@ -159,18 +163,22 @@ def solve_whole_body(
     )  # fmt: skip
     return quick(
         WholeBodySolution, problem=problem, torque=torque, acceleration=a, multipliers=multipliers,
-        status=answer.status, memory=after, stops=answer.stops, work=answer.work, known=answer.residuals,
+        status=answer.status, memory=after, stops=answer.stops, work=answer.work, known_names=answer.names,
+        known=answer.residuals, known_limits=answer.at_limit,
     )  # fmt: skip
 
 
 def solve_problem(problem: WholeBodyProblem, warm: Any) -> WholeBodyAnswer:
     """Solves by the compiled solver where it can take the problem; otherwise, or where it fails, by the general one."""
-    path, reason = problem.tuning.path, problem.fast
-    if path == "fast" and reason:
-        raise BadValue(f"the fast path cannot take this problem: {reason}")
-    if path == "general" or reason:
-        return solve_general(problem, warm)
-    fast = solve_fast(problem, warm)
+    path = problem.tuning.path
+    fast = solve_tick(problem, warm) if path != "general" else None
+    if fast is None:
+        reason = problem.fast
+        if path == "fast" and reason:
+            raise BadValue(f"the fast path cannot take this problem: {reason}")
+        if path == "general" or reason:
+            return solve_general(problem, warm)
+        fast = solve_fast(problem, warm)
     if fast.status == "solved" or path == "fast":
         return fast
     general = solve_general(problem, None)
@@ -236,8 +244,8 @@ def _blend(
 
 
 @lru_cache(maxsize=1024)
-def _residual_of(name: str) -> str:
-    return f"residual {name}"
+def _note_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"residual {name}" for name in names)
 
 
 @kept_with_character
@@ -253,21 +261,6 @@ def _names_at_limit(character: Character, flags: bytes) -> tuple[str, ...]:
     joints = dict.fromkeys(name for name, flag in zip(_joint_of_dof(character), full, strict=False) if flag)
     points = [point.name for point, flag in zip(character.contact_points, full[character.nv :], strict=True) if flag]
     return (*joints, *points)
-
-
-@kernel
-def _find_at_limit(torque: Array, high: Array, root: int, force: Array, force_high: Array, full: Flags) -> bool:
-    """Fills which torques and contact points are at their limits, (nv + p,). Returns whether any is."""
-    nv, found = len(torque), False
-    full[:] = False
-    for j in range(root, nv):
-        full[j] = abs(torque[j]) >= high[j] * AT_LIMIT
-        found |= full[j]
-    points = len(full) - nv
-    for i in range(len(force)):
-        if force_high[i] > 0.0 and force[i] > force_high[i] * AT_LIMIT:
-            full[nv + i * points // len(force)] = found = True
-    return found
 
 
 _USUAL, _NO_MEMORY = WholeBodyTuning(), WholeBodyMemory()

@@ -127,7 +127,9 @@ class WholeBodyAnswer:
     stops: tuple[str, ...] = ()  # one-sided objectives at their bounds
     work: dict[str, int] = field(default_factory=dict)
     torque: Array | None = None  # (nv,) where the solver knows them
-    residuals: dict[str, float] | None = None  # where the solver knows them
+    names: tuple[str, ...] = ()  # of the objectives whose residuals the solver knows
+    residuals: list[float] | None = None  # of those
+    at_limit: bytes | None = None  # flags of joints and contact points at their limits, where the solver knows them
 
 
 def assemble_problem(

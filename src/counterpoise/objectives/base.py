@@ -44,7 +44,7 @@ class Rows:
 
     def size(self, y: Array) -> float:
         """Returns |A y - b|; of one-sided rows only the excess."""
-        return _size(self.A, self.b, y, self.at_most)
+        return size_of_rows(self.A, self.b, y, self.at_most)
 
     def __len__(self) -> int:
         return len(self.b)
@@ -66,7 +66,7 @@ class DiagonalRows:
 
     def size(self, y: Array) -> float:
         """Returns |sqrt(weight) (a - target)|."""
-        return _diagonal_size(self.weight, self.target, y)
+        return diagonal_size(self.weight, self.target, y)
 
     def __len__(self) -> int:
         return len(self.target)
@@ -82,7 +82,8 @@ class DiagonalRows:
 
 
 @kernel
-def _size(A: Array, b: Array, y: Array, at_most: bool) -> float:
+def size_of_rows(A: Array, b: Array, y: Array, at_most: bool) -> float:
+    """Returns |A y - b|; with `at_most` only of the excess."""
     total = 0.0
     for i in range(len(b)):
         r = -b[i]
@@ -94,7 +95,8 @@ def _size(A: Array, b: Array, y: Array, at_most: bool) -> float:
 
 
 @kernel
-def _diagonal_size(weight: Array, target: Array, y: Array) -> float:
+def diagonal_size(weight: Array, target: Array, y: Array) -> float:
+    """Returns |sqrt(weight) (y - target)|."""
     total = 0.0
     for j in range(len(y)):
         total += weight[j] * (y[j] - target[j]) ** 2

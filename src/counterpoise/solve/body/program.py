@@ -14,8 +14,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,6 @@ from numpy.typing import ArrayLike
 from counterpoise.arrays import Array, Ints
 from counterpoise.errors import BadValue
 from counterpoise.kernels import compile_notice
-from counterpoise.quick import quick
 from counterpoise.solve.body import kernels as core
 from counterpoise.solve.body import workspace as names
 from counterpoise.solve.body.layout import scratch_size
@@ -65,16 +65,14 @@ class BodyProblem:
         return [(self.level_rows[i:j], self.level_targets[i:j]) for i, j in pairwise(cut)]
 
 
-@dataclass(frozen=True, eq=False)
-class BodyMemory:
+class BodyMemory(NamedTuple):
     """What one tick leaves for the next: the working set and a feasible point. The arrays are never changed."""
 
     held: Ints  # (k + n + 1,) -1 lower, 1 upper, 0 free, -2 no contact; last: depth of the chain
     point: Array  # (k + n,) multipliers and torques
 
 
-@dataclass(frozen=True, eq=False)
-class BodySolution:
+class BodySolution(NamedTuple):
     """The solution, the residual of each level, and how it was found."""
 
     sizes: tuple[int, int, int]  # n, k, strict levels
@@ -128,12 +126,12 @@ class BodySolution:
         name = "posture" if self.level == self.sizes[2] else f"level {self.level}"
         return f"{words} in {name} after {self.iterations} steps; the torques are within their limits"
 
-    @cached_property
+    @property
     def active_forces(self) -> Ints:
         """(k,): -1 at zero, 1 at the limit, 0 between, -2 no contact."""
         return self.memory.held[: self.sizes[1]]
 
-    @cached_property
+    @property
     def active_torques(self) -> Ints:
         """(n,): -1 at the lower limit, 1 at the upper, 0 between."""
         return self.memory.held[self.sizes[1] : -1]
@@ -208,9 +206,13 @@ def build_body_problem(
 
 def cold_memory(problem: BodyProblem) -> BodyMemory:
     """Returns a memory without knowledge: every contact is new and shares the weight, no torque is at its limit."""
-    n, k = len(problem.h), len(problem.force_limit)
+    return cold_memory_of(len(problem.h), len(problem.force_limit), len(problem.level_starts) - 1)
+
+
+def cold_memory_of(n: int, k: int, levels: int) -> BodyMemory:
+    """The same for n dofs, k multipliers and this many strict levels."""
     held = np.zeros(k + n + 1, np.int64)
-    held[:k], held[-1] = -2, len(problem.level_starts) - 1
+    held[:k], held[-1] = -2, levels
     return BodyMemory(held, np.zeros(k + n))
 
 
@@ -232,7 +234,7 @@ def solve_body(
     if memory is None or len(memory.held) != k + n + 1:
         memory = cold_memory(problem)
     held, point = memory.held.copy(), memory.point.copy()
-    scratch = _scratch(n, k, len(problem.level_targets), len(problem.extra_targets), p)
+    scratch = scratch_for(n, k, len(problem.level_targets), len(problem.extra_targets), p)
     values, stat = np.empty(2 * n + k + p + 1), np.empty(names.STAT_SIZE, np.int64)
     unit = problem.force_unit
     arguments = (
@@ -258,17 +260,15 @@ def solve_body(
             core.solve_core(*arguments)
         _ready.set()
     if stat[names.STATUS] == names.NOT_FINITE:
-        raise BadValue(f"{_not_finite(problem)} of the whole-body problem holds NaN or infinity")
-    return quick(
-        BodySolution, sizes=(n, k, p), values=values, stat=stat, memory=quick(BodyMemory, held=held, point=point)
-    )
+        raise BadValue(f"{not_finite_part(problem)} of the whole-body problem holds NaN or infinity")
+    return BodySolution((n, k, p), values, stat, BodyMemory(held, point))
 
 
 _local = threading.local()
 _ready = threading.Event()
 
 
-def _scratch(n: int, k: int, m: int, e: int, p: int) -> tuple[Array, Ints]:
+def scratch_for(n: int, k: int, m: int, e: int, p: int) -> tuple[Array, Ints]:
     """Returns the scratch of this thread, large enough for every problem so far. It is never cleared."""
     numbers, integers = _scratch_size(n, k, m, e, p)
     kept: tuple[Array, Ints] | None = getattr(_local, "kept", None)
@@ -290,7 +290,7 @@ def _array(name: str, value: ArrayLike, shape: tuple[int | None, ...], infinite:
     return out
 
 
-def _not_finite(problem: BodyProblem) -> str:
+def not_finite_part(problem: BodyProblem) -> str:
     """Returns the name of the part of the problem that holds NaN or infinity."""
     for i, (A, b) in enumerate(problem.levels):
         if not (np.isfinite(A).all() and np.isfinite(b).all()):
