@@ -18,6 +18,8 @@ from counterpoise.character.track import follow
 from counterpoise.control import Action, HoldPose, Passive
 from counterpoise.progress import Progress
 from counterpoise.simulate import Platform, Push, Recording, Sine, World, random_pushes, replay, simulate
+from counterpoise.simulate.loop import Run
+from counterpoise.simulate.run_log import RunLog
 
 SIX_AXES = Platform(
     x=(Sine(0.05, 0.7),), y=(Sine(0.03, 0.5, 1.0),), z=(Sine(0.02, 0.9, 2.0),),
@@ -182,11 +184,9 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path):
     assert Recording.load(tmp_path / "r.npz").status == "interrupted"
 
 
-@pytest.mark.parametrize("when", ["_disturb", "_read_contacts"])
-def test_ctrl_c_at_an_awkward_moment_still_replays(when: str, monkeypatch: pytest.MonkeyPatch):
-    from counterpoise.simulate import loop
-
-    original, calls = getattr(loop.Run, when), []
+@pytest.mark.parametrize(("part", "when"), [(Run, "_disturb"), (RunLog, "finish_row")])
+def test_ctrl_c_at_an_awkward_moment_still_replays(part: type, when: str, monkeypatch: pytest.MonkeyPatch):
+    original, calls = getattr(part, when), []
 
     def interrupted(self: Any, *arguments: Any) -> Any:
         calls.append(1)
@@ -194,7 +194,7 @@ def test_ctrl_c_at_an_awkward_moment_still_replays(when: str, monkeypatch: pytes
             raise KeyboardInterrupt
         return original(self, *arguments)
 
-    monkeypatch.setattr(loop.Run, when, interrupted)
+    monkeypatch.setattr(part, when, interrupted)
     push = Push("thorax", (10.0, 0.0, 0.0), 0.0, 1.0)
     recording = simulate(character("human"), Passive(), 0.2, disturbances=[push])
     assert recording.status == "interrupted"

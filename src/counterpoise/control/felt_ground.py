@@ -77,14 +77,14 @@ def feel_ground(
     rested, slid = np.empty(len(before.rested)), np.empty_like(before.slid)
     new = np.zeros(len(rested), np.bool_)
     force = snapshot.contact_force
-    felt = _find_new(
+    felt, found = _find_new(
         snapshot.contact_position, snapshot.contact_velocity, foot_table(character).foot_of,
         _own_points(character), raised, before.rows, before.rested, before.slid, seconds, known is None, rested,
         slid, new, np.zeros_like(snapshot.contact_position) if force is None else force,
         LEAST_LOAD * force_unit(character),
     )  # fmt: skip
     friction = min(before.friction * math.exp(seconds / FRICTION_RETURN), max(FELT_SHARE * felt, LEAST_FRICTION))
-    if not new.any():
+    if not found:
         return altered(before, rested=rested, slid=slid, friction=friction), new
     surfaces, rows = dict(before.surfaces), before.rows.copy()
     for foot in np.flatnonzero(new).tolist():
@@ -133,13 +133,14 @@ def _find_new(
     position: Array, velocity: Array, foot_of: Ints, own: Flags, raised: Flags, rows: Array, was: Array,
     had_slid: Array, seconds: float, first: bool, rested: Array, slid: Array, new: Flags, force: Array,
     least_load: float,
-) -> float:  # fmt: skip
+) -> tuple[float, bool]:  # fmt: skip
     """Fills the time each foot has been at rest, and whether its sole then lies on another plane than is known.
 
     Returns the friction that is felt by a foot that bears and slides for longer than SLIDE_TIME; the least of several,
-    infinity where none slides. The ground can give at least the largest friction of that time.
+    infinity where none slides. The ground can give at least the largest friction of that time. Returns also whether
+    any foot's ground is new.
     """
-    p, felt = len(position), np.inf
+    p, felt, found = len(position), np.inf, False
     for foot in range(len(rested)):
         at_rest, count, farthest, near = True, 0, 0.0, True
         for i in range(p):
@@ -163,7 +164,8 @@ def _find_new(
             if slid[foot, 0] > SLIDE_TIME:
                 felt = min(felt, slid[foot, 1])
         new[foot] = count >= 3 and at_rest and off and (rested[foot] >= REST_TIME or (first and near))
-    return felt
+        found |= new[foot]
+    return felt, found
 
 
 @kernel

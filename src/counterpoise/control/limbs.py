@@ -6,10 +6,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from counterpoise import spatial
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
+from counterpoise.kernels import kernel
 from counterpoise.objectives.base import smooth_step
 
 LARGEST_ARM = 0.15  # [body masses] a limb heavier than this is no arm
@@ -23,6 +26,7 @@ class Limbs:
     legs: tuple[str, ...]  # between the root and the feet, and beyond the feet
     others: tuple[str, ...]  # that move neither a hand nor a foot, such as those of a neck or a tail
     arm_balls: tuple[tuple[slice, Array], ...]  # of the arms' ball joints: part of q, middle of the range (4,)
+    arm_places: Ints  # where those parts of q begin
 
 
 @kept_with_character
@@ -44,11 +48,13 @@ def limbs_of(character: Character) -> Limbs:
         if joint.kind != "free" and body_of[joint.name] not in to_hands | to_feet
     )
     balls = character.limits.balls
+    arm_balls = tuple((character.joint(name).qpos, balls[name].rest) for name in arms if name in balls)
     return Limbs(
         arms,
         tuple(name for name, body in body_of.items() if body in legs),
         others,
-        tuple((character.joint(name).qpos, balls[name].rest) for name in arms if name in balls),
+        arm_balls,
+        np.array([part.start for part, _ in arm_balls], np.int64),
     )
 
 
@@ -70,8 +76,9 @@ def arm_detour(limbs: Limbs, q: Array, goal: Array, near: float, far: float) -> 
     middle: the way there, and from there to the goal, stays inside. The pose that is returned moves from the middle of
     the range to the goal as the angle to the goal falls from `far` to `near` [rad].
     """
-    detour = None
-    near_cosine = math.cos(0.5 * near)
+    near_cosine, detour = math.cos(0.5 * near), None
+    if _all_near(q, goal, limbs.arm_places, near_cosine):
+        return None
     for part, middle in limbs.arm_balls:
         a, b, c, d = q[part].tolist()
         home = goal[part]
@@ -83,3 +90,13 @@ def arm_detour(limbs: Limbs, q: Array, goal: Array, near: float, far: float) -> 
         detour = goal.copy() if detour is None else detour
         detour[part] = spatial.slerp(home, middle, smooth_step((angle - near) / (far - near)))
     return detour
+
+
+@kernel
+def _all_near(q: Array, goal: Array, places: Ints, near_cosine: float) -> bool:
+    """Returns whether all ball joints whose quaternions begin at `places` are near their goals."""
+    for i in places:
+        cosine = abs(q[i] * goal[i] + q[i + 1] * goal[i + 1] + q[i + 2] * goal[i + 2] + q[i + 3] * goal[i + 3])
+        if not cosine > near_cosine:
+            return False
+    return True

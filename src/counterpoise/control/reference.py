@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +48,11 @@ class ContactPattern:
     lifted: tuple[str, ...]  # feet that are off the ground as a whole
     raised: Flags  # (p,) points that do not bear: of lifted feet, and of raised heels and balls
     loose: Flags  # (p,) points that may bear and do not keep their place
+
+    @cached_property
+    def raises(self) -> bool:
+        """Whether any point is raised."""
+        return bool(self.raised.any())
 
 
 @dataclass(frozen=True, eq=False)

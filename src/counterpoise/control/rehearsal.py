@@ -80,7 +80,7 @@ class RehearsedReference:
             (1.0 - u) * self.path[row] + u * self.path[row + 1]
         )
         contact = self.patterns[self.pattern[row]]
-        snapshot = take_snapshot(self.character, State(s.q, v, clock)) if contact.raised.any() else None
+        snapshot = take_snapshot(self.character, State(s.q, v, clock)) if contact.raises else None
         points = take_contact_places(self.character, s.q) if snapshot is None else snapshot.contact_position
         return ReferenceSample(
             s.q, v, a, com, velocity, acceleration, points, contact.lifted, momentum, momentum_rate, contact, snapshot

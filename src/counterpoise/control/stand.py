@@ -39,7 +39,7 @@ from counterpoise.control.rehearsal import LEAST_PUSH, RehearsedReference, rehea
 from counterpoise.control.stand_objectives import StandAim, stand_levels
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import com_above_feet, limp_torque, lowest, standing_body
-from counterpoise.control.support import Support, capture_share, measured_support
+from counterpoise.control.support import Support, capture_shares, follow_offset, measured_support
 from counterpoise.control.uneven_ground import feet_off_ground, foot_steps, pose_on_heights, terrain_ground
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
@@ -50,7 +50,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.objectives import Footing, Objective
 from counterpoise.objectives.base import smooth_step
 from counterpoise.objectives.footing import Ground
-from counterpoise.quick import altered
+from counterpoise.quick import altered, quick
 from counterpoise.terrain import Terrain
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Stand:
         held = None if memory.solver.footing is None else memory.solver.footing.held
         support, offset = measured_support(snapshot, held, reference.contact, grounds, reference.points)
         aim = self._aim(snapshot, reference, support, self._followed(offset, support, snapshot, memory))
-        urgency, near = (_urgency(snapshot, aim, share) for share in (1.0, t.danger_spin))
+        urgency, near = _urgency(snapshot, aim, 1.0, t.danger_spin)
         fade = self._fading(snapshot, memory)
         alarm = max(smooth_step((urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), memory.alarm * fade)
         danger = max(smooth_step((near - t.alarm_from) / (t.danger_full - t.alarm_from)), memory.danger * fade)
@@ -193,7 +193,7 @@ class Stand:
             offset=aim.offset, rehearsal=rehearsal, torque=torque,
         )  # fmt: skip
         notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
-        return Action(torque, after, notes)
+        return quick(Action, torque=torque, memory=after, notes=notes)
 
     # -- the reference -----------------------------------------------------------------------------------------------
 
@@ -251,9 +251,7 @@ class Stand:
             return 1.0
         t, dt = self.tuning, max(time - memory.time, 0.0)
         behind = time - (clock - self.reference.start)
-        steady = (
-            not reference.contact.raised.any()
-        )  # while a foot is in the air, a slower clock would tip the body over
+        steady = not reference.contact.raises  # while a foot is in the air, a slower clock would tip the body over
         trouble = max(t.slow_down * alarm * steady, smooth_step(error / t.error_slow))
         return next_speed(memory.speed, trouble, behind, t.catch_up, t.pace_time, dt)
 
@@ -264,8 +262,9 @@ class Stand:
         if memory.offset is None:
             return offset
         dt = max(snapshot.time - memory.time, 0.0)
-        carried = memory.offset + dt * support.velocity
-        return carried + (offset - carried) * (1.0 - math.exp(-dt / max(self.tuning.follow_time, 1e-6)))
+        share, out = 1.0 - math.exp(-dt / max(self.tuning.follow_time, 1e-6)), np.empty(3)
+        follow_offset(memory.offset, support.velocity, offset, dt, share, out)
+        return out
 
     def _aim(self, snapshot: Snapshot, reference: ReferenceSample, support: Support, offset: Array) -> StandAim:
         """Returns the reference's CoM and momentum, moved with the feet. A pose's CoM is kept over the support.
@@ -317,8 +316,9 @@ class Stand:
             return memory
         seconds = max(snapshot.time - memory.time, 0.0)
         felt, new = feel_ground(snapshot, memory.felt, reference.contact.raised, seconds)
-        solver = memory.solver
-        if solver.footing is not None and new.any():
+        solver, known = memory.solver, memory.felt
+        same = known is not None and felt.rows is known.rows
+        if not same and solver.footing is not None and new.any():
             solver = altered(solver, footing=planted_anew(snapshot.character, solver.footing, new))
         return altered(memory, felt=felt, solver=solver)
 
@@ -336,7 +336,9 @@ class Stand:
         dt, time = snapshot.time - memory.time, self.tuning.torque_time * (1.0 - alarm)
         if memory.torque is None or dt <= 0.0 or time < 1e-6:
             return torque
-        return memory.torque + (torque - memory.torque) * (1.0 - math.exp(-dt / time))
+        smoothed = np.empty(len(torque))
+        _blend(memory.torque, torque, 1.0 - math.exp(-dt / time), smoothed)
+        return smoothed
 
     def _strength(self) -> WholeBodyTuning:
         """Returns the solver's tuning: a limp character has no strength, one with compliance 0.5 has all of it."""
@@ -414,13 +416,16 @@ def _pressure(character: Character, reference: ReferenceSample) -> Array:
     return np.array([x, y, com[2]])
 
 
-def _urgency(snapshot: Snapshot, aim: StandAim, angular_share: float) -> float:
-    """Returns how far the capture point has come from where it should be towards the edge of the support: 1 on it."""
+def _urgency(snapshot: Snapshot, aim: StandAim, first: float, second: float) -> tuple[float, float]:
+    """Returns how far the capture point has come from where it should be towards the edge of the support: 1 on it.
+
+    For two shares of the angular momentum.
+    """
     character = snapshot.character
     body = standing_body(character)
-    return capture_share(
+    return capture_shares(
         aim.support.edges, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, aim.pivot, body.omega,
-        character.mass, body.gravity * character.mass, angular_share,
+        character.mass, body.gravity * character.mass, first, second,
     )  # fmt: skip
 
 
@@ -428,6 +433,13 @@ def tracking_error(snapshot: Snapshot, q: Array) -> float:
     """Returns the root of the mean square of the joints' errors [rad]."""
     character = snapshot.character
     return _mean_error(character.layout, character.root_dofs.stop, character.nv, snapshot.q, q)
+
+
+@kernel
+def _blend(before: Array, now: Array, share: float, out: Array) -> None:
+    """Fills `out` with what lies between two arrays, at a share of the way."""
+    for j in range(len(now)):
+        out[j] = before[j] + (now[j] - before[j]) * share
 
 
 @kernel

@@ -91,7 +91,7 @@ def stand_levels(
             reference=_low_reference(snapshot, reference, t.low_part), moved=aim.offset, obstacles=obstacles
         ),
     )
-    if reference.snapshot is not None and reference.contact.raised.any():
+    if reference.snapshot is not None and reference.contact.raises:
         weight = t.swing_weight * min(firmness, 1.0)
         objectives = (*objectives, SwingFeet(reference, aim.offset, aim.support, t.swing_stiffness, weight))
     return (own.contact,), (*objectives, *extra)

@@ -100,15 +100,18 @@ def measured_support(
     none, all that are not raised. `reference` (p, 3) is where the reference has its points.
     """
     places = snapshot.contact_position
-    points, centre, offset = np.empty((len(places), 3)), np.empty(3), np.empty(3)
+    p = len(places)
+    points, edges, centre, offset = np.empty((p, 3)), np.empty((max(p, 4), 3)), np.empty(3), np.empty(3)
     known = ~contact.raised if held is None else held
-    count, edges, middle = _measure(places, known, contact.loose, contact.raised, reference, points, centre, offset)
+    count, sides, x, y, depth = _measure(
+        places, known, contact.loose, contact.raised, reference, points, edges, centre, offset
+    )
     velocity = acceleration = _REST
     if any(map(callable, grounds)):
         velocity, acceleration = ground_motion(grounds, snapshot.time, centre)
     support = quick(
-        Support, points=points[:count], edges=edges, centre=centre, velocity=velocity, acceleration=acceleration,
-        normal=_UP, middle=middle,
+        Support, points=points[:count], edges=edges[:sides], centre=centre, velocity=velocity,
+        acceleration=acceleration, normal=_UP, middle=(x, y, depth),
     )  # fmt: skip
     return support, offset
 
@@ -131,17 +134,19 @@ def _gather(places: Array, bearing: Flags, points: Array, centre: Array) -> tupl
 
 @kernel
 def _measure(
-    places: Array, held: Flags, loose: Flags, raised: Flags, reference: Array, points: Array, centre: Array,
-    offset: Array,
-) -> tuple[int, Array, tuple[float, float, float]]:  # fmt: skip
-    """Fills the points that bear, their mean, and its distance from the reference's.
+    places: Array, held: Flags, loose: Flags, raised: Flags, reference: Array, points: Array, edges: Array,
+    centre: Array, offset: Array,
+) -> tuple[int, int, float, float, float]:  # fmt: skip
+    """Fills the points that bear, the half-planes of their hull, their mean, and its distance from the reference's.
 
-    Returns their number, the half-planes of their hull, and `deepest` of it.
+    Returns the number of points and of half-planes, and `deepest` of the hull.
     """
     bearing = _standing_points(held, loose, raised)
-    count, edges = _gather(places, bearing, points, centre)
+    count, hull = _gather(places, bearing, points, centre)
+    edges[: len(hull)] = hull
     offset[:] = mean_offset(places, reference, bearing)
-    return count, edges, deepest(edges)
+    x, y, depth = deepest(hull)
+    return count, len(hull), x, y, depth
 
 
 @kernel
@@ -186,6 +191,26 @@ def capture_share(
     x = com[0] - goal[0] + (momentum[3] / mass - goal_velocity[0]) / omega + tip * (momentum[1] - goal_momentum[1])
     y = com[1] - goal[1] + (momentum[4] / mass - goal_velocity[1]) / omega - tip * (momentum[0] - goal_momentum[0])
     return share_of_way(edges, pivot[0], pivot[1], pivot[0] + x, pivot[1] + y)
+
+
+@kernel
+def capture_shares(
+    edges: Array, com: Array, momentum: Array, goal: Array, goal_velocity: Array, goal_momentum: Array, pivot: Array,
+    omega: float, mass: float, weight: float, first: float, second: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Returns `capture_share` for two shares of the angular momentum."""
+    return (
+        capture_share(edges, com, momentum, goal, goal_velocity, goal_momentum, pivot, omega, mass, weight, first),
+        capture_share(edges, com, momentum, goal, goal_velocity, goal_momentum, pivot, omega, mass, weight, second),
+    )
+
+
+@kernel
+def follow_offset(before: Array, velocity: Array, offset: Array, dt: float, share: float, out: Array) -> None:
+    """Fills an offset of the feet, carried by the ground for `dt` [s], that comes nearer to a new one by a share."""
+    for k in range(3):
+        carried = before[k] + dt * velocity[k]
+        out[k] = carried + (offset[k] - carried) * share
 
 
 # -- the ground's force ----------------------------------------------------------------------------------------------

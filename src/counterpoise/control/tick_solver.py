@@ -113,7 +113,7 @@ def _solve_in(problem: WholeBodyProblem, found: SortedTick, warm: FastWarm | Non
     """Solves with the rows written into a block; raises BlockFull where it is too small."""
     s, stance, tuning, unit = problem.snapshot, problem.stance, problem.tuning, problem.weight
     character, posture, stops, clear, others = s.character, found.posture, found.stops, found.clear, found.others
-    n, k, p = len(problem.torque_high), len(problem.force_high), len(found.starts) - 1
+    n, k, p, root = len(problem.torque_high), len(problem.force_high), len(found.starts) - 1, problem.root
     held, goal, goal_v, goal_a, ground = _contacts(problem, stance)
     k_p, k_v, own = posture.gains(character)
     posture.check(character)
@@ -136,7 +136,7 @@ def _solve_in(problem: WholeBodyProblem, found: SortedTick, warm: FastWarm | Non
         _write_others(problem, others, clear if above else None, found.count, block)
     call = _settle if _settle in _called else _first_call
     call(
-        *block, total, stops is not None, clear is not None, own, starts, s.flat, len(s.body_position), problem.root,
+        *block, total, stops is not None, clear is not None, own, starts, s.flat, len(s.body_position), root,
         problem.G, problem.force_high, problem.torque_low, problem.torque_high,
         tuning.force_weight / (unit * unit), unit / max(k, 1), tuning.rank, _root(stops), _root(clear), before, bounds,
         point, *scratch_for(n, k, found.most, len(block.b), p), values, stat, full,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 import numpy as np
 
@@ -158,23 +158,11 @@ def torque_bounds(character: Character, limited: bool, share: float) -> tuple[Ar
     return np.where(high > 0.0, -high, 0.0), high
 
 
-def _is_objective(one: object) -> TypeGuard[Objective]:
-    """Returns whether this is an objective. `isinstance` of an abstract class takes ten times as long."""
-    kind: Any = type(one)
-    return _is_kind_of_objective(kind)
-
-
-@cache
-def _is_kind_of_objective(kind: type) -> bool:
-    return issubclass(kind, Objective)
-
-
 def checked_levels(levels: Levels) -> tuple[tuple[Objective, ...], ...]:
     """Returns levels as tuples of objectives, without empty ones; raises BadValue where a name occurs twice."""
-    out = [(level,) if _is_objective(level) else tuple(level) for level in levels]  # type: ignore[arg-type]
+    out = [level if type(level) is tuple else _as_level(level) for level in levels]
     every = [one for level in out for one in level]
-    sound = all([_is_kind_of_objective(kind) for kind in {type(one) for one in every}])
-    if not sound or len({one.name for one in every}) < len(every):
+    if not _are_objectives(frozenset([type(one) for one in every])) or len({one.name for one in every}) < len(every):
         _refuse(out)
     out = [level for level in out if level]
     if not out:
@@ -182,12 +170,22 @@ def checked_levels(levels: Levels) -> tuple[tuple[Objective, ...], ...]:
     return tuple(out)
 
 
+def _as_level(level: Objective | Sequence[Objective]) -> tuple[Objective, ...]:
+    return (level,) if isinstance(level, Objective) else tuple(level)
+
+
+@cache
+def _are_objectives(kinds: frozenset[type]) -> bool:
+    """Returns whether all kinds are objectives. `isinstance` of an abstract class takes ten times as long."""
+    return all(issubclass(kind, Objective) for kind in kinds)
+
+
 def _refuse(levels: list[tuple[Objective, ...]]) -> None:
     """Raises BadValue for what is no objective, and for names that occur twice."""
     seen: set[str] = set()
     for number, level in enumerate(levels, start=1):
         for one in level:
-            if not _is_objective(one):
+            if not isinstance(one, Objective):
                 raise BadValue(f"level {number} holds {type(one).__name__}; levels are lists of objectives")
             if one.name in seen:
                 raise BadValue(f"two objectives are called {one.name!r}: give one of them another name=")

@@ -47,6 +47,11 @@ class Followed:
         value, velocity, acceleration = reference
         most = math.inf if limit is None else limit
         kind, whole = self.kind, self.size == 3
+        if kind == THREE_AXES and whole and _are_threes(value, velocity, acceleration):
+            return (
+                THREE_AXES, beta, 3.0, 1.0, character.mass, *value.tolist(), *velocity.tolist(),
+                *acceleration.tolist(), *self.counted, k_p, k_v, most,
+            )  # fmt: skip
         v = velocity if whole and type(velocity) is tuple and len(velocity) == 3 else self.three(velocity, name)
         a = NOTHING if type(acceleration) is float and acceleration == 0.0 else self.three(acceleration, name)
         if kind == BODY_TURN:
@@ -78,6 +83,11 @@ class Followed:
         for axis, number in zip(axes, array.tolist() if array.size > 1 else [array.item()] * len(axes), strict=True):
             full[axis] = number
         return full
+
+
+def _are_threes(*given: Any) -> bool:
+    """Returns whether all are arrays of three numbers."""
+    return all([type(one) is np.ndarray and one.shape == (3,) for one in given])
 
 
 def followed(feature: Feature, axes: list[int] | None) -> Followed | None:

@@ -24,7 +24,6 @@ from counterpoise.progress import Reporter, Watch, watching
 from counterpoise.simulate.disturbances import Disturbance, check_disturbances
 from counterpoise.simulate.driver import Driver, count_clamped, note_columns, one_controller_each, steps_per_tick
 from counterpoise.simulate.props import Prop, describe_props, prop_now, write_velocity
-from counterpoise.simulate.reading import is_sound
 from counterpoise.simulate.recording import Recording, terrain_meta
 from counterpoise.simulate.run_log import RunLog
 from counterpoise.simulate.springs import Spring
@@ -191,21 +190,22 @@ class Run:
             now = self.time_of(k)
             mujoco.mj_step1(model, data)  # positions, contacts and bias forces of this state
             self._control(k, now)
-            self._drive_platform(now)
-            self._disturb(now)
+            if not self._plain:
+                self._drive_platform(now)
+                self._disturb(now)
             log.write_row(self.qpos, self.qvel, self.applied)
             if self._all_stages:
                 mujoco.mj_step(model, data)  # all four stages, with the same inputs
             else:
                 mujoco.mj_step2(model, data)
-        if not is_sound(self.qpos, self.qvel):
-            return False
-        self._read_contacts()
-        return True
+        return log.finish_row(self.qpos, self.qvel, data)
 
     def _is_due(self, k: int) -> bool:
         """Returns whether a controller has a tick before this step."""
-        return any([driver.is_due(k) for driver in self.drivers])
+        for driver in self.drivers:  # noqa: SIM110 (twice as fast as `any`, a thousand times a second)
+            if driver.is_due(k):
+                return True
+        return False
 
     def _control(self, k: int, now: float) -> None:
         """Asks the controllers whose tick is due; between its ticks a controller's torque is held."""
@@ -256,9 +256,6 @@ class Run:
         body = self.stage.places[one.figure].bodies.start + self.stage.figures[one.figure].body_id(one.body) - 1
         pose = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
         return _BoundDisturbance(one, body, pose, self.external[body])
-
-    def _read_contacts(self) -> None:
-        self.log.read_contacts(self.data)
 
     def recording(self, first: int, warm_start: Array | None) -> Recording:
         """The recording from step `first` on, before which `qacc_warmstart` was `warm_start`."""

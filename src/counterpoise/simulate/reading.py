@@ -62,6 +62,17 @@ def gather_contacts(
 
 
 @kernel
+def read_step(
+    qpos: Array, qvel: Array, address: Int32s, dim: Int32s, frame: Array, geom: Int32s, place: Array, solved: Array,
+    body_of: Int32s, at: int, bodies: Int32s, point: Array, force: Array,
+) -> int:  # fmt: skip
+    """Gathers the contacts of a step. Returns their number; -1 where the state after the step is not sound."""
+    if not is_sound(qpos, qvel):
+        return -1
+    return gather_contacts(address, dim, frame, geom, place, solved, body_of, at, bodies, point, force)
+
+
+@kernel
 def measure_forces(
     bodies: Int32s, point: Array, force: Array, first: int, points: Array, point_body: Ints, on_point: Array,
     on_body: Array,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.arrays import Array
-from counterpoise.simulate.reading import gather_contacts, write_state
+from counterpoise.simulate.reading import is_sound, read_step, write_state
 from counterpoise.simulate.recording import Contacts
 
 FIRST_CAPACITY = 1024  # contacts a block has memory for at the start
@@ -37,19 +37,23 @@ class LogBlock:
         self.external[row] = external
         self._external_used = True
 
-    def read_contacts(self, row: int, data: mujoco.MjData) -> None:
-        """Adds the contacts that carried force in the step of this row."""
-        if data.ncon == 0:
-            return
+    def finish(self, row: int, qpos: Array, qvel: Array, data: mujoco.MjData) -> bool:
+        """Adds the contacts that carried force in the step of this row. Returns whether the new state is sound."""
+        found = data.ncon
+        if found == 0:
+            return is_sound(qpos, qvel)
         contact, first = data.contact, self.contacts
-        if first + data.ncon > len(self.point):
-            self._grow(first + data.ncon)
-        count = gather_contacts(
-            contact.efc_address, contact.dim, contact.frame, contact.geom, contact.pos, data.efc_force,
+        if first + found > len(self.point):
+            self._grow(first + found)
+        count = read_step(
+            qpos, qvel, contact.efc_address, contact.dim, contact.frame, contact.geom, contact.pos, data.efc_force,
             self._geom_body, first, self.bodies, self.point, self.force,
         )  # fmt: skip
+        if count < 0:
+            return False
         self.contact_count[row] = count
         self.contacts = first + count
+        return True
 
     def clear(self) -> None:
         """Empties the block, to be filled again. States and torques are overwritten row by row."""
@@ -127,10 +131,13 @@ class RunLog:
     def write_external(self, external: Array) -> None:
         self.block.write_external(self._begun, external)
 
-    def read_contacts(self, data: mujoco.MjData) -> None:
-        first = self.block.contacts
-        self.block.read_contacts(self.row, data)
-        self._last = self.block, first, self.block.contacts
+    def finish_row(self, qpos: Array, qvel: Array, data: mujoco.MjData) -> bool:
+        """Reads the contacts of the step that was made. Returns whether the state after it is sound."""
+        block, first = self.block, self.block.contacts
+        sound = block.finish(self.row, qpos, qvel, data)
+        if sound:
+            self._last = block, first, block.contacts
+        return sound
 
     def last_contacts(self) -> tuple[NDArray[np.int32], Array, Array] | None:
         """Bodies, places and forces of the contacts in the last step, as views; None before the first step."""
