@@ -23,7 +23,7 @@ from counterpoise.control.feet import (
 from counterpoise.control.limbs import arm_detour, limbs_of
 from counterpoise.control.reference import whole_feet
 from counterpoise.control.standing_body import standing_body
-from counterpoise.control.support import capture_share, measured_support, planted_support, support_of
+from counterpoise.control.support import capture_share, capture_shares, measured_support, planted_support, support_of
 from counterpoise.errors import BadValue
 from counterpoise.objectives import Footing, Surface, take_stance
 from counterpoise.solve.polygon import hull_edges
@@ -74,6 +74,8 @@ def test_the_capture_point_is_on_the_edge_at_one(human: Character) -> None:
     tipping = np.array([0.0, human.weight / omega, 0.0, 0.0, 0.0, 0.0])
     for share in (0.0, 0.5, 1.0):
         found = capture_share(edges, com, tipping, com, rest, rest, com, omega, human.mass, human.weight, share)
+        both = capture_shares(edges, com, tipping, com, rest, rest, com, omega, human.mass, human.weight, 0.3, share)
+        assert both[1] == found != both[0]
         assert found == pytest.approx(share)
 
 

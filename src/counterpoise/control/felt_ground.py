@@ -77,14 +77,14 @@ def feel_ground(
     rested, slid = np.empty(len(before.rested)), np.empty_like(before.slid)
     new = np.zeros(len(rested), np.bool_)
     force = snapshot.contact_force
-    felt, found = _find_new(
+    felt, any_new = _find_new(
         snapshot.contact_position, snapshot.contact_velocity, foot_table(character).foot_of,
         _own_points(character), raised, before.rows, before.rested, before.slid, seconds, known is None, rested,
         slid, new, np.zeros_like(snapshot.contact_position) if force is None else force,
         LEAST_LOAD * force_unit(character),
     )  # fmt: skip
     friction = min(before.friction * math.exp(seconds / FRICTION_RETURN), max(FELT_SHARE * felt, LEAST_FRICTION))
-    if not found:
+    if not any_new:
         return altered(before, rested=rested, slid=slid, friction=friction), new
     surfaces, rows = dict(before.surfaces), before.rows.copy()
     for foot in np.flatnonzero(new).tolist():
