@@ -33,7 +33,7 @@ SHARES = {"stand": 0.2, "walk": 0.55, "run": 0.25}  # of the wishes; on rough gr
 TURN = math.radians(90.0)  # at most, from wish to wish
 PUSHES = {"stand": 80.0, "walk": 60.0, "run": 30.0}  # [N s] at the thorax, at most
 ROUGH = 0.05  # [m] height of rough ground
-SIZE = 60.0  # [m] of the rough ground
+SIZE = 45.0  # [m] of the rough ground; outside of it the ground is level
 
 
 @dataclass(frozen=True)
