@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from counterpoise.character.library import character
+from counterpoise.control.locomotion import Locomotion
 from counterpoise.control.walk import Walk
 from counterpoise.experiments.base import Experiment, Lab, Outcome, setting
 from counterpoise.experiments.trials import Trial, run_trials
@@ -36,6 +37,7 @@ class WalkCourse:
     seconds: float
     bar: int = 19  # of 20
     seen: bool = True  # the walker is told
+    jumps: bool = False  # it is too high for a step: `Locomotion` jumps onto it
 
 
 def slope(degrees: float, length: float = 4.0) -> Pieces:
@@ -88,7 +90,7 @@ COURSES: dict[str, WalkCourse] = {
     "step-down-0.2": WalkCourse("a step down of 0.2 m", lambda seed: step(-0.2), 3.0, 9.0),
     "step-down-0.3": WalkCourse("a step down of 0.3 m", lambda seed: step(-0.3), 3.0, 10.0, bar=20),
     "step-up-0.3": WalkCourse("a step up of 0.3 m", lambda seed: step(0.3), 3.0, 10.0),
-    "step-up-0.5": WalkCourse("a step up of 0.5 m", lambda seed: step(0.5), 3.0, 11.0, bar=15),
+    "step-up-0.5": WalkCourse("a step up of 0.5 m", lambda seed: step(0.5), 3.0, 14.0, bar=15, jumps=True),
     "step-down-1": WalkCourse("a step down of 1 m", lambda seed: step(-1.0), 3.0, 11.0, bar=15),
     "stairs-up": WalkCourse("five stairs of 0.17 m up", lambda seed: stairs(0.17), 4.0, 12.0),
     "stairs-down": WalkCourse("five stairs of 0.17 m down", lambda seed: stairs(-0.17), 4.0, 12.0),
@@ -130,8 +132,8 @@ def walk_course(lab: Lab, name: str, seed: int, course: WalkCourse, speed: float
     human, terrain = character("human"), Terrain(course.pieces(seed))
     world = World(terrain=terrain)
     recording = lab.simulate(
-        name, human, Walk(speed=speed, terrain=terrain if course.seen else None), course.seconds, world=world,
-        start=disturbed_start(human, seed, world), seed=seed,
+        name, human, (Locomotion if course.jumps else Walk)(speed, terrain=terrain if course.seen else None),
+        course.seconds, world=world, start=disturbed_start(human, seed, world), seed=seed,
     )  # fmt: skip
     fall = how_it_fell(recording)
     reached = float(np.max(recording.qpos[:, 0]))

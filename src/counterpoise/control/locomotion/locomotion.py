@@ -25,6 +25,7 @@ from counterpoise.control.locomotion.dodge import DodgeTuning, duck_height, is_d
 from counterpoise.control.locomotion.gait_change import RUN_FROM, can_run, can_walk, walk_after
 from counterpoise.control.locomotion.guard import guarded
 from counterpoise.control.locomotion.hazards import Hazard, hazards_of
+from counterpoise.control.locomotion.high_edges import at_edges
 from counterpoise.control.locomotion.leaps import LiveJump, can_jump, leap, with_jump
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.locomotion.steering import steer, way_of
@@ -148,6 +149,8 @@ class Locomotion:
             memory = altered(memory, walk=altered(memory.walk, ground=ground_under_feet(snapshot, self.terrain)))
         seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
+        if self.terrain is not None and memory.jump is None and memory.doing in ("stand", "step"):
+            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body)
         if self.jump is not None or memory.jump is not None:
             wishes, memory = with_jump(self.jump, snapshot.time, wishes, memory)
             if can_jump(memory, seen, body):
