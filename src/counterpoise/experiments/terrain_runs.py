@@ -17,8 +17,8 @@ from counterpoise.simulate.world import World
 from counterpoise.terrain import Gap, Terrain
 
 GAPS = 0.5, 0.7, 0.9  # [m]
-AHEAD, SPREAD = 5.0, 1.4  # [m] to the first gap: at least, and at random
-BETWEEN = 7.0  # [m] from one gap to the next
+AHEAD, SPREAD = 12.0, 1.4  # [m] to the first gap: at least, and at random
+BETWEEN = 14.0  # [m] from one gap to the next
 COUNT = 2  # gaps
 BEHIND = 3.0  # [m] that it runs on
 

@@ -21,12 +21,13 @@ ASIDE = 0.15  # [leg lengths] to both sides
 UP = 0.37, 0.65  # [leg lengths] of edges that are jumped onto: 0.34 to 0.6 m for a person
 ROOM = 0.9  # [leg lengths] of level ground behind the edge
 LEVEL = 0.03  # [leg lengths] by which ground in front of it and behind it is uneven, at most
-STOP = 0.38  # [leg lengths] from the middle of the soles to the edge, where it stops ...
-NEAR, FAR = 0.27, 0.56  # [leg lengths] ... and where it can jump
+STOP = 0.33  # [leg lengths] from the middle of the soles to the edge, where it is to stop, ...
+NEAR, FAR = 0.27, 0.41  # [leg lengths] ... and where it can jump
+CLOSE = 0.05  # [leg lengths] before that place at which it stops
 SLOWS = 1.0  # [1/s] speed by the distance that is left
 SLOWEST = 0.06  # [sqrt(leg x g)] on the last steps to it
 RISE = 0.11  # [leg lengths] of the CoM above the higher ground
-WAYS = ((0.32, 0.54), (0.45, 0.65), (math.inf, 0.75))  # [leg lengths] up to which distance, and how far it jumps
+FORWARD = 0.65  # [leg lengths] of the jump
 FINE = 0.01  # [m] to which heights are rounded: the same jump is planned once
 
 
@@ -60,18 +61,17 @@ def at_edges(
     heading, unit = memory.walk.heading, body.hips_height
     middle = snapshot.contact_position[:, :2].mean(axis=0)
     if snapshot.time - memory.looked_ahead >= LOOK_EVERY:
-        base = float(memory.walk.ground[memory.walk.stance, 2])
+        base = float(terrain.height(float(middle[0]), float(middle[1])))
         memory = altered(memory, looked_ahead=snapshot.time, edge=edge_ahead(middle, base, heading, terrain, body))
     if math.isnan(memory.edge[0]) or wishes.speed <= 0.0:
         return wishes, memory
     away = float(memory.edge[0] - middle @ np.array([math.cos(heading), math.sin(heading)]))
     if memory.doing == "stand" and NEAR * unit < away < FAR * unit:
-        way = next(way for most, way in WAYS if away < most * unit)
         onto = round(float(memory.edge[1]) / FINE) * FINE
-        jump = Jump(round(RISE * unit, 2), forward=round(way * unit, 2), onto=round(onto, 3))
+        jump = Jump(round(RISE * unit, 2), forward=round(FORWARD * unit, 2), onto=round(onto, 3))
         return wishes, altered(memory, jump=jump)
     left = away - STOP * unit
-    if abs(left) < 0.5 * (FAR - NEAR) * unit - 0.04 * unit:
+    if (NEAR - STOP) * unit < left < CLOSE * unit:
         return wishes._replace(speed=0.0, aside=0.0, even=True), memory
     least = math.copysign(SLOWEST * body.leg_speed, left)
     speed = min(max(SLOWS * left, least), wishes.speed) if left > 0.0 else max(SLOWS * left, -0.2 * body.leg_speed)

@@ -16,16 +16,20 @@ from counterpoise.control.walk.walking_body import WalkingBody
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
-LOOK = 9.0  # [leg lengths] ahead that is looked at
+LOOK = 15.0  # [leg lengths] ahead that is looked at
 SAMPLE = 0.02  # [leg lengths] between the places that are looked at
 ASIDE = 0.1  # [leg lengths] to both sides of the line, where the feet land
 DEPTH = 0.03  # [leg lengths] ground that is lower than this is a gap
 MARGIN = 0.05  # [leg lengths] between a sole and the edge of a gap
-LONGEST = 1.5  # [usual flights] over a gap
-MOST_STEPS = 7  # before the gap, that are looked at
+LONGEST = 1.5  # [usual flights] over a gap, at most ...
+OVER = 1.2  # ... and at least
+SAFE = 0.08  # [steps] by which the flight over a gap is longer than needed
+BEFORE = 1.2  # [usual flights] of the flight before it, at most: a hard landing takes from the next one
+MOST_STEPS = 12  # before the gap, that are looked at
 LAST_CHANGE = 0.7  # of a stance: later, its flight is no longer changed
-HURRY = 0.2  # [sqrt(leg x g)] by which it is faster or slower in front of a gap, at most
+HURRY = 0.12  # [sqrt(leg x g)] by which it is faster or slower in front of a gap, at most
 LATE_COST = 2.0  # times as much a change of the very next landing costs
+SHORT_COST = 2.0  # times as much shorter steps cost: the one over the gap is then shorter too
 NUDGE = 0.12  # [leg lengths] by which a foothold that lies in a gap is moved, at most
 
 
@@ -42,7 +46,8 @@ def stretched(
 ) -> tuple[RunMemory, RunShape]:
     """Returns the memory with the gaps ahead and the speed in front of them, and the step with the flight over them."""
     assert m.time is not None
-    if m.looked != m.steps:
+    landed = m.looked != m.steps
+    if landed:
         m = altered(m, looked=m.steps, gaps=gaps_ahead(m.heading, seen.com[:2], terrain, body))
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     here = float(seen.flat[m.stance] @ d)
@@ -52,12 +57,14 @@ def stretched(
     if m.phase == "flight":
         return m, shape
     if (m.time - m.began) / m.duration <= LAST_CHANGE:
-        speed, left = float(seen.velocity[:2] @ d), max(m.began + m.duration - m.time, 0.0)
-        first = float(seen.com[:2] @ d) + speed * (left + shape.flight) + m.ahead
-        whole = shape.stance + shape.flight
+        now, left = float(seen.velocity[:2] @ d), max(m.began + m.duration - m.time, 0.0)
+        first = float(seen.com[:2] @ d) + now * (left + shape.flight) + m.ahead
+        speed, whole = m.speed if m.last_speed is None else m.last_speed, shape.stance + shape.flight
         longer, stretch = change_steps(NextLandings(first, speed * whole, speed * shape.flight), ahead[0])
-        most = HURRY * body.leg_speed
-        m = altered(m, stretch=stretch, hurry=min(max(longer / whole, -most), most))
+        hurry, most = m.hurry, HURRY * body.leg_speed
+        if landed:  # once in a step: the speed follows slowly, and at first the other way
+            hurry = min(max(speed + longer / whole - m.speed, -most), most)
+        m = altered(m, stretch=stretch, hurry=hurry)
     return m, shape._replace(flight=m.stretch * shape.flight)
 
 
@@ -71,15 +78,15 @@ def change_steps(coming: NextLandings, gap: Sequence[float]) -> tuple[float, flo
     more = (LONGEST - 1.0) * coming.flight
     best, longer, stretch = math.inf, 0.0, 1.0
     if coming.first + more >= high:  # the next landing is behind the gap
-        stretch = max(1.0 + (high - coming.first) / coming.flight, 1.0)
+        stretch = min(max(1.0 + (high + SAFE * coming.step - coming.first) / coming.flight, OVER), LONGEST)
         best = LATE_COST * max(high - coming.first, 0.0)
     for k in range(1, MOST_STEPS + 1):  # landings before it
         usual = coming.first + (k - 1) * coming.step
         target = min(max(usual, high - coming.step - 0.5 * more), low)
-        cost = abs(target - usual) / k * (LATE_COST if k == 1 else 1.0)
+        cost = abs(target - usual) / k * (LATE_COST if k == 1 else 1.0) * (SHORT_COST if target < usual else 1.0)
         if cost < best:
             best, longer = cost, (target - usual) / k
-            stretch = min(max(1.0 + longer / coming.flight, 1.0), LONGEST) if k == 1 else 1.0
+            stretch = min(max(1.0 + longer / coming.flight, 1.0), BEFORE) if k == 1 else 1.0
     return longer, stretch
 
 
