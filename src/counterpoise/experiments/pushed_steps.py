@@ -97,8 +97,8 @@ def run(settings: PushedStepsSettings, lab: Lab) -> Outcome:
         if sizes:
             maps[name] = found
             claims += [_claim(name, size, found) for size in sizes]
-    first = next(iter(lab.recordings), None)
-    film = None if first is None else Film(first, count=10, columns=5, panel=(210, 270))
+    filmed = next(iter(lab.recordings), None)
+    film = None if filmed is None else Film(filmed, count=10, columns=5, panel=(210, 270))
     facts = {name: {f"{s:g} N s, {w} deg": vars(one) for (s, w), one in found.items()} for name, found in maps.items()}
     return Outcome(tuple(claims), {"pushed_steps": _polar(maps)} if maps else {}, film, facts)
 

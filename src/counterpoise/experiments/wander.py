@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -94,9 +95,8 @@ def run(settings: WanderSettings, lab: Lab) -> Outcome:
     while up < total - 1e-9:
         script = random_script(settings.seed, number, settings.share)
         world = World(terrain=script.terrain)
-        controller = Locomotion(
-            lambda t, s=script: s.at(s.speeds, t), lambda t, s=script: s.at(s.headings, t), terrain=script.terrain
-        )
+        speed, heading = partial(script.at, script.speeds), partial(script.at, script.headings)
+        controller = Locomotion(speed, heading, terrain=script.terrain)
         start = disturbed_start(human, 1000 * settings.seed + number, world)
         seconds = min(MINUTE, total - up)
         recording = lab.simulate(

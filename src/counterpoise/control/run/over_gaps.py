@@ -46,7 +46,7 @@ def stretched(
 ) -> tuple[RunMemory, RunShape]:
     """Returns the memory with the gaps ahead and the speed in front of them, and the step with the flight over them."""
     assert m.time is not None
-    landed = m.looked != m.steps
+    time, landed = m.time, m.looked != m.steps
     if landed:
         m = altered(m, looked=m.steps, gaps=gaps_ahead(m.heading, seen.com[:2], terrain, body))
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
@@ -56,8 +56,8 @@ def stretched(
         return (altered(m, stretch=1.0, hurry=0.0) if m.stretch != 1.0 or m.hurry != 0.0 else m), shape
     if m.phase == "flight":
         return m, shape
-    if (m.time - m.began) / m.duration <= LAST_CHANGE:
-        now, left = float(seen.velocity[:2] @ d), max(m.began + m.duration - m.time, 0.0)
+    if (time - m.began) / m.duration <= LAST_CHANGE:
+        now, left = float(seen.velocity[:2] @ d), max(m.began + m.duration - time, 0.0)
         first = float(seen.com[:2] @ d) + now * (left + shape.flight) + m.ahead
         speed, whole = m.speed if m.last_speed is None else m.last_speed, shape.stance + shape.flight
         longer, stretch = change_steps(NextLandings(first, speed * whole, speed * shape.flight), ahead[0])
