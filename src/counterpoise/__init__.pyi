@@ -191,6 +191,7 @@ from counterpoise.spacetime.stunt.terrain import read_terrain as read_terrain
 from counterpoise.terrain import Box as Box
 from counterpoise.terrain import Gap as Gap
 from counterpoise.terrain import HeightField as HeightField
+from counterpoise.terrain import Patch as Patch
 from counterpoise.terrain import Ramp as Ramp
 from counterpoise.terrain import Stairs as Stairs
 from counterpoise.terrain import SteppingStones as SteppingStones

@@ -46,6 +46,10 @@ def test_a_ball_is_dodged_and_hits_one_that_is_blind(say):
         (("--throw", "6,0,1:fast"), "number"),
         (("--throw", "6,0,1:-3"), "speed of a throw"),
         (("--post", "3"), "--post takes a place X,Y"),
+        (("--jump", "0.3"), "AT:HEIGHT"),
+        (("--jump", "2:high"), "number"),
+        (("--jump", "2:0.3,0.1,0.2"), "a height and a way forward"),
+        (("--jump", "2:-0.3"), "height >= 0"),
     ],
 )
 def test_bad_wishes_end_with_code_2(say, words, message):

@@ -41,6 +41,27 @@ def test_a_small_jump_lands_where_it_began_and_stands(planned):
     assert flight.stood is not None and flight.stood < 2.0
 
 
+def test_a_walker_stops_jumps_and_walks_on(planned, human, folder, monkeypatch):
+    monkeypatch.setenv(plan_store.FOLDER, folder)
+    going = cp.Locomotion(0.8, jump=lambda t: cp.Jump(HEIGHT) if 1.5 <= t < 1.6 else None)
+    recording = cp.simulate(human, going, 7.0, start=cp.disturbed_start(human, 2))
+    assert not measure.fell(recording)
+    phases = [str(p) for p in recording.notes["phase"]]
+    seen = list(dict.fromkeys(phases))
+    assert seen.index("single") < seen.index("jump") and phases[-1] in ("single", "double")  # it walks again
+    before = phases.index("jump")
+    assert phases[before - 1] == "stand" and phases.count("jump") > 500
+    (flight,) = measure.jumps(recording)[:1]
+    assert abs(flight.rise - HEIGHT) < 0.04
+    left = recording.row_at(recording.duration - 1.0)
+    assert measure.com(recording)[-1, 0] - measure.com(recording)[left, 0] > 0.3
+
+
+def test_a_jump_in_a_walk_is_checked():
+    with pytest.raises(CounterpoiseError, match="jump"):
+        cp.Locomotion(jump=0.3)
+
+
 def test_it_waits_performs_and_stands_in_this_order(planned):
     stages = [str(s) for s in planned.notes["stage"]]
     assert list(dict.fromkeys(stages)) == ["wait", "perform", "stand"]

@@ -50,6 +50,15 @@ def test_it_goes_to_a_place_and_stands_there(human):
     assert float(np.hypot(*(cp.measure.com(recording)[-1, :2] - [1.5, 0.8]))) < 0.5
 
 
+def test_ice_that_is_seen_is_walked_slowly(human):
+    terrain = cp.Terrain([cp.Patch((1.4, 0.0), (1.0, 4.0), friction=0.2)])
+    assert terrain.least_friction([1.4, 0.0], [0.0, 0.0]) == 0.2 and terrain.least_friction(0.0, 0.0) is None
+    world = cp.World(terrain=terrain)
+    recording = cp.simulate(human, cp.Locomotion(1.0, terrain=terrain), 5.0, world=world)
+    assert not cp.measure.fell(recording)
+    assert cp.measure.com(recording)[-1, 0] > 2.1  # it is behind the ice
+
+
 def test_steering_turns_first_slows_down_and_stops(human):
     body = walking_body(human)
     behind = steer(np.zeros(2), 0.0, way_of((-3.0, 0.0)), 0, 1.2, body)

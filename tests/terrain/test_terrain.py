@@ -23,6 +23,7 @@ PIECES: dict[str, list[Piece]] = {
     "stairs": [cp.Stairs((-0.5, 0.0), 5, 0.17, 0.28, 1.5, landing=0.8, yaw=-20.0)],
     "stones": [cp.SteppingStones.in_row((-1.5, 0.0), 6, 0.5, scatter=0.1, height_scatter=0.05, yaw=12.0, seed=3)],
     "gap": [cp.Gap((0.5, 0.0), (0.6, 1.5), 0.8)],
+    "patch": [cp.Patch((0.5, 0.0), (0.6, 1.5), 0.2), cp.Box((-0.5, 0.0), (0.4, 0.4), 0.1)],
     "gaps that cross": [cp.Gap((0.5, 0.0), (0.6, 2.5), 0.8), cp.Gap((0.0, 0.4), (2.5, 0.5), 0.3)],
     "stones in a gap": [
         cp.Gap((0.0, 0.0), (2.0, 2.0)), cp.SteppingStones(((-0.4, 0.1), (0.3, -0.2)), 0.3, (-0.1, 0.1)),

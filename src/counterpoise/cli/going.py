@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from counterpoise.phrases import check_targets, figure_from, number_from, push_f
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
+    from counterpoise.control.perform.jump import Jump
     from counterpoise.simulate.props import Prop
     from counterpoise.simulate.recording import Recording
 
@@ -49,6 +51,13 @@ def go(
     ] = None,
     post: Annotated[
         list[str] | None, typer.Option(metavar="X,Y", help="A post 30 cm thick at a place [m]: it is walked around.")
+    ] = None,
+    jump: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AT:HEIGHT[,FORWARD]",
+            help="Jump at a time [s], up and forward [m], e.g. 3:0.3 or 3:0.2,0.5: it stops, jumps and goes on.",
+        ),
     ] = None,
     blind: Annotated[bool, typer.Option("--blind", help="It does not see balls and posts.")] = False,
     seed: Annotated[
@@ -89,7 +98,7 @@ def go(
     controller = Locomotion(
         (speed, aside) if speed is not None else ((0.0, aside) if aside else None), math.radians(heading),
         width=width, hip_height=hip_height, style=style, to=places or None,
-        avoid=() if blind else props,
+        avoid=() if blind else props, jump=None if jump is None else _jump(jump),
     )  # fmt: skip
     controller.begin(character)
     start = None if seed is None else disturbed_start(character, seed)
@@ -112,6 +121,20 @@ def go(
         _draw_plan(recording, plan_at, speed or 0.0, aside, math.radians(heading), plan)
     files = written({"recording": out, "video": video, "filmstrip": png, "plan": plan})
     _show(recording, files, as_json)
+
+
+def _jump(text: str) -> Callable[[float], Jump | None]:
+    """Reads AT:HEIGHT[,FORWARD]."""
+    from counterpoise.control.perform.jump import Jump
+
+    at, colon, rest = text.partition(":")
+    if not colon:
+        raise BadValue(f"a jump is AT:HEIGHT or AT:HEIGHT,FORWARD, such as 3:0.3 or 3:0.2,0.5; got {text!r}")
+    time, numbers = number_from(at, "the time of a jump"), [number_from(x, "a jump") for x in rest.split(",")]
+    if len(numbers) > 2:
+        raise BadValue(f"a jump has a height and a way forward [m]; got {rest!r}")
+    jump = Jump(numbers[0], forward=numbers[1] if len(numbers) == 2 else 0.0)
+    return lambda now: jump if now >= time else None
 
 
 def _draw_plan(recording: Recording, time: float, speed: float, aside: float, heading: float, path: Path) -> None:

@@ -8,21 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from counterpoise.character.library import character
+from counterpoise.control.locomotion import Locomotion
 from counterpoise.control.walk import Walk
-from counterpoise.errors import BadValue, unknown_name
-from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
+from counterpoise.experiments.base import Experiment, Lab, Outcome, setting
+from counterpoise.experiments.trials import Trial, run_trials
 from counterpoise.experiments.walking import how_it_fell
 from counterpoise.simulate.start import disturbed_start
 from counterpoise.simulate.world import World
 from counterpoise.terrain import Box, Gap, Piece, Ramp, Stairs, SteppingStones, Terrain, rough_ground
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 START = 1.5  # [m] where the courses begin; the level ground before is for starting
 WIDE = 6.0  # [m] width of the courses
@@ -39,6 +37,7 @@ class WalkCourse:
     seconds: float
     bar: int = 19  # of 20
     seen: bool = True  # the walker is told
+    jumps: bool = False  # it is too high for a step: `Locomotion` jumps onto it
 
 
 def slope(degrees: float, length: float = 4.0) -> Pieces:
@@ -91,7 +90,7 @@ COURSES: dict[str, WalkCourse] = {
     "step-down-0.2": WalkCourse("a step down of 0.2 m", lambda seed: step(-0.2), 3.0, 9.0),
     "step-down-0.3": WalkCourse("a step down of 0.3 m", lambda seed: step(-0.3), 3.0, 10.0, bar=20),
     "step-up-0.3": WalkCourse("a step up of 0.3 m", lambda seed: step(0.3), 3.0, 10.0),
-    "step-up-0.5": WalkCourse("a step up of 0.5 m", lambda seed: step(0.5), 3.0, 11.0, bar=15),
+    "step-up-0.5": WalkCourse("a step up of 0.5 m", lambda seed: step(0.5), 3.0, 14.0, bar=15, jumps=True),
     "step-down-1": WalkCourse("a step down of 1 m", lambda seed: step(-1.0), 3.0, 11.0, bar=15),
     "stairs-up": WalkCourse("five stairs of 0.17 m up", lambda seed: stairs(0.17), 4.0, 12.0),
     "stairs-down": WalkCourse("five stairs of 0.17 m down", lambda seed: stairs(-0.17), 4.0, 12.0),
@@ -116,63 +115,29 @@ class TerrainWalkSettings:
     courses: str = setting("all", "", "names separated by commas, or all")
     speed: float = setting(1.2, "m/s", "asked for; it slows down by itself on hills and steps")
     starts: int = setting(20, "", "random starts of each course: joints off by 0.03 rad, 0.1 rad/s, root 0.04 m/s (sd)")
+    first_seed: int = setting(0, "", "of the random starts")
 
 
 def run(settings: TerrainWalkSettings, lab: Lab) -> Outcome:
     """Walks over each course from every start."""
-    if settings.starts < 1:
-        raise BadValue(f"a course is walked from 1 start or more; got {settings.starts!r}")
-    names = list(COURSES) if settings.courses == "all" else [name.strip() for name in settings.courses.split(",")]
-    for name in names:
-        if name not in COURSES:
-            raise unknown_name("course", name, COURSES, "terrain-walks")
-    claims, facts = [], {}
-    for name in names:
-        falls = [walk_course(lab, name, seed, settings.speed) for seed in range(settings.starts)]
-        course, good = COURSES[name], sum(not fall for fall in falls)
-        least = course.bar / 20.0 * settings.starts
-        why = "; ".join(f"start {seed}: {fall}" for seed, fall in enumerate(falls) if fall)
-        text = f"{course.words}: {course.bar} of 20 starts pass"
-        claims.append(Claim(text, f"{good} of {len(falls)}{'; ' + why if why else ''}", good >= least - 1e-9))
-        facts[name] = falls
-    film = Film(names[0], azimuth=-90.0, elevation=5.0, count=16, columns=8, panel=(220, 260))
-    films = {name: Film(name, azimuth=-90.0, elevation=5.0, count=16, columns=8, panel=(220, 260)) for name in names}
-    return Outcome(tuple(claims), {"terrain-walks": _plot(facts)}, film, facts, films)
+    trials = {
+        name: Trial(course.words, partial(walk_course, course=course, speed=settings.speed), course.bar)
+        for name, course in COURSES.items()
+    }
+    return run_trials(lab, EXPERIMENT.name, "course", trials, settings.courses, settings.starts, settings.first_seed)
 
 
-def walk_course(lab: Lab, name: str, seed: int, speed: float) -> str:
-    """Walks over a course once. Returns why it did not pass; empty where it did. The first recording is kept."""
-    course, human = COURSES[name], character("human")
-    terrain = Terrain(course.pieces(seed))
+def walk_course(lab: Lab, name: str, seed: int, course: WalkCourse, speed: float) -> str:
+    """Walks over a course once. Returns why it did not pass; empty where it did. The recording is kept by name."""
+    human, terrain = character("human"), Terrain(course.pieces(seed))
     world = World(terrain=terrain)
     recording = lab.simulate(
-        name if seed == 0 else "last", human, Walk(speed=speed, terrain=terrain if course.seen else None),
+        name, human, (Locomotion if course.jumps else Walk)(speed, terrain=terrain if course.seen else None),
         course.seconds, world=world, start=disturbed_start(human, seed, world), seed=seed,
     )  # fmt: skip
     fall = how_it_fell(recording)
     reached = float(np.max(recording.qpos[:, 0]))
     return fall or ("" if reached > course.passed else f"only {reached:.1f} m of {course.passed:g}")
-
-
-def _plot(facts: dict[str, list[str]]) -> Figure:
-    """Draws how many starts pass each course."""
-    from matplotlib.figure import Figure
-
-    from counterpoise.render import palette
-    from counterpoise.render.plots import style_axis
-
-    drawing = Figure(figsize=(8.0, 0.8 + 0.28 * len(facts)), layout="constrained")
-    axis = drawing.subplots()
-    for row, (name, falls) in enumerate(facts.items()):
-        good = sum(not fall for fall in falls) / len(falls)
-        axis.barh(row, good, color=palette.FIGURES[0], height=0.6)
-        axis.plot([COURSES[name].bar / 20.0] * 2, [row - 0.4, row + 0.4], color="black", linewidth=1.2)
-    style_axis(axis, "")
-    axis.set_yticks(range(len(facts)), [COURSES[name].words for name in facts], fontsize=8)
-    axis.set_ylim(len(facts) - 0.5, -0.5)
-    axis.set_xlim(0.0, 1.02)
-    axis.set_xlabel("share of the starts that pass; the line is the bar", fontsize=8)
-    return drawing
 
 
 EXPERIMENT = Experiment(

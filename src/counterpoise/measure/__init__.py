@@ -14,7 +14,7 @@ from counterpoise.measure.balance import (
     support_polygon,
 )
 from counterpoise.measure.difference import MotionDifference, compare_motions
-from counterpoise.measure.gait import Gait, gait
+from counterpoise.measure.gait import Gait, gait, loaded
 from counterpoise.measure.jumps import JumpFlight, jumps
 from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentum, power, summary
 from counterpoise.measure.performance import Performance, performance
@@ -27,6 +27,6 @@ __all__ = [
     "AnkleLimit", "Bar", "Energy", "Fall", "Gait", "GroundContacts", "JumpFlight", "MotionDifference", "Performance",
     "PropHit", "PushLimit", "Summary", "Survival", "ankle_limit", "com", "compare_motions", "convex_hull", "cop",
     "energy", "fell", "foot_forces", "foot_lift", "foot_slip", "gait", "ground_contacts", "ground_force", "jumps",
-    "momentum", "penetration", "performance", "power", "prop_hit", "push_limit", "push_map", "summary",
+    "loaded", "momentum", "penetration", "performance", "power", "prop_hit", "push_limit", "push_map", "summary",
     "support_polygon", "survival",
 ]  # fmt: skip

@@ -61,7 +61,7 @@ def gait(recording: Recording, start: float = 0.0, heading: float = 0.0, figure:
     time = recording.time[rows]
     track = follow(character, recording.positions(figure)[rows], recording.velocities(figure)[rows])
     forces = foot_forces(recording, figure)
-    on = np.array([_contacts(forces[leg.foot][rows, 2], weight_of(recording, figure), time) for leg in body.legs])
+    on = np.array([loaded(forces[leg.foot][rows, 2], weight_of(recording, figure), time) for leg in body.legs])
     landings = sorted((int(k), i) for i in range(2) for k in np.flatnonzero(on[i][1:] & ~on[i][:-1]) + 1)
     landings = [mark for k, mark in enumerate(landings) if k == 0 or landings[k - 1][1] != mark[1]]
     if len(landings) < 3:
@@ -125,7 +125,7 @@ class _Feet:
         return out
 
 
-def _contacts(load: Array, weight: float, time: Array) -> Flags:
+def loaded(load: Array, weight: float, time: Array) -> Flags:
     """Returns when a foot carries load; short contacts and gaps are left out."""
     on = load > LOADED * weight
     shortest = max(1, round(SHORTEST / float(time[1] - time[0])))

@@ -10,7 +10,7 @@ import numpy as np
 
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.terrain.height_field import HeightField
-from counterpoise.terrain.pieces import Box, Gap, Piece, Ramp, Stairs, SteppingStones
+from counterpoise.terrain.pieces import Box, Gap, Patch, Piece, Ramp, Stairs, SteppingStones
 from counterpoise.terrain.terrain import Terrain
 
 KINDS: dict[str, type[Piece]] = {
@@ -19,6 +19,7 @@ KINDS: dict[str, type[Piece]] = {
     "stairs": Stairs,
     "stepping_stones": SteppingStones,
     "gap": Gap,
+    "patch": Patch,
     "height_field": HeightField,
 }
 

@@ -1,10 +1,10 @@
-"""Pieces of terrain: boxes, ramps, stairs, stepping stones and gaps. Lengths are metres, yaw is degrees to the left."""
+"""Pieces of terrain: boxes, ramps, stairs, stones, gaps, patches. Lengths are metres, yaw is degrees to the left."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from counterpoise.terrain.solids import BoxSolid, Cut, column, number, pair, pos
 
 STEEPEST_RAMP = 60.0  # [deg]
 MOST_STEPS = 1000  # of stairs, and stones of one piece
+PATCH_DEPTH = 0.1  # [m] of a patch of other ground
+MOST_FRICTION = 10.0
 
 
 class Piece(ABC):
@@ -212,6 +214,31 @@ class Gap(Piece):
     def cut(self) -> Cut:
         (x, y), (a, b) = self.center, self.size
         return Cut(x - 0.5 * a, x + 0.5 * a, y - 0.5 * b, y + 0.5 * b, self.depth)
+
+
+@dataclass(frozen=True)
+class Patch(Piece):
+    """A rectangle of the level ground with a friction of its own, such as ice. Around it, see `Gap`."""
+
+    center: tuple[float, float] = (1.0, 0.0)  # [m]
+    size: tuple[float, float] = (1.0, 4.0)  # along x and y [m]
+    friction: float = 0.2
+
+    def __post_init__(self) -> None:
+        self._set(
+            center=pair(self.center, "the centre of a patch"),
+            size=positive_pair(self.size, "the size of a patch"),
+            friction=number(self.friction, "the friction of a patch"),
+        )
+        if not 0.0 <= self.friction <= MOST_FRICTION:
+            raise BadValue(f"the friction of a patch is from 0 to {MOST_FRICTION:g}; got {self.friction!r}")
+
+    def solids(self, bottom: float) -> list[BoxSolid]:
+        return [replace(column("patch", np.array(self.center), self.size, 0.0, bottom), friction=self.friction)]
+
+    def cut(self) -> Cut:
+        (x, y), (a, b) = self.center, self.size
+        return Cut(x - 0.5 * a, x + 0.5 * a, y - 0.5 * b, y + 0.5 * b, PATCH_DEPTH)
 
 
 def _each(value: object, count: int, what: str) -> float | tuple[float, ...]:

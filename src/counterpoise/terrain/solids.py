@@ -25,6 +25,7 @@ class BoxSolid:
     half: Array  # (3,) half edges [m]
     name: str  # of its geom
     is_ground: bool = False  # part of the ground itself, not of something on it
+    friction: float | None = None  # of its own; None: that of the world
 
     def row(self) -> Array:
         """Returns (15,), for kernels: centre, rotation row by row, half edges."""

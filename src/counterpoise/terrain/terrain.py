@@ -118,6 +118,19 @@ class Terrain:
                 return Surface.tilted(n, centre + above * n)
         return self.surface(*places[top, :2])
 
+    def least_friction(self, x: ArrayLike, y: ArrayLike) -> float | None:
+        """Returns the least friction of patches at places; None where no patch has one of its own."""
+        if not self.is_patched:
+            return None
+        which = self._tops(x, y)[2]
+        own = [self.boxes[i].friction for i in which.tolist() if 0 <= i < len(self.boxes)]
+        return min((one for one in own if one is not None), default=None)
+
+    @cached_property
+    def is_patched(self) -> bool:
+        """Whether a part of it has a friction of its own."""
+        return any(solid.friction is not None for solid in self.boxes)
+
     def edges(self) -> Array:
         """Returns the segments (k, 2, 3) [m] along which the ground falls away: by a step, or steeper than 63 degrees.
 

@@ -25,8 +25,11 @@ from counterpoise.control.locomotion.dodge import DodgeTuning, duck_height, is_d
 from counterpoise.control.locomotion.gait_change import RUN_FROM, can_run, can_walk, walk_after
 from counterpoise.control.locomotion.guard import guarded
 from counterpoise.control.locomotion.hazards import Hazard, hazards_of
+from counterpoise.control.locomotion.high_edges import at_edges
+from counterpoise.control.locomotion.leaps import LiveJump, can_jump, leap, with_jump
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.locomotion.steering import steer, way_of
+from counterpoise.control.perform.jump import Jump
 from counterpoise.control.run.run import Running
 from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.stand import Stand, StandMemory
@@ -35,6 +38,7 @@ from counterpoise.control.standing_body import standing_body
 from counterpoise.control.walk.catch_step import is_tipping
 from counterpoise.control.walk.gait_cycle import GaitCycle, made_cycle
 from counterpoise.control.walk.planes import FLAT_GROUND
+from counterpoise.control.walk.schedule import is_even
 from counterpoise.control.walk.seen import SeenBody, see
 from counterpoise.control.walk.seen_ground import ground_under_feet
 from counterpoise.control.walk.styles import WalkStyle, style_of
@@ -75,6 +79,7 @@ class Locomotion:
     style: str | WalkStyle | GaitCycle | None = None
     terrain: Terrain | None = None  # the ground that it sees; None: level ground at z = 0
     to: ArrayLike | Callable[[float], ArrayLike] | None = None  # (2,) a place or (n, 2) a way [m]
+    jump: LiveJump | None = None  # it comes to stand, jumps once, and goes on; or a function of time
     avoid: Any = ()  # Hazards and Props to dodge and to walk around, or a function of time that returns them
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
@@ -104,6 +109,8 @@ class Locomotion:
             raise BadValue(f"Locomotion.terrain is a Terrain, or None for level ground; got {self.terrain!r}")
         if self.to is not None and not callable(self.to):
             way_of(self.to)
+        if self.jump is not None and not callable(self.jump) and not isinstance(self.jump, Jump):
+            raise BadValue(f"Locomotion.jump is a Jump, or a function of time that returns one; got {self.jump!r}")
         if not callable(self.avoid):
             object.__setattr__(self, "avoid", hazards_of(self.avoid))
         if self.style is not None and not isinstance(self.style, GaitCycle):
@@ -134,18 +141,26 @@ class Locomotion:
         return altered(start, stand=memory) if isinstance(memory, StandMemory) else start
 
     def act(self, snapshot: Snapshot, memory: LocomotionMemory) -> Action:
+        if memory.doing == "jump":
+            return leap(snapshot, memory)
         character = snapshot.character
         body = walking_body(character)
         if self.terrain is not None and memory.walk.time is None:
             memory = altered(memory, walk=altered(memory.walk, ground=ground_under_feet(snapshot, self.terrain)))
         seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
+        if self.terrain is not None and memory.jump is None and memory.doing in ("stand", "step"):
+            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body)
+        if self.jump is not None or memory.jump is not None:
+            wishes, memory = with_jump(self.jump, snapshot.time, wishes, memory)
+            if can_jump(memory, seen, body):
+                return leap(snapshot, memory)
         hazards = self._hazards(snapshot.time)
         if hazards or memory.dodge is not None:
             wishes, memory = avoid(snapshot, seen, wishes, memory, hazards, body, self.dodging)
         walk = watched(memory.walk, snapshot, seen) if memory.doing == "stand" else memory.walk
         turns = abs(math.remainder(wishes.heading - walk.heading, 2.0 * math.pi)) > self.tuning.least_turn
-        rests = wishes.stays and not turns
+        rests = wishes.stays and not turns and (not wishes.even or is_even(seen, walk.heading, body))
         low = memory.doing == "stand" and is_ducking(
             memory.dodge, snapshot.time, float(seen.com[2] - seen.base.min()), body
         )
@@ -192,8 +207,9 @@ class Locomotion:
         if slow and can_walk(memory.run, seen, body, self.tuning.fastest):
             walk = walk_after(memory.run, seen, snapshot.time, body)
             return self.act(snapshot, altered(memory, doing="step", walk=walk))
-        low, high = (share * body.leg_speed for share in (self.running.slowest, self.running.fastest))
-        running = Running(min(max(wishes.speed, low), high), wishes.heading, self.rate, self.running)
+        tuning = self.running.stopping if wishes.stays else self.running
+        low, high = (share * body.leg_speed for share in (tuning.slowest, tuning.fastest))
+        running = Running(min(max(wishes.speed, low), high), wishes.heading, self.rate, tuning, self.terrain)
         run = memory.run
         if memory.doing != "run":
             run = running.take_over(snapshot.character, snapshot, self, memory.walk)

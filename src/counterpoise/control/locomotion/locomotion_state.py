@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
+from counterpoise.arrays import Array
 from counterpoise.control.locomotion.dodge import Dodge
+from counterpoise.control.perform.jump import Jump, JumpMemory
+from counterpoise.control.perform.jump_plan import JumpWish
 from counterpoise.control.run.run_state import RunMemory
 from counterpoise.control.stand import StandMemory
 from counterpoise.control.walk.walk_state import WalkMemory
 
-Doing = Literal["stand", "step", "run"]
+Doing = Literal["stand", "step", "run", "jump"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,3 +32,8 @@ class LocomotionMemory:
     offset: float = 0.0  # [rad] by which it faces elsewhere than asked, around what stands in its way
     stops: bool = False  # it stands still because every way is blocked
     looked_around: float = -1e3  # [s] when it last looked for ways
+    edge: Array = field(default_factory=lambda: np.full(2, np.nan))  # a high one ahead: place, height [m]; NaN: none
+    looked_ahead: float = -1e3  # [s] when it last looked for one
+    jump: Jump | None = None  # that it is to do, or does
+    jumping: JumpMemory | None = None  # of that jump
+    last_jump: JumpWish | None = None  # the one asked for last: it is done once

@@ -16,6 +16,7 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
+from counterpoise.control.run.over_gaps import beside_gaps, stretched
 from counterpoise.control.run.run_feet import flying_foot, stance_foot
 from counterpoise.control.run.run_objectives import run_objectives
 from counterpoise.control.run.run_phase import measure_added, next_run_phase
@@ -24,7 +25,7 @@ from counterpoise.control.run.run_state import RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
 from counterpoise.control.walk.posture import WalkPosture, upper_body
 from counterpoise.control.walk.seen import SeenBody, see
-from counterpoise.control.walk.turns import foot_turn, mean_yaw, next_turn
+from counterpoise.control.walk.turns import bank_of, fastest_turn, foot_turn, mean_yaw, next_turn
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walker import Moves, cause_of_fall, go_limp, solve_moves
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
@@ -32,6 +33,7 @@ from counterpoise.control.walk.wishes import Live, Wishes, live_value
 from counterpoise.errors import BadValue
 from counterpoise.objectives import Objective
 from counterpoise.quick import altered
+from counterpoise.terrain import Terrain
 
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
 PHASE_GAIN = 3.0  # [1/leg time] with which the stride's phase follows the feet
@@ -48,6 +50,7 @@ class Running:
     heading: Live = 0.0  # [rad] direction of the run, from x towards y
     rate: float = 500.0  # [Hz]
     tuning: RunTuning = field(default_factory=RunTuning)
+    terrain: Terrain | None = None  # level ground with gaps that it sees
 
     def __post_init__(self) -> None:
         for name in ("speed", "heading"):
@@ -103,8 +106,12 @@ class Running:
         shape = run_shape(max(m.speed, way), m.ahead, character, t)
         m = measure_added(m, seen, dt, body, t)
         m = next_run_phase(m, seen, shape, character, t)
-        wish = np.array([m.speed + m.trim, self._sideways(m, seen, body), m.turn])
+        if self.terrain is not None:
+            m, shape = stretched(m, seen, shape, self.terrain, body)
+        wish = np.array([m.speed + m.trim + m.hurry, self._sideways(m, seen, body), m.turn])
         plan = plan_run(m, seen, shape, wish, m.feet[m.stance].released > 0.0, character, t)
+        if len(m.gaps):
+            plan = beside_gaps(m, plan, body)
         expected = seen.velocity[:2] + plan.acceleration[:2] / self.rate
         x, y = (plan.foothold - plan.landing_com).tolist()
         ahead = x * math.cos(m.heading) + y * math.sin(m.heading)
@@ -149,15 +156,19 @@ class Running:
         t, now = self.tuning, snapshot.time
         assert m.time is not None
         g = body.leg_speed**2 / body.hips_height
-        asked = min(max(live_value(self.speed, now) or 0.0, t.slowest * body.leg_speed), t.fastest * body.leg_speed)
+        slowest, fastest = t.slowest * body.leg_speed, t.fastest * body.leg_speed
+        asked = min(max(live_value(self.speed, now) or 0.0, slowest), fastest)
         dt = max(now - m.time, 0.0)
+        away = math.remainder((live_value(self.heading, now) or 0.0) - m.heading, 2.0 * math.pi)
+        top, ramp = t.turn_rate / body.leg_time, t.turn_ramp / body.leg_time**2
+        if abs(away) > STRAIGHT:  # it slows down for the turn that is to come
+            asked = max(min(asked, t.curve * g / fastest_turn(away, top, ramp)), slowest)
         speed = m.speed + min(max(asked - m.speed, -t.brake * g * dt), t.ramp * g * dt)
         if m.last_speed is not None:
             most = t.catch_up * body.leg_speed
             speed = min(max(speed, m.last_speed - most), m.last_speed + most)
-        away = math.remainder((live_value(self.heading, now) or 0.0) - m.heading, 2.0 * math.pi)
-        clock = body.leg_time
-        turn = next_turn(away, m.turn, t.turn_rate / clock, t.turn_ramp / clock**2, dt)
+        fast = max(math.hypot(float(seen.velocity[0]), float(seen.velocity[1])), slowest)
+        turn = next_turn(away, m.turn, min(top, t.curve * g / fast), ramp, dt)
         line = seen.com[:2].copy() if abs(away) > STRAIGHT else m.line
         heading = m.heading + turn * dt
         return altered(m, time=now, asked=asked, speed=speed, heading=heading, turn=turn, line=line), dt
@@ -188,7 +199,8 @@ class Running:
     ) -> tuple[RunMemory, Moves]:
         """Returns what this tick asks of the body."""
         t, own = self.tuning, run_objectives(snapshot.character, self.tuning)
-        posture = WalkPosture(own.cycle, own.walk, body, t.whole_body, Wishes(m.speed, 0.0, m.heading))
+        wishes = Wishes(m.speed, 0.0, m.heading, bank=bank_of(m.speed, m.turn, body))
+        posture = WalkPosture(own.cycle, own.walk, body, t.whole_body, wishes)
         swung: Any = altered(m, stride=(m.stride + t.arm_lead) % 1.0)
         level: list[Objective] = upper_body(posture, swung, _STILL, 0.0, rate, snapshot)[2:]  # without CoM and hips
         p = len(snapshot.contact_position)

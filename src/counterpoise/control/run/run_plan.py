@@ -203,6 +203,7 @@ def _plan(
             shifts[0], shifts[1] = -half, half
             reach[0] = -t.reach[3] if side < 0.0 else -t.reach[1]  # the other foot lands: no farther across than this
             reach[1] = t.reach[1] if side < 0.0 else t.reach[3]
+            reach -= wish[0] * wish[2] / g * landing  # on a curve both feet land farther out
             for i in range(3):  # it leaves the left foot to the right
                 ahead = left + i * (flight + steady_time)
                 speeds[i] = (-side if i % 2 == 0 else side) * sway[0] + wish[1] + wish[0] * math.sin(wish[2] * ahead)

@@ -58,6 +58,10 @@ class RunMemory:
     started: Array = field(default_factory=lambda: np.zeros(2))  # where the CoM was at the last landing, world [m]
     stride: float = 0.25  # phase of the stride, 0 to 1; 0: the left foot lands
     steps: int = 0
+    gaps: Array = field(default_factory=lambda: np.zeros((0, 2)))  # where no ankle may land, along the heading [m]
+    looked: int = -1  # steps when it last looked for them
+    hurry: float = 0.0  # [m/s] by which it is faster in front of them
+    stretch: float = 1.0  # [usual flights] of the next flight, over them
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     torque: Array | None = None
     cause: str = ""  # of a fall

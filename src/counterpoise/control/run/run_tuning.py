@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -49,8 +49,11 @@ class RunTuning:
     ramp: float = 0.07  # [g] by which the speed rises
     brake: float = 0.10  # [g] and falls
     catch_up: float = 0.15  # [sqrt(leg x g)] by which the speed of a step may differ from the present one
-    turn_rate: float = 0.25  # [rad per leg time] of the heading: 47 degrees a second for a person
-    turn_ramp: float = 0.06  # [rad per leg time^2] by which it grows
+    stop_brake: float = 0.8  # [g] by which the speed falls where the body is to stand, ...
+    stop_catch_up: float = 0.8  # [sqrt(leg x g)] ... and by which it may then differ
+    turn_rate: float = 0.27  # [rad per leg time] of the heading: 50 degrees a second for a person
+    turn_ramp: float = 0.08  # [rad per leg time^2] by which it grows
+    curve: float = 0.20  # [g] speed times rate of a turn, at most: 2.25 m/s at the full rate
     learning: float = 0.3  # share of what a stance adds to the CoM's acceleration beyond the model, learnt in one step
     late_limit: float = 0.2  # by which landings are taken to be late or early, at most
     added_limit: float = 0.5  # [g] of it, at most
@@ -96,8 +99,13 @@ class RunTuning:
     style: WalkStyle = field(default_factory=lambda: RUN_STYLE)
 
     @cached_property
+    def stopping(self) -> RunTuning:
+        """The same for a run that shall end in standing."""
+        return replace(self, brake=self.stop_brake, catch_up=self.stop_catch_up)
+
+    @cached_property
     def _hash(self) -> int:
-        return hash(tuple(vars(self).values()))
+        return hash(tuple(getattr(self, one.name) for one in fields(self)))
 
     def __hash__(self) -> int:
         """The hash of all values, computed once: the tuning is part of the key of a table that every tick reads."""

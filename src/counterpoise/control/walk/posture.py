@@ -48,7 +48,7 @@ def upper_body(
     pose, velocity, goals = np.empty(character.nq), np.empty(character.nv), np.empty((3, 7))
     _fill_posture(
         cycle.waves, m.stride, rate, share, wishes.arms, m.heading, m.turn, wishes.lean,
-        math.radians(cycle.style.head), pose, velocity, goals, _posture_tables(character),
+        wishes.bank, math.radians(cycle.style.head), pose, velocity, goals, _posture_tables(character),
     )  # fmt: skip
     trunk, chest, head = goals.tolist()
     level: list[Objective] = [
@@ -90,11 +90,12 @@ def _posture_tables(character: Character) -> tuple[Any, ...]:
 @kernel
 def _fill_posture(
     waves: Array, phase: float, rate: float, share: float, arms: float, heading: float, spin: float, lean: float,
-    nod: float, pose: Array, velocity: Array, goals: Array, tables: tuple[Any, ...],
+    bank: float, nod: float, pose: Array, velocity: Array, goals: Array, tables: tuple[Any, ...],
 ) -> None:  # fmt: skip
     """Fills the posture at a phase of the stride, its velocity, and the goals (3, 7) of hips, chest and head.
 
-    A goal is an orientation and an angular velocity. `arms` scales the swing of the arms, `nod` pitches the head.
+    A goal is an orientation and an angular velocity. `arms` scales the swing of the arms, `bank` rolls the trunk, `nod`
+    pitches the head.
     """
     t = _PostureTables(*tables)
     count, joints = waves.shape[1], waves.shape[1] - 6
@@ -110,6 +111,8 @@ def _fill_posture(
             mean = waves[0, j - t.root]
             away[0, j], velocity[j] = mean + arms * (away[0, j] - mean), arms * velocity[j]
     pose[:] = batch_integrate(t.layout, t.neutral.reshape(1, -1), away)[0]
+    row[joints] += bank
+    row[joints + 3] += bank
     trunk_turn(t.rest[0], heading, spin, row[joints : joints + 3], change[joints : joints + 3], lean, goals[0])
     trunk_turn(t.rest[1], heading, spin, row[joints + 3 :], change[joints + 3 :], lean, goals[1])
     trunk_turn(t.rest[2], heading, spin, np.array([0.0, nod, 0.0]), np.zeros(3), 0.0, goals[2])

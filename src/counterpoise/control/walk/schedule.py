@@ -27,6 +27,7 @@ LONG_SWUNG = 1.7  # [leg times] or it has swung for longer than this
 FLAT_PITCH = 0.03  # [rad] feet that start to walk are flatter than this
 HEEL_PITCH = -0.05  # [rad] a foot that lands with its toe higher than this lands on its heel
 TURNED = 0.02  # [rad] a heading this near to the one asked for is reached
+EVEN = 0.06  # [leg lengths] feet that are to be side by side are no farther apart along the heading
 SQUARE = 0.35  # [rad] feet that are turned from the heading by more than this take another step
 STEADY = 0.02  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
 WILD = 0.1  # [sqrt(leg x g)] a step whose speed is off by more than this tells nothing about the trim
@@ -40,6 +41,8 @@ def next_phase(
     now, body = m.time, walking_body(character)
     away = abs(math.remainder(wishes.heading - m.heading, 2.0 * math.pi))
     stays = wishes.stays and away < (t.least_turn if m.phase in ("stand", "shift") else TURNED)
+    if wishes.even and m.phase in ("stand", "shift"):
+        stays = stays and is_even(seen, m.heading, body)
     if m.phase == "stand":
         return _begin_shift(m, seen) if not stays and _is_calm(m, seen, body, t) else m
     if m.phase == "shift":
@@ -58,7 +61,7 @@ def next_phase(
         return m
     if m.phase == "double":
         if now - m.began >= m.double - 1e-9:
-            if stays and _can_stop(m, seen, shape, body, t):
+            if stays and _can_stop(m, seen, shape, body, t, EVEN if wishes.even else t.stop_stagger):
                 return altered(m, phase="stand", began=now, speed=0.0, aside=0.0, turn=0.0, trim=0.0)
             return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
         return m
@@ -148,21 +151,35 @@ def _land(
     )  # fmt: skip
 
 
-def _can_stop(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t: WalkTuning) -> bool:
-    """Returns whether it can stand where it is: feet side by side and the capture point between them."""
+def _can_stop(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t: WalkTuning, most: float) -> bool:
+    """Returns whether it can stand where it is: feet side by side and the capture point between them.
+
+    `most` [leg lengths] is how far apart they may be along the heading.
+    """
     if max(abs(m.speed), abs(m.aside)) > t.stop_speed * body.leg_speed:
         return False
     if max(abs(math.remainder(float(yaw) - m.heading, 2.0 * math.pi)) for yaw in seen.yaw) > SQUARE:
         return False
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
-    apart = abs(float((seen.flat[1] - seen.flat[0]) @ d))
+    apart = _stagger(seen, m.heading)
     middle = seen.flat.mean(axis=0)
     off = seen.capture - middle
     leg = body.legs[m.stance]
     ahead = float(off @ d)
     low, high = 0.5 * (leg.heel_at - apart), 0.5 * apart + 0.8 * leg.ball_at
     inside = low < ahead < high and abs(_across(off, m.heading)) < 0.4 * shape.width
-    return apart < t.stop_stagger * body.hips_height and inside
+    return apart < most * body.hips_height and inside
+
+
+def is_even(seen: SeenBody, heading: float, body: WalkingBody) -> bool:
+    """Returns whether the feet are side by side."""
+    return _stagger(seen, heading) < EVEN * body.hips_height
+
+
+def _stagger(seen: SeenBody, heading: float) -> float:
+    """Returns how far one foot is ahead of the other along a heading [m]."""
+    d = np.array([math.cos(heading), math.sin(heading)])
+    return abs(float((seen.flat[1] - seen.flat[0]) @ d))
 
 
 def _across(v: Array, heading: float) -> float:

@@ -61,8 +61,9 @@ class WalkTuning:
     trim: float = 0.3  # share of the speed's error that the next step corrects
     lift_trim: float = 0.4  # share of the error of the foot's height that the next step corrects
     trim_limit: float = 0.06  # [sqrt(leg x g)]
-    turn_rate: float = 0.26  # [rad per leg time] of the heading: 48 degrees a second for a person
-    turn_ramp: float = 0.15  # [rad per leg time^2] by which its rate grows and falls
+    turn_rate: float = 0.28  # [rad per leg time] of the heading: 52 degrees a second for a person
+    turn_ramp: float = 0.16  # [rad per leg time^2] by which its rate grows and falls
+    curve: float = 0.07  # [g] speed times rate of a turn, at most: 0.75 m/s at the full rate
     alone_turn: float = 0.6  # pace of a turn of bodies whose ankles do not roll
     least_turn: float = 0.2  # [rad] a body that stands turns by steps if it is to face elsewhere by more than this
     fastest_back: float = 0.25  # [sqrt(leg x g)] of a walk backwards

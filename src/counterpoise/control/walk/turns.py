@@ -1,4 +1,4 @@
-"""Orientations by roll, pitch and yaw, compiled."""
+"""Turns: orientations by roll, pitch and yaw, compiled; how a heading changes, and how a trunk leans into a curve."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.control.walk.walking_body import WalkingBody
 from counterpoise.kernels import kernel
 
 NO_TURN = 1e-9  # [rad]
@@ -55,16 +56,29 @@ def trunk_turn(
     out[4], out[5], out[6] = c * rate[0] - s * rate[1], s * rate[0] + c * rate[1], rate[2] + spin
 
 
+def fastest_turn(away: float, rate: float, ramp: float) -> float:
+    """Returns the rate from which a turn by `away` [rad] can still end in time, at most `rate` [rad/s]."""
+    return min(rate, math.sqrt(2.0 * ramp * abs(away)))
+
+
 def next_turn(away: float, turn: float, rate: float, ramp: float, dt: float) -> float:
     """Returns the next rate of a heading that has to change by `away` [rad] and now changes at `turn` [rad/s].
 
     It grows by `ramp` [rad/s^2] up to `rate` [rad/s], and falls early enough to end in time.
     """
-    most = min(rate, math.sqrt(2.0 * ramp * abs(away)))
+    most = fastest_turn(away, rate, ramp)
     new = min(max(math.copysign(most, away), turn - ramp * dt), turn + ramp * dt)
     if abs(away) <= abs(new) * dt or abs(away) < NO_TURN:
         return away / dt if dt > 0.0 else 0.0
     return new
+
+
+def bank_of(speed: float, turn: float, body: WalkingBody) -> float:
+    """Returns the roll of a trunk that leans into its curve, as the ground's force does [rad]; to the right positive.
+
+    `speed` [m/s] is that along the heading, which changes at the rate `turn` [rad/s].
+    """
+    return -math.atan(speed * turn * body.hips_height / body.leg_speed**2)
 
 
 def mean_yaw(yaw: Array) -> float:

@@ -37,11 +37,12 @@ from counterpoise.control.walk.seen_ground import (
     with_care,
     with_felt_care,
 )
+from counterpoise.control.walk.slippery import on_slippery
 from counterpoise.control.walk.standing_feet import stand_still
 from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.styles import WalkStyle
 from counterpoise.control.walk.tuning import WalkTuning
-from counterpoise.control.walk.turns import mean_yaw, next_turn
+from counterpoise.control.walk.turns import bank_of, mean_yaw, next_turn
 from counterpoise.control.walk.walk_objectives import foot_goal, walk_objectives
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
@@ -101,6 +102,8 @@ def walk_tick(
     if cause:
         return go_limp(snapshot, altered(memory, phase="fallen", cause=cause))
     terrain = wishes.terrain
+    if terrain is not None and terrain.is_patched:
+        wishes, t = on_slippery(wishes, memory, seen, t, body)
     if terrain is not None and memory.time is not None:
         usual = usual_width(cycle.style, body, t)
         wishes, memory = on_narrow_way(wishes, memory, seen, usual, terrain, body)
@@ -122,6 +125,8 @@ def walk_tick(
         m = next_phase(m, seen, wishes, shape, character, t)
     m = feel_feet(m, memory, snapshot, seen, wishes.terrain, dt)
     own = walk_objectives(character, t)
+    if m.turn != 0.0:
+        wishes = wishes._replace(bank=bank_of(m.speed, m.turn, body))
     posture = WalkPosture(cycle, own, body, t, wishes)
     if m.phase in ("stand", "shift"):
         m, levels, held, share = stand_still(m, snapshot, seen, shape, posture)
@@ -221,6 +226,9 @@ def follow_wishes(
     if m.catches and body.feet_alone:  # only its steps correct it: a speed far from its own would be one more error
         way = math.cos(m.heading) * float(seen.velocity[0]) + math.sin(m.heading) * float(seen.velocity[1])
         asked = min(asked, max(way + CATCH_LEAD * body.leg_speed, 0.0))
+    if m.turn != 0.0:  # it slows down for a turn
+        most = t.curve * g / abs(m.turn)
+        asked = min(max(asked, -most), most)
     slows = wishes.calm and abs(asked) < abs(m.speed)
     quick = (t.stop_brake if wishes.stays else t.calm_brake if slows else t.brake) / t.brake
     rise = t.bent_ramp if body.legs[0].is_bent else t.ramp

@@ -26,6 +26,7 @@ class Wishes(NamedTuple):
     time: float | None = None  # [s] of a step
     height: float | None = None  # [m] by which the sole of the swinging foot rises
     lean: float = 0.0  # [rad] of the trunk forward
+    bank: float = 0.0  # [rad] of the trunk to the right
     width: float | None = None  # [m] between the feet
     lower: float = 0.0  # [m] by which the hips are lower
     arms: float = 1.0  # [the style's arm swing]
@@ -33,6 +34,7 @@ class Wishes(NamedTuple):
     narrow: bool = False  # it keeps closely to its line
     terrain: Terrain | None = None  # the ground that is seen; None: level ground at z = 0
     calm: bool = False  # it slows down over several steps
+    even: bool = False  # it stands only with its feet side by side
 
     @property
     def stays(self) -> bool:

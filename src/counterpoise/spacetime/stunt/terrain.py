@@ -40,9 +40,9 @@ MAKERS: dict[str, Callable[..., Piece]] = {
 def read_terrain(source: str | os.PathLike[str]) -> Terrain:
     """Reads a terrain from a TOML file, or from a TOML text.
 
-    Tables are [[box]], [[ramp]], [[stairs]], [[stepping_stones]], [[stones_in_row]], [[gap]], [[height_field]] and
-    [[rough_ground]]; their entries are the arguments of the pieces. A height field may name a `file`, .npy or .csv,
-    instead of its `heights`.
+    Tables are [[box]], [[ramp]], [[stairs]], [[stepping_stones]], [[stones_in_row]], [[gap]], [[patch]],
+    [[height_field]] and [[rough_ground]]; their entries are the arguments of the pieces. A height field may name a
+    `file`, .npy or .csv, instead of its `heights`.
     """
     top = open_toml(source, "terrain")
     pieces = read_pieces(top)

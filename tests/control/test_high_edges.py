@@ -1,0 +1,60 @@
+"""High edges ahead: found where ground is level before and behind them; the body stops, and asks for a jump."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import counterpoise as cp
+from counterpoise.control.locomotion.high_edges import FAR, NEAR, at_edges, edge_ahead
+from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
+from counterpoise.control.walk.walking_body import walking_body
+from counterpoise.control.walk.wishes import Wishes
+
+
+def block(at: float, height: float) -> cp.Terrain:
+    return cp.Terrain([cp.Box.between((at, -2.0), (at + 4.0, 2.0), height)])
+
+
+@pytest.mark.parametrize("heading", [0.0, 0.4])
+def test_a_high_edge_is_found(human, heading):
+    body = walking_body(human)
+    middle = 3.5 * math.cos(heading), 3.5 * math.sin(heading)
+    terrain = cp.Terrain([cp.Box(middle, (4.0, 4.0), 0.5, yaw=math.degrees(heading))])
+    place, height = edge_ahead(np.zeros(2), 0.0, heading, terrain, body)
+    assert place == pytest.approx(1.5, abs=0.03) and height == pytest.approx(0.5)
+    assert np.isnan(edge_ahead(np.zeros(2), 0.0, heading + 0.4, terrain, body)).all()  # not square to its way
+
+
+@pytest.mark.parametrize(
+    "terrain",
+    [
+        block(1.5, 0.25),  # a step
+        block(1.5, 0.9),  # too high
+        cp.Terrain([cp.Stairs((1.0, 0.0), 5, 0.17, 0.3)]),
+        cp.Terrain([cp.Ramp((1.0, 0.0), 2.0, 0.6)]),
+        cp.Terrain([cp.Gap((1.5, 0.0), (0.5, 4.0), 0.5)]),  # its far side is an edge, with a hole before it
+        cp.Terrain([cp.Box.between((1.5, -2.0), (1.7, 2.0), 0.5)]),  # a wall: no room behind its edge
+    ],
+)
+def test_other_ground_is_no_high_edge(human, terrain):
+    assert np.isnan(edge_ahead(np.zeros(2), 0.0, 0.0, terrain, walking_body(human))).all()
+
+
+def test_it_slows_down_stops_and_asks_for_a_jump(human):
+    body, snapshot, speeds = walking_body(human), human.snapshot(), {}
+    middle = float(snapshot.contact_position[:, 0].mean())
+    for away in (2.0, 0.8, 0.36, 0.1):
+        terrain = block(middle + away, 0.5)
+        walks = LocomotionMemory(doing="step")
+        wishes, memory = at_edges(snapshot, Wishes(1.2), walks, terrain, body)
+        speeds[away] = wishes.speed
+        assert memory.jump is None
+    assert speeds[2.0] == 1.2 and 0.0 < speeds[0.8] < 0.6 and speeds[0.36] == 0.0 and speeds[0.1] < 0.0
+    _, memory = at_edges(snapshot, Wishes(1.2), LocomotionMemory(), block(middle + 0.36, 0.5), body)
+    assert memory.jump is not None and memory.jump.onto == 0.5
+    assert 0.36 < memory.jump.forward < 0.8 and NEAR < 0.36 / body.hips_height < FAR
+    _, memory = at_edges(snapshot, Wishes(0.0), LocomotionMemory(), block(middle + 0.36, 0.5), body)
+    assert memory.jump is None  # it is to stand where it is
