@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import statistics
 import tomllib
 from typing import Any
 
@@ -29,6 +30,8 @@ def test_a_hand_is_dragged_and_the_feet_stay(start_studio: Any, open_page: Any) 
     reached = page.ask("studio.placeOf('hand_left')")
     assert distance(start, target) > 0.15  # [m]: the hand was really moved
     assert distance(reached, target) < 1e-3
+    assert statistics.median(page.ask("studio.stats.solve")) < 15.0  # [ms] from pointer to pose, on the server
+    assert statistics.median(page.ask("studio.stats.script")) < 4.0  # [ms] of the page's own script, a picture
     for foot, before in zip(("foot_left", "foot_right"), feet, strict=True):
         assert distance(page.ask(f"studio.placeOf('{foot}')"), before) < 1e-5
     assert len(scene["keys"]) == 1 and scene["undo"]
