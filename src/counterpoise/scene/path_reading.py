@@ -52,7 +52,7 @@ def read_paths(table: Table, character: Character) -> ScenePaths | None:
         assert kind is not None
         goal = _made(one, GOALS[kind], f"goal {kind!r}")
         with one.at(None):
-            goal.goals(character, None)  # type: ignore[arg-type, union-attr]
+            goal.goals(character, None)
         goals.append(goal)
     if not paths and not goals:
         return None

@@ -199,7 +199,12 @@ def _simulated(run: SceneRun, reporter: Reporter) -> SceneRun:
     names = tuple(spec.character for spec in specs)
     pushes = [replace(p.push, figure=names.index(p.character)) for p in scene.pushes if p.character in names]
     seconds = _seconds(scene, specs, followed)
-    asked = {"world": scene.world, "disturbances": pushes, "start": starts, "seed": scene.simulation.seed}
+    asked: dict[str, Any] = {
+        "world": scene.world,
+        "disturbances": pushes,
+        "start": starts,
+        "seed": scene.simulation.seed,
+    }
     if not scene.changes:
         recording = simulate(figures, controllers, seconds, **asked, progress=reporter)
         return replace(run, recording=recording, recordings=(recording,), figures=names)

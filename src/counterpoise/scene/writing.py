@@ -66,7 +66,7 @@ def _pictures(run: SceneRun, files: dict[str, Path], reporter: Reporter) -> dict
             subject.plot(*run.scene.output.quantities, path=path)
         if "picture" in files:
             out[_numbered("picture", k)] = path = _nth(files["picture"], k)
-            filmstrip(subject, path=path, **({"count": 1} if len(subject) == 1 else {}), **view)
+            filmstrip(subject, path=path, **(view | {"count": 1} if len(subject) == 1 else view))
         if "video" in files:
             out[_numbered("video", k)] = path = _nth(files["video"], k)
             video(subject, path, progress=reporter, **view)

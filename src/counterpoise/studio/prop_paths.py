@@ -67,7 +67,7 @@ def read_prop_paths(path: Path) -> PropPaths | None:
         return None
     try:
         props = tuple(
-            Prop(SHAPES[int(shape)], float(size[0]) if shape == 0 else tuple(size), float(mass), (0.0, 0.0, 0.0))
+            Prop(SHAPES[int(shape)], float(size[0]) if shape == 0 else tuple(size), float(mass), (0.0, 0.0, 0.0))  # type: ignore[arg-type]
             for shape, size, mass in zip(found["shapes"], found["sizes"], found["masses"], strict=True)
         )
     except (CounterpoiseError, IndexError, ValueError):
