@@ -1,6 +1,6 @@
 """How long every long call goes on after it was told to stop, in seconds of the processor.
 
-    uv run python benchmarks/stopping.py
+    uv run python benchmarks/stopping.py [optimise fix check animate convert simulate replay scene sweep]
 
 Each call is stopped at several of its reports. "after" is from the answer that stops it to its return, "between" the
 longest time between two reports, which is how long Ctrl-C may have to wait before it is seen. The bar is 0.5 s.
@@ -9,6 +9,7 @@ longest time between two reports, which is how long Ctrl-C may have to wait befo
 from __future__ import annotations
 
 import contextlib
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -49,9 +50,7 @@ def calls(folder: Path) -> dict[str, Callable[[Any], Any]]:
         "fix": lambda watch: cp.fix_motion(skating, progress=watch),
         "check": lambda watch: cp.check_motion(skating, progress=watch),
         "animate": lambda watch: animate_keys(human, keys, progress=watch),
-        "convert": lambda watch: convert_files(
-            folder, folder / "out", to="glb", progress=watch, jobs=1, overwrite=True
-        ),
+        "convert": lambda watch: convert_files(folder, folder / "out", to="glb", progress=watch, jobs=1, force=True),
         "simulate": lambda watch: cp.simulate(human, cp.Stand(), 2.0, progress=watch),
         "replay": lambda watch: cp.replay(recording, progress=watch),
         "scene": lambda watch: scene.run(progress=watch),
@@ -82,7 +81,9 @@ def main() -> None:
     """One line a call."""
     with tempfile.TemporaryDirectory() as place:
         print(f"{'':10} reports  after [s]  between [s]")
-        for name, call in calls(Path(place)).items():
+        known = calls(Path(place))
+        for name in sys.argv[1:] or known:
+            call = known[name]
             _, between, reports = stopped_at(call, None)
             after = max(stopped_at(call, max(1, round(share * reports)))[0] for share in SHARES)
             print(f"{name:10} {reports:7d}  {after:9.3f}  {between:11.3f}", flush=True)
