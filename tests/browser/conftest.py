@@ -136,8 +136,8 @@ class Page:
         self.page.click(f"#tab_{name}")
 
     def toast(self, words: str) -> None:
-        """Waits for a sentence at the bottom of the page."""
-        self.until(f"document.getElementById('toasts').innerText.includes({words!r})", f"the sentence {words!r}")
+        """Waits for a sentence at the bottom of the page, also one that is gone again."""
+        self.until(f"studio.said.some(one => one.includes({words!r}))", f"the sentence {words!r}")
 
     def picture(self, name: str) -> None:
         """Takes a picture for the documentation, where it is asked for."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import random
+import statistics
 import tomllib
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from counterpoise.character.library import character
 from counterpoise.scene import read_scene
 from counterpoise.studio.frames import STATUSES
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "studio.py"
 
 
 def distance(a: Any, b: Any) -> float:
@@ -29,12 +36,24 @@ def test_a_hand_is_dragged_and_the_feet_stay(start_studio: Any, open_page: Any) 
     reached = page.ask("studio.placeOf('hand_left')")
     assert distance(start, target) > 0.15  # [m]: the hand was really moved
     assert distance(reached, target) < 1e-3
+    assert statistics.median(page.ask("studio.stats.script")) < 4.0  # [ms] of the page's own script, a picture
     for foot, before in zip(("foot_left", "foot_right"), feet, strict=True):
         assert distance(page.ask(f"studio.placeOf('{foot}')"), before) < 1e-5
     assert len(scene["keys"]) == 1 and scene["undo"]
     undone = page.change(lambda: page.page.keyboard.press("Control+z"))
     assert not undone["undo"] and not undone["keys"]
     assert distance(page.ask("studio.placeOf('hand_left')"), start) < 1e-5
+
+
+def test_a_pointer_message_is_answered_in_time() -> None:
+    """On the server side, in seconds of the processor: other work on the machine does not count."""
+    spec = importlib.util.spec_from_file_location("studio_benchmark", BENCHMARK)
+    assert spec is not None and spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    for body, spent, size in benchmark.drags(processor=True, frames=150):
+        assert np.percentile(spent, 99) < 15.0, body  # [ms]
+        assert size < 800  # [bytes]
 
 
 def test_any_point_of_the_surface_can_be_dragged(start_studio: Any, open_page: Any) -> None:

@@ -19,6 +19,10 @@ TOO_WIDE = (
     "[...document.querySelectorAll('#right *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1)"
     ".map(e => e.outerHTML)"
 )
+CUT = (
+    "[...document.querySelectorAll('label, button, h2, .note, .unit, option:checked')].filter(e => e.offsetParent"
+    " && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map(e => e.outerHTML)"
+)  # text that does not fit
 KNOCK = """address => new Promise(done => {
   const socket = new WebSocket(address);
   socket.onclose = () => done('closed');
@@ -147,7 +151,7 @@ def test_everything_can_be_reached_and_says_what_it_does(start_studio: Any, open
     page = open_page(start_studio())
     for tab in ("pose", "live", "physics", "figure", "scene"):
         page.tab(tab)
-        for rule in (NO_TOOLTIP, NO_NAME, TOO_WIDE):
+        for rule in (NO_TOOLTIP, NO_NAME, TOO_WIDE, CUT):
             assert not page.ask(rule), (tab, rule, page.ask(rule))
     page.page.keyboard.press("?")
     page.page.wait_for_selector("#help_dialog[open]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
@@ -15,6 +15,10 @@ from counterpoise.render.camera import Camera
 from counterpoise.simulate.disturbances import Push
 from counterpoise.spacetime.optimize import Touch
 from counterpoise.spacetime.stunt import Stunt
+
+if TYPE_CHECKING:
+    from counterpoise.scene.derived import SceneDerived
+    from counterpoise.scene.path_reading import ScenePaths
 
 EFFORTS_ENDING = "_efforts.npz"  # of a file beside a take: how much of their strength joints used
 PROPS_ENDING = "_props.npz"  # of a file beside a take: where props were while it was simulated
@@ -107,6 +111,18 @@ class SceneMotion:
     stunt: Stunt | None = None  # what is optimised; None without keys
     clip: SceneClip | None = None
     rate: float = 60.0  # [1/s] of frames, where keys are only interpolated
+    derived: SceneDerived | None = None  # another motion that it is made from
+    paths: ScenePaths | None = None  # paths and goals that it is made from
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether it is made of keys, or has nothing yet."""
+        return self.clip is None and self.derived is None and self.paths is None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing yet that it could be made from."""
+        return self.has_keys and not self.keys and self.stunt is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +197,8 @@ class SceneOutput:
 
     files: Mapping[str, str] = field(default_factory=dict)  # recording, motion, video, picture -> name of the file
     camera: str | None = None
+    motions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name of a motion -> file, rate, bodies
+    quantities: tuple[str, ...] = ("com", "cop")  # that are plotted
 
 
 __all__ = [

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from counterpoise.control import Balance, Controller, HoldPose, MomentumBalance, Passive, Stand
+from counterpoise.control import Balance, Controller, HoldPose, MomentumBalance, Passive, Stand, WholeBody
 from counterpoise.control.getting_up import GetUp
 from counterpoise.control.locomotion import Locomotion
 from counterpoise.control.perform import Jump, Perform, Routine
 from counterpoise.control.perform.margin import STRENGTH_SHARE
-from counterpoise.control.walk import Walk
+from counterpoise.control.walk import GaitCycle, Walk, gait_from
 from counterpoise.defaults import GROUND_FRICTION, PLANNED_FRICTION
 from counterpoise.errors import BadValue, unknown_name
+from counterpoise.motion import Motion
 from counterpoise.objectives import Surface, moving_surface
 from counterpoise.scene.contents import MAIN, SceneCharacter, SceneController
+from counterpoise.scene.objective_reading import read_levels
 from counterpoise.scene.timed_values import TimedValue, read_timed_value
 from counterpoise.simulate.world import World
 from counterpoise.spacetime.stunt.reading import Table, is_number
@@ -25,17 +27,21 @@ from counterpoise.spacetime.stunt.reading import Table, is_number
 CONTROLLERS: dict[str, type[Any]] = {
     "stand": Stand, "hold": HoldPose, "passive": Passive, "balance": Balance, "momentum_balance": MomentumBalance,
     "walk": Walk, "locomotion": Locomotion, "jump": Jump, "perform": Perform, "get_up": GetUp, "routine": Routine,
+    "objectives": WholeBody,
 }  # fmt: skip
 FOLLOWING = {  # kind -> the field that takes the motion
     "stand": "reference", "hold": "pose", "balance": "reference", "momentum_balance": "reference", "perform": "motion",
+    "walk": "style", "locomotion": "style",
 }  # fmt: skip
 DEGREES = {
     "walk": ("heading", "lean"),
     "locomotion": ("heading", "lean"),
 }  # kind -> options that are angles, written in degrees
-WAYS = ("to", "avoid")  # options of them that are no numbers
+NO_NUMBERS = ("to", "avoid", "levels", "footing")  # options that are no numbers
 GOING = ("walk", "locomotion")  # kinds that go somewhere
-STARTS = ("standing", "ready", "front", "back", "left", "right")
+STARTS = ("standing", "disturbed", "ready", "front", "back", "left", "right")
+GAIT_BLEND = 0.1  # [s] in which the end of a stride leads over to its start, where a walk follows it
+LONGEST_STRIDE = 1.8  # [s] a longer motion holds a whole stride and is no loop
 Plain = bool | int | float | str
 
 
@@ -84,23 +90,46 @@ def read_controller(table: Table, name: str) -> SceneController:
     strength = (
         table.number("strength", "the share of its strength that is planned, above 0") if kind == "perform" else None
     )
-    options, tuning = _read_fields(table, CONTROLLERS[kind], skip=FOLLOWING.get(kind, ""))
-    options |= {name: _radians(options[name]) for name in DEGREES.get(kind, ()) if name in options}
-    if kind in GOING:
-        options |= _read_way(table, CONTROLLERS[kind])
+    options, tuning = _read_plain(table, kind)
     if kind == "routine":
         options["items"] = _read_items(table)
+    if kind == "objectives":
+        options["levels"] = read_levels(table)
+    if follow is not None and "style" in options:
+        raise table.fault("style", "a walk has a style by name, or follows the posture of a motion: keep one")
     table.label = f"the controller {name!r} of kind {kind!r}"
     table.done()
     plain = None
     if kind != "perform":
         with table.at(_first(table, options)):
             plain = CONTROLLERS[kind](**{k: v for k, v in options.items() if k != "avoid"}, **tuning)
-    chosen = start if start is not None else "ready" if follow is not None else "standing"
+    chosen = start if start is not None else "ready" if follow is not None and kind not in GOING else "standing"
     return SceneController(
         name, character, kind, follow, chosen, None if place is None else (place[0], place[1]), facing,
         STRENGTH_SHARE if strength is None else strength, options, tuning, plain,
     )  # fmt: skip
+
+
+def _read_plain(table: Table, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns the options of a controller that are numbers, texts or ways, and its tables of tuning that differ."""
+    options, tuning = _read_fields(table, CONTROLLERS[kind], skip=FOLLOWING.get(kind, ""))
+    options |= {name: _radians(options[name]) for name in DEGREES.get(kind, ()) if name in options}
+    if kind in GOING:
+        options |= _read_way(table, CONTROLLERS[kind])
+    return options, tuning
+
+
+def read_options(table: Table, changed: SceneController) -> dict[str, Any]:
+    """Reads options and tuning that a controller has from a time on."""
+    options, tuning = _read_plain(table, changed.kind)
+    table.label = f"the changed controller of kind {changed.kind!r}"
+    table.done()
+    if {"speed", "heading"} & options.keys() and changed.kind == "locomotion":
+        options.setdefault("to", None)  # a speed takes the place of a place
+    if changed.plain is not None:
+        with table.at(_first(table, options)):
+            replace(changed.plain, **options, **tuning)  # type: ignore[type-var]
+    return options | tuning
 
 
 def _radians(value: float | TimedValue) -> float | TimedValue:
@@ -145,7 +174,7 @@ def _read_fields(table: Table, kind: type[Any], skip: str) -> tuple[dict[str, An
     options: dict[str, Any] = {}
     tuning: dict[str, Any] = {}
     for one in fields(kind):
-        if one.name in (skip, *WAYS):
+        if one.name in (skip, *NO_NUMBERS):
             continue
         default = _default(one)
         if is_dataclass(default) and type(default).__name__.endswith("Tuning"):
@@ -210,7 +239,7 @@ def build_controller(spec: SceneController, world: World, followed: Any = None) 
     """Returns the controller of a scene in its world, with the motion that it follows (see `FOLLOWING`)."""
     given = {**spec.options, **spec.tuning}
     if followed is not None:
-        given[FOLLOWING[spec.kind]] = followed
+        given[FOLLOWING[spec.kind]] = gait_of(followed) if spec.kind in GOING else followed
     elif spec.follow is not None:
         raise BadValue(f"the controller {spec.name!r} follows {spec.follow!r}, which was not made")
     if spec.kind == "stand":
@@ -222,6 +251,12 @@ def build_controller(spec: SceneController, world: World, followed: Any = None) 
         given["avoid"] = world.props
     made: Controller = CONTROLLERS[spec.kind](**given)
     return made
+
+
+def gait_of(motion: Motion) -> GaitCycle:
+    """Returns the posture by phase of a walk, or of one stride, which is closed to a loop."""
+    loop = motion if motion.loop or motion.duration > LONGEST_STRIDE else motion.as_loop(travel=True, blend=GAIT_BLEND)
+    return gait_from(loop)
 
 
 def _ground(world: World) -> Any:

@@ -27,6 +27,7 @@ from counterpoise.character.editing import (
     set_shape,
 )
 from counterpoise.character.kept import kept_with_character
+from counterpoise.character.rescale import rescaled
 from counterpoise.errors import BadValue, unknown_name
 from counterpoise.scene.contents import MAIN, FigureEdit, SceneCharacter
 from counterpoise.spacetime.stunt.characters import read_character
@@ -39,6 +40,7 @@ FIGURE_EDITS: dict[str, Callable[..., Character]] = {
         set_hands, rename, mirror_limb, reroot,
     )
 }  # fmt: skip
+FIGURE_EDITS["rescale"] = rescaled  # factors by segment, by side or by group ("arms", "legs", "all")
 _ANGLES = ("angle",)  # written in degrees
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,18 +18,32 @@ from counterpoise.pose.animation import Animation
 from counterpoise.pose.keys import animate_keys_with_report
 from counterpoise.progress import Watch
 from counterpoise.scene.contents import SceneClip, SceneMotion
+from counterpoise.scene.derived import derived_motion
 from counterpoise.scene.motions import file_beside
+from counterpoise.scene.path_reading import followed_paths
 from counterpoise.scene.scene import Scene
 
 KEPT_CLIPS = 16  # clips that are kept in memory
 MIN_KEY_DISTANCE = 1e-6  # [s] keys nearer than this are one key
 
 
-def plain_motion(scene: Scene, name: str, progress: Watch | None = None) -> Motion:
-    """Returns a motion of the scene as it is written, without physics: a clip, or its keys interpolated."""
+def plain_motion(
+    scene: Scene, name: str, progress: Watch | None = None, found: Mapping[str, Motion] | None = None
+) -> Motion:
+    """Returns a motion of the scene as it is written, without physics: a clip, its keys interpolated, its paths
+    followed, or another motion changed. `found` are motions that were made before, which others may be made from."""
     motion = scene.motion(name)
+    character = scene.character(motion.character)
     if motion.clip is not None:
-        return clip_motion(motion.clip, scene.character(motion.character)).named(name)
+        return clip_motion(motion.clip, character).named(name)
+    if motion.paths is not None:
+        return followed_paths(motion.paths, character, scene.constraints_of(motion.character), progress).named(name)
+    if motion.derived is not None:
+        made = motion.derived.of in scene.motions
+        source = (found or {}).get(motion.derived.of) if made else None
+        if made and source is None:
+            source = plain_motion(scene, motion.derived.of, progress)
+        return derived_motion(motion.derived, source, character).named(name)
     return keyed_animation(scene, motion, progress).motion.named(name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +20,8 @@ from counterpoise.scene.contents import (
     SceneMotion,
     SceneWish,
 )
+from counterpoise.scene.derived import read_derived
+from counterpoise.scene.path_reading import read_paths
 from counterpoise.spacetime.optimize.moments import seconds
 from counterpoise.spacetime.stunt.pose_reading import PoseReader
 from counterpoise.spacetime.stunt.reading import Table, is_number
@@ -50,25 +53,26 @@ def read_motions(top: Table, characters: dict[str, SceneCharacter], terrain: Ter
                 raise unknown_name("character of the scene", owner, characters)
         reader = PoseReader(characters[owner].character, table)
         reader.own = poses[MAIN].own | reader.own if owner == MAIN else reader.own
-        found = _read_motion(table, name, characters[owner], reader, terrain)
+        found = _read_motion(table, name, characters[owner], reader, terrain, (*out,))
         table.done()
         out[name] = found if found is not None else SceneMotion(name, owner, "none", 0.0)
     return out
 
 
 def _read_motion(
-    table: Table, name: str, owner: SceneCharacter, poses: PoseReader, terrain: Terrain | None
-) -> SceneMotion | None:
-    """Returns the motion of a table, or None where it has neither keys nor a clip nor a reference."""
-    clip = _read_clip(table)
+    table: Table, name: str, owner: SceneCharacter, poses: PoseReader, terrain: Terrain | None,
+    earlier: Collection[str] = (),
+) -> SceneMotion | None:  # fmt: skip
+    """Returns the motion of a table, or None where it has nothing that it could be made from."""
+    clip, derived, paths = _read_clip(table), read_derived(table, earlier), read_paths(table, owner.character)
     physics = table.text("physics", f"one of {', '.join(PHYSICS)}", choices=PHYSICS)
-    if clip is not None:
-        for entry in _STUNT:
-            if entry in table:
-                raise table.fault(entry, f"a clip has no {entry}: keep either the clip or keys, contacts and wishes")
-        if physics == "optimize":
-            raise table.fault("physics", "keys are optimised; the physics of a clip is fix, check or none")
-        return SceneMotion(name, owner.name, physics or "none", 0.0, clip=clip)  # type: ignore[arg-type]
+    sources = {"clip": clip, "of": derived, "paths and goals": paths}
+    given = [source for source, found in sources.items() if found is not None]
+    if given:
+        _check_alone(table, given, physics)
+        return SceneMotion(
+            name, owner.name, physics or "none", 0.0, clip=clip, derived=derived, paths=paths,  # type: ignore[arg-type]
+        )  # fmt: skip
     if physics == "fix":
         raise table.fault("physics", "a clip is fixed; the physics of keys is optimize, check or none")
     if "key" not in table and "reference" not in table:
@@ -85,6 +89,18 @@ def _read_motion(
         name, owner.name, physics or "optimize", seconds(stunt.duration),  # type: ignore[arg-type]
         keys=_keys(stunt), contacts=_contacts(table, stunt), wishes=_wishes(table), stunt=stunt,
     )  # fmt: skip
+
+
+def _check_alone(table: Table, given: list[str], physics: str | None) -> None:
+    """Refuses a motion that is said twice, and clips that shall be optimised."""
+    if len(given) > 1:
+        raise table.fault(None, f"a motion is made from one thing; it has {given[0]} and {given[1]}: keep one")
+    what = "a clip" if given[0] == "clip" else f"a motion made from {given[0]}"
+    for entry in _STUNT:
+        if entry in table and not (entry == "rate" and given[0] == "paths and goals"):
+            raise table.fault(entry, f"{what} has no {entry}: keep either that or keys, contacts and wishes")
+    if physics == "optimize":
+        raise table.fault("physics", f"keys are optimised; the physics of {what} is fix, check or none")
 
 
 def _keys(stunt: Stunt) -> tuple[SceneKey, ...]:
@@ -130,7 +146,7 @@ def _read_clip(table: Table) -> SceneClip | None:
     start, end = (table.number(key, "seconds in the clip's own time") for key in ("from", "to"))
     if file is None:
         for key in ("from", "to"):
-            if key in table:
+            if key in table and "of" not in table:
                 raise table.fault(key, f"{key} is a time in a clip; there is no clip")
         return None
     if start is not None and end is not None and not start < end:

@@ -20,19 +20,20 @@ from counterpoise.errors import BadFile, BadValue, Stopped
 from counterpoise.measure import fell
 from counterpoise.motion import Motion
 from counterpoise.progress import Reporter, Watch, watching
-from counterpoise.render import filmstrip
-from counterpoise.render.video import video
 from counterpoise.scene.contents import SceneController, SceneMotion
-from counterpoise.scene.controllers import build_controller
+from counterpoise.scene.controllers import GOING, build_controller
 from counterpoise.scene.experiments import run_scene_experiment
 from counterpoise.scene.making import followed_motion, plain_motion
 from counterpoise.scene.scene import DEFAULT_SECONDS, Scene
-from counterpoise.simulate import Recording, simulate
-from counterpoise.simulate.start import lifted, set_on_ground, standing_start
+from counterpoise.scene.steps import plan_steps, plan_words
+from counterpoise.scene.writing import written
+from counterpoise.simulate import Recording, Session, simulate
+from counterpoise.simulate.start import disturbed_start, lifted, set_on_ground, standing_start
 from counterpoise.spacetime import CheckReport, FixResult, Result, check_motion, fix_motion
 
 if TYPE_CHECKING:
     from counterpoise.experiments.runner import Report
+    from counterpoise.plan import FootstepPlan
 
 AFTER_MOTION = 0.5  # [s] simulated after the end of a motion that is followed
 AFTER_PERFORMANCE = 2.5  # [s] simulated after the end of a motion that is performed
@@ -47,11 +48,13 @@ class SceneRun:
     scene: Scene
     motions: Mapping[str, Motion]
     outcomes: Mapping[str, MotionOutcome]  # of the motions that were optimised, fixed or checked
-    recording: Recording | None = None  # of the simulation, where the scene has controllers
+    recording: Recording | None = None  # of the simulation, where the scene has controllers; after the last change
+    recordings: tuple[Recording, ...] = ()  # all of it: one more for each change of a body
     figures: tuple[str, ...] = ()  # the characters in the recording, in their order
     files: Mapping[str, Path] = field(default_factory=dict)
     stopped: bool = False
     experiment: Report | None = None  # where the scene names one
+    plan: FootstepPlan | None = None  # where the scene asks for the next steps
 
     @property
     def ok(self) -> bool:
@@ -70,25 +73,39 @@ class SceneRun:
             spec = next(c for c in self.scene.controllers.values() if c.character == name)
             if spec.kind in ("passive", "hold", "get_up") or not self.recording.figures[k].feet:
                 continue
-            fall = fell(self.recording, k)
+            fall = next((found for one in self.recordings if (found := fell(one, k))), None)
             if fall:
                 out[name] = f"{fall.reason} at {fall.time:.2f} s"
         return out
+
+    def motion_of(self, figure: int) -> Motion:
+        """Returns what was simulated of a figure as one motion of its character in the scene, over all changes."""
+        parts = [recording.motion_of(figure) for recording in self.recordings]
+        if len(parts) == 1:
+            return parts[0]
+        rows = [slice(0 if k == 0 else 1, None) for k in range(len(parts))]  # a change happens between two rows
+        times, poses = (
+            np.concatenate([getattr(part, name)[row] for part, row in zip(parts, rows, strict=True)])
+            for name in ("times", "poses")
+        )
+        return Motion(self.scene.character(self.figures[figure]), times, poses, name=parts[0].name)
 
     def report(self) -> str:
         """Returns what happened, in lines."""
         lines = [f"{self.scene.name}"]
         for name, motion in self.motions.items():
-            said = outcome_words(self.outcomes[name]) if name in self.outcomes else "made from its keys or its file"
+            said = outcome_words(self.outcomes[name]) if name in self.outcomes else "made as it is written"
             lines.append(f"  motion {name}: {motion.duration:.2f} s, {said}")
         if self.recording is not None:
-            lines.append(f"  simulated {self.recording.duration:.2f} s: {self.recording.status}")
+            seconds = sum(one.duration for one in self.recordings)
+            lines.append(f"  simulated {seconds:.2f} s: {self.recording.status}")
             fallen = self.fallen
             for name in self.figures:
                 kind = next(c.kind for c in self.scene.controllers.values() if c.character == name)
                 lines.append(
                     f"  character {name} ({kind}): {'fell: ' + fallen[name] if name in fallen else 'as wanted'}"
                 )
+        lines += [] if self.plan is None else [f"  {words}" for words in plan_words(self.plan)]
         claims = () if self.experiment is None else self.experiment.outcome.claims
         lines += [f"  {'holds' if c.holds else 'DOES NOT HOLD'}: {c.text}: {c.measured}" for c in claims]
         lines += [f"  stopped: {what}" for what in (["by the user"] if self.stopped else [])]
@@ -123,12 +140,14 @@ def run_scene(scene: Scene, folder: str | os.PathLike[str] | None = None, progre
         run = SceneRun(scene, {}, {})
         try:
             for motion in scene.motions.values():
-                if motion.keys or motion.clip is not None or motion.stunt is not None:
+                if not motion.is_empty:
                     run = _with_motion(run, motion, reporter)
                 if reporter.stopped:
                     break
             if scene.controllers and not reporter.stopped:
                 run = _simulated(run, reporter)
+            if scene.steps is not None and not reporter.stopped:
+                run = replace(run, plan=plan_steps(scene.steps, scene.character(scene.steps.character)))
             if scene.experiment is not None and not reporter.stopped:
                 report = run_scene_experiment(scene.experiment, home, reporter, "video" in scene.output.files)
                 run = replace(run, experiment=report)
@@ -139,7 +158,7 @@ def run_scene(scene: Scene, folder: str | os.PathLike[str] | None = None, progre
                 raise
             run = replace(run, stopped=True)
         run = replace(run, stopped=run.stopped or reporter.stopped)
-        return run if home is None else replace(run, files=_written(run, home, reporter))
+        return run if home is None else replace(run, files=written(run, home, reporter))
 
 
 # -- motions ---------------------------------------------------------------------------------------------------------
@@ -154,7 +173,7 @@ def _with_motion(run: SceneRun, motion: SceneMotion, reporter: Reporter) -> Scen
         outcome = stunt.optimize(callback=reporter)
         made = outcome.motion.named(motion.name)
     else:
-        made = plain_motion(run.scene, motion.name, reporter)
+        made = plain_motion(run.scene, motion.name, reporter, run.motions)
         if motion.physics == "fix":
             outcome = fix_motion(made, progress=reporter)
             made = outcome.motion
@@ -179,11 +198,29 @@ def _simulated(run: SceneRun, reporter: Reporter) -> SceneRun:
     ]
     names = tuple(spec.character for spec in specs)
     pushes = [replace(p.push, figure=names.index(p.character)) for p in scene.pushes if p.character in names]
-    recording = simulate(
-        figures, controllers, _seconds(scene, specs, followed), world=scene.world, disturbances=pushes, start=starts,
-        seed=scene.simulation.seed, progress=reporter,
-    )  # fmt: skip
-    return replace(run, recording=recording, figures=names)
+    seconds = _seconds(scene, specs, followed)
+    asked: dict[str, Any] = {
+        "world": scene.world,
+        "disturbances": pushes,
+        "start": starts,
+        "seed": scene.simulation.seed,
+    }
+    if not scene.changes:
+        recording = simulate(figures, controllers, seconds, **asked, progress=reporter)
+        return replace(run, recording=recording, recordings=(recording,), figures=names)
+    session = Session(figures, controllers, **asked, keep=None)
+    for change in (one for one in scene.changes if one.time < seconds and one.character in names):
+        if not reporter.stopped and change.time > session.time:
+            session.advance(change.time - session.time, reporter)
+        figure = names.index(change.character)
+        if change.body is not None:
+            session.change_body(change.body, figure)
+        if change.options:
+            session.controllers[figure] = replace(session.controllers[figure], **change.options)  # type: ignore[type-var]
+    if not reporter.stopped:
+        session.advance(seconds - session.time, reporter)
+    recordings = tuple(session.recordings)
+    return replace(run, recording=recordings[-1], recordings=recordings, figures=names)
 
 
 def _followed(run: SceneRun, spec: SceneController) -> Any:
@@ -209,6 +246,8 @@ def start_state(spec: SceneController, character: Character, controller: Control
     world = scene.world
     if spec.start in LYING:
         state = lying_state(character, spec.start, scene.simulation.seed)
+    elif spec.start == "disturbed":
+        state = disturbed_start(character, scene.simulation.seed, world)
     elif spec.start == "ready" and hasattr(controller, "ready"):
         state = controller.ready(character)
         state = state if world.terrain is None else set_on_ground(character, state, world)
@@ -240,46 +279,7 @@ def _seconds(scene: Scene, specs: list[SceneController], followed: list[Any]) ->
         return scene.simulation.seconds
     lengths = [DEFAULT_SECONDS]
     for spec, motion in zip(specs, followed, strict=True):
-        if motion is not None:
+        if motion is not None and spec.kind not in GOING:
             made = motion if isinstance(motion, Motion) else motion.motion
             lengths.append(made.duration + (AFTER_PERFORMANCE if spec.kind == "perform" else AFTER_MOTION))
     return max(lengths) if len(lengths) == 1 else max(lengths[1:])
-
-
-# -- files -----------------------------------------------------------------------------------------------------------
-
-
-def _written(run: SceneRun, home: Path, reporter: Reporter) -> dict[str, Path]:
-    """Writes the files of [output]; pictures only where nothing was stopped. Returns their paths."""
-    out: dict[str, Path] = {} if run.experiment is None else dict(run.experiment.files)
-    files = {kind: home / name for kind, name in run.scene.output.files.items()}
-    for path in files.values():
-        path.parent.mkdir(parents=True, exist_ok=True)
-    first = next(iter(run.motions.values()), None)
-    if "recording" in files and run.recording is not None:
-        run.recording.save(files["recording"])
-        out["recording"] = files["recording"]
-    if "motion" in files and first is not None:
-        first.write(files["motion"])
-        out["motion"] = files["motion"]
-    subject = first if run.recording is None else run.recording
-    if subject is None or reporter.stopped:
-        return out
-    view = _view(run.scene)
-    if "picture" in files:
-        filmstrip(subject, path=files["picture"], **view)
-        out["picture"] = files["picture"]
-    if "video" in files:
-        video(subject, files["video"], progress=reporter, **view)
-        out["video"] = files["video"]
-    return out
-
-
-def _view(scene: Scene) -> dict[str, Any]:
-    """Returns how the scene is looked at: the camera of [output], or the first one."""
-    if scene.output.camera is None and not scene.cameras:
-        return {}
-    camera = scene.cameras[0] if scene.output.camera is None else scene.camera(scene.output.camera)
-    if camera.camera is not None:
-        return {"camera": camera.camera}
-    return {"azimuth": camera.azimuth, "elevation": camera.elevation}

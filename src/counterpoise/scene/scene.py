@@ -15,6 +15,7 @@ from counterpoise.character.character import Character
 from counterpoise.errors import BadFile, unknown_name
 from counterpoise.files import whole_file
 from counterpoise.pose.constraints import PoseConstraint
+from counterpoise.scene.changes import SceneChange, read_changes
 from counterpoise.scene.contents import (
     EFFORTS_ENDING,
     MAIN,
@@ -35,6 +36,7 @@ from counterpoise.scene.document import TomlDocument
 from counterpoise.scene.experiments import read_experiment
 from counterpoise.scene.figures import read_characters
 from counterpoise.scene.motions import read_motions
+from counterpoise.scene.steps import SceneSteps, read_steps
 from counterpoise.scene.surroundings import (
     read_cameras,
     read_constraints,
@@ -81,6 +83,8 @@ class Scene:
     notes: tuple[SceneNote, ...]
     output: SceneOutput
     experiment: SceneExperiment | None = None
+    changes: tuple[SceneChange, ...] = ()
+    steps: SceneSteps | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scene) and (self.text, self.folder) == (other.text, other.folder)
@@ -177,14 +181,16 @@ def scene_from_text(text: str, folder: Path, source: str = "scene") -> Scene:
     world = read_world(top)
     simulation = read_simulation(top)
     cameras = read_cameras(top)
+    controllers = read_controllers(top, characters)
     scene = Scene(
         text=text, folder=folder, source=source, name=name, version=version,
         characters=MappingProxyType(characters),
         motions=MappingProxyType(read_motions(top, characters, world.terrain)), world=world,
-        controllers=MappingProxyType(read_controllers(top, characters)), simulation=simulation,
+        controllers=MappingProxyType(controllers), simulation=simulation,
         pushes=read_pushes(top, characters, simulation.seconds or DEFAULT_SECONDS),
         constraints=read_constraints(top, characters), cameras=cameras, notes=read_notes(top),
         output=read_output(top, cameras), experiment=read_experiment(top),
+        changes=read_changes(top, characters, controllers), steps=read_steps(top, characters),
     )  # fmt: skip
     top.done()
     return scene

@@ -35,8 +35,9 @@ CONSTRAINTS: dict[str, Callable[..., PoseConstraint]] = {
     "above_ground": AboveGround,
 }  # fmt: skip
 OUTPUTS = {
-    "recording": (".npz",), "motion": (".npz", ".bvh", ".glb", ".usda", ".usdc", ".csv"),
-    "video": (".mp4", ".gif", ".webp"), "picture": (".png",),
+    "recording": (".npz",), "motion": (".npz", ".bvh", ".glb", ".gltf", ".usda", ".usdc", ".csv"),
+    "video": (".mp4", ".gif", ".webp"), "picture": (".png",), "plot": (".png", ".svg", ".pdf"), "plan": (".png",),
+    "character": (".xml",),
 }  # fmt: skip
 
 
@@ -259,8 +260,33 @@ def read_output(top: Table, cameras: tuple[SceneCamera, ...]) -> SceneOutput:
             raise table.fault(kind, f"{kind} is a file that ends in {' or '.join(suffixes)}; got {name!r}")
         files[kind] = name
     camera = table.text("camera", "a camera of the scene")
+    quantities = table.names("quantities", 'what is plotted, such as ["com", "torque:knee_left"]')
+    motions = _read_motion_files(table)
     table.done()
     if camera is not None and camera not in {c.name for c in cameras}:
         with table.at("camera"):
             raise unknown_name("camera", camera, [c.name for c in cameras])
-    return SceneOutput(files, camera)
+    return SceneOutput(files, camera, motions, tuple(quantities) if quantities else SceneOutput().quantities)
+
+
+def _read_motion_files(output: Table) -> dict[str, dict[str, Any]]:
+    """Reads [output.motions]: the name of a motion, and its file, or { file, rate, bodies }."""
+    table = output.table("motions", "[output.motions]")
+    out: dict[str, dict[str, Any]] = {}
+    for name, value in {} if table is None else table.data.items():
+        assert table is not None
+        inner = table.table(name, f"the file of {name!r}") if isinstance(value, dict) else None
+        file = table.text(name, "the name of a file") if inner is None else inner.text("file", "a file", required=True)
+        given: dict[str, Any] = {"file": file}
+        if inner is not None:
+            given |= {
+                "rate": inner.number("rate", "frames a second", low=1e-3),
+                "bodies": inner.names("bodies", "bodies"),
+            }
+            inner.done()
+        if file is None or not file.lower().endswith(OUTPUTS["motion"]):
+            raise table.fault(
+                name, f"a motion is written to a file that ends in {' or '.join(OUTPUTS['motion'])}; got {file!r}"
+            )
+        out[name] = {key: one for key, one in given.items() if one is not None}
+    return out

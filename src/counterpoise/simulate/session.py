@@ -158,26 +158,30 @@ class Session:
 
     @character.setter
     def character(self, other: Character) -> None:
-        """Goes on with another body: pose and velocity stay, with the feet where they were."""
-        old = self._figures[0]
+        self.change_body(other)
+
+    def change_body(self, other: Character, figure: int = 0) -> None:
+        """Goes on with another body: pose and velocity stay, with the feet where they were. `figure` counts from 0."""
+        old = self._figures[figure]
         if other.joint_names != old.joint_names or other.nq != old.nq:
             raise BadValue(
                 f"{other.name!r} has other joints than {old.name!r}: only proportions may change while it moves "
                 "(character.rescaled(...)); start a new Session for another figure"
             )
         self._end_run()
-        state = self._states[0]
+        state = self._states[figure]
         q = state.q.copy()
         if other.feet and other.floating and other.joints[0].kind == "free":
             before, after = take_contact_places(old, q), take_contact_places(other, q)
             q[:2] += (before - after).mean(axis=0)[:2]
             q[2] += before[:, 2].min() - after[:, 2].min()
-        self._states[0] = other.state(q, state.v, state.time)
-        self._figures[0] = other
-        previous = self._memories_of[0]
+        self._states[figure] = other.state(q, state.v, state.time)
+        self._figures[figure] = other
+        previous = self._memories_of[figure]
         if previous is not None:
             carry = getattr(previous, "carry", None)
-            self._memories[0] = previous.begin(other) if carry is None else carry(self._memories[0], other)
+            before = self._memories[figure]
+            self._memories[figure] = previous.begin(other) if carry is None else carry(before, other)
 
     def throw(self, prop: Prop) -> None:
         """Puts another prop into the world, where it flies from its place on."""

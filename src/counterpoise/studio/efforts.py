@@ -13,12 +13,12 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
-from counterpoise.errors import CounterpoiseError
-from counterpoise.files import open_archive, write_archive
+from counterpoise.files import write_archive
 from counterpoise.scene.contents import EFFORTS_ENDING
 from counterpoise.simulate import Recording
 from counterpoise.spacetime.check import CheckReport
 from counterpoise.spacetime.optimize import Result
+from counterpoise.studio.beside_takes import read_beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +40,10 @@ class Efforts:
 
 def read_efforts(path: Path, bodies: int) -> Efforts | None:
     """Returns the efforts beside a take; None where there are none, or where their file cannot be read."""
-    beside = path.with_name(path.stem + EFFORTS_ENDING)
-    if not beside.is_file():
+    found = read_beside(path, EFFORTS_ENDING, "efforts", {"times": ("f", 1), "shares": ("f", 2)})
+    if found is None or found["shares"].shape != (len(found["times"]), bodies):
         return None
-    try:
-        with open_archive(beside, "efforts") as archive:
-            times, shares = archive.read("times", "f", 1), archive.read("shares", "f", 2)
-    except (CounterpoiseError, ValueError):
-        return None
-    return Efforts(times, shares) if shares.shape == (len(times), bodies) else None
+    return Efforts(found["times"], found["shares"])
 
 
 def body_efforts(character: Character, by_joint: Array) -> Array:

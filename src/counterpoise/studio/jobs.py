@@ -162,12 +162,13 @@ def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> 
     if run.recording is None:
         return JobDone(run.report(), stopped=run.stopped)
     which = run.figures.index(MAIN) if MAIN in run.figures else 0
-    motions = {name: run.recording.motion_of(k).resampled(FRAMES_PER_SECOND) for k, name in enumerate(run.figures)}
+    motions = {name: run.motion_of(k).resampled(FRAMES_PER_SECOND) for k, name in enumerate(run.figures)}
     seen = motions.pop(run.figures[which])
+    done = JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions)
+    if len(run.recordings) > 1:  # props and efforts are those of one body
+        return done
     props = paths_of_recording(run.recording, scene.world, FRAMES_PER_SECOND)
-    efforts = efforts_of_recording(run.recording, which, FRAMES_PER_SECOND)
-    done = JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions, props=props)
-    return replace(done, efforts=efforts)
+    return replace(done, props=props, efforts=efforts_of_recording(run.recording, which, FRAMES_PER_SECOND))
 
 
 def of_experiment(run: SceneRun, character: Character) -> JobDone:

@@ -16,6 +16,7 @@ from counterpoise.motion.motion import Motion
 from counterpoise.pose.animation import Animation
 from counterpoise.pose.keys import animate_keys_with_report
 from counterpoise.scene import MAIN, Scene, SceneKey, SceneMotion
+from counterpoise.scene.making import plain_motion
 from counterpoise.scene.running import placed
 from counterpoise.simulate.start import standing_start
 from counterpoise.studio.efforts import Efforts, read_efforts
@@ -89,6 +90,9 @@ def show_motion(scene: Scene, name: str) -> ShownMotion:
         paths = read_prop_paths(described.clip.path) if whole else None
         efforts = read_efforts(described.clip.path, len(character.segments)) if whole else None
         return ShownMotion(name, character, length, (), clip, True, prop_paths=paths, efforts=efforts)
+    if not described.has_keys:
+        made = plain_motion(scene, name)
+        return ShownMotion(name, character, made.duration, (), made.shifted(-made.start), True)
     keys = tuple(sorted(described.keys, key=lambda key: key.time))
     motion = _through(character, keys, name)
     rest = resting_pose(scene, described.character) if motion is None else None

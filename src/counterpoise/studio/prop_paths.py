@@ -11,12 +11,14 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.arrays import Array
 from counterpoise.errors import CounterpoiseError
-from counterpoise.files import open_archive, write_archive
+from counterpoise.files import write_archive
 from counterpoise.scene.contents import PROPS_ENDING
 from counterpoise.simulate import Platform, Prop, Recording, World
 from counterpoise.simulate.props import HEAVIEST, SHAPES, moved
+from counterpoise.studio.beside_takes import read_beside
 from counterpoise.studio.frames import pack_rows
 
+_COLUMNS = {"times": ("f", 1), "shapes": ("i", 1), "sizes": ("f", 2), "masses": ("f", 1), "poses": ("f", 3)}
 PLATFORM_THICKNESS = 0.1  # [m] as it is drawn, and as it is simulated
 
 
@@ -60,23 +62,19 @@ def platform_box(platform: Platform, time: float) -> Prop:
 
 def read_prop_paths(path: Path) -> PropPaths | None:
     """Returns the paths beside a take; None where there are none, or where their file cannot be read."""
-    beside = path.with_name(path.stem + PROPS_ENDING)
-    if not beside.is_file():
+    found = read_beside(path, PROPS_ENDING, "paths of props", _COLUMNS)
+    if found is None:
         return None
     try:
-        with open_archive(beside, "paths of props") as archive:
-            times, poses = archive.read("times", "f", 1), archive.read("poses", "f", 3)
-            shapes, sizes = archive.read("shapes", "i", 1), archive.read("sizes", "f", 2)
-            masses = archive.read("masses", "f", 1)
         props = tuple(
             Prop(SHAPES[int(shape)], float(size[0]) if shape == 0 else tuple(size), float(mass), (0.0, 0.0, 0.0))  # type: ignore[arg-type]
-            for shape, size, mass in zip(shapes, sizes, masses, strict=True)
+            for shape, size, mass in zip(found["shapes"], found["sizes"], found["masses"], strict=True)
         )
-        if poses.shape != (len(times), len(props), 7):
-            return None
     except (CounterpoiseError, IndexError, ValueError):
         return None
-    return PropPaths(times, props, poses)
+    if found["poses"].shape != (len(found["times"]), len(props), 7):
+        return None
+    return PropPaths(found["times"], props, found["poses"])
 
 
 def paths_of_rows(

@@ -137,7 +137,7 @@ def _source(document: OpenScene) -> str:
 
 def _motion(scene: Scene, name: str) -> MotionFacts:
     found = scene.motions.get(name)
-    kind = "keys" if found is None or found.clip is None else "clip"
+    kind = "keys" if found is None or found.has_keys else "clip"
     return MotionFacts(name, _label(scene, name), MAIN if found is None else found.character, kind)
 
 
@@ -145,7 +145,7 @@ def _label(scene: Scene, name: str) -> str:
     found = scene.motions.get(name)
     if name == MAIN:
         return "keys"
-    return name if found is None or found.clip is None else f"{name} (take)"
+    return name if found is None or found.has_keys else f"{name} (take)"
 
 
 def _wish(wish: SceneWish) -> WishFacts:

@@ -58,7 +58,7 @@ from counterpoise.terrain import Terrain
 
 SCENE_ENTRIES = (  # what a scene says besides a motion (see counterpoise.scene)
     "scene", "physics", "characters", "edit", "motions", "world", "controller", "controllers", "simulation", "push",
-    "random_pushes", "constraint", "camera", "note", "output",
+    "random_pushes", "constraint", "camera", "note", "output", "prop", "experiment", "change", "steps_ahead",
 )  # fmt: skip
 
 

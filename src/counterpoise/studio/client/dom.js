@@ -59,12 +59,19 @@ export function button(face, title, onclick, more = {}) {
 /** A panel with a title. @param {string} title @param {...any} children */
 export const panel = (title, ...children) => make("section", { className: "panel" }, make("h2", {}, title), make("div", { className: "body" }, ...children));
 
+const READING = 50; // [ms] that a letter takes to be read
+const MOST_SAID = 100; // sentences that are remembered
+/** @type {string[]} The last sentences that were shown. */
+export const said = [];
+
 /** Shows a sentence for a while. @param {string} message @param {boolean} [bad] */
 export function toast(message, bad = false) {
   const box = make("div", { className: bad ? "toast bad" : "toast", title: "Click to close", onclick: () => box.remove() }, message);
   byId("toasts").append(box);
   while (byId("toasts").children.length > 4) byId("toasts").firstChild.remove();
-  setTimeout(() => box.remove(), bad ? 9000 : 3500);
+  said.push(message);
+  if (said.length > MOST_SAID) said.shift();
+  setTimeout(() => box.remove(), (bad ? 6000 : 3000) + READING * message.length);
 }
 
 /**

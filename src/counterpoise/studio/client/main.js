@@ -2,7 +2,7 @@
 import * as THREE from "three";
 import { Bar } from "./bar.js";
 import { Connection, GHOST, LIVE, POSED, STATUSES } from "./connection.js";
-import { byId, make, toast } from "./dom.js";
+import { byId, make, said, toast } from "./dom.js";
 import { takeDrops } from "./dropping.js";
 import { editor } from "./editing.js";
 import { Keys } from "./keys.js";
@@ -247,4 +247,4 @@ const bar = new Bar(send, () => keys.help(), navigation);
 takeDrops();
 
 /** For tests: where things are and what was measured. */
-/** @type {any} */ (window).studio = { THREE, world, gizmo, grips, recording, navigation, tour, menu, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, handles, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf };
+/** @type {any} */ (window).studio = { THREE, said, world, gizmo, grips, recording, navigation, tour, menu, state, stats, send, on, timeline, stage, figure, cast, props, graph, limits, overlays, handles, track, dragging, setTime, select, get lastJoints() { return tabs.Pose.last?.values; }, spotOf: (/** @type {string} */ body) => stage.spot(figure.place(figure.names.indexOf(body), new THREE.Vector3())), placeOf };

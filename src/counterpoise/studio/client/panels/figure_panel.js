@@ -35,7 +35,7 @@ export class FigurePanel {
         row(this.button("Mirror limb", "Build the limb's mirror image on the other side, in place of what is there", "mirror_limb", () => edit("MirrorLimb", { limb: state.selected, replace: true }))),
         row(this.button("Make root", "The figure hangs from this segment", "make_root", () => edit("SetRoot", { segment: state.selected })),
           this.button("Remove", "Remove this segment; its children go to its parent", "remove_segment", () => edit("RemoveSegment", { segment: state.selected })))),
-      panel("New segment", row(this.newName), row(make("label", {}, "length, angle"), this.newLength, this.newAngle), row(this.newJoint, this.button("Add", "Add a segment at the end of the chosen one", "add_segment", () => this.add()))),
+      panel("New segment", row(this.newName), row(make("label", { title: "Length [m] and angle [°] of the new segment" }, "length, °"), this.newLength, this.newAngle), row(this.newJoint, this.button("Add", "Add a segment at the end of the chosen one", "add_segment", () => this.add()))),
       panel("Coupling", row(this.coupled, this.ratio), row(this.button("Couple", "This joint follows the other one while you pose", "couple", () => this.couple())), this.couplings),
     );
     for (const name of ["scene", "selection"]) on(name, () => this.show());

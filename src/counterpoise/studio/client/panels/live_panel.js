@@ -12,7 +12,8 @@ export class LivePanel {
   /** @param {(command: import("../messages.js").Command) => void} send */
   constructor(send) {
     this.send = send;
-    this.controller = make("select", { id: "controller", title: "What moves the figure", "aria-label": "Controller" });
+    this.controller = make("select", { id: "controller", title: "What moves the figure", "aria-label": "Controller", onchange: () => this.explain() });
+    this.meaning = make("div", { className: "note", id: "controller_meaning" });
     this.go = button("Live", "Simulate from the pose at the playhead (L)", () => this.toggle(), { id: "live", className: "go" });
     this.paused = false;
     this.names = ""; // of the sliders that are shown
@@ -42,7 +43,7 @@ export class LivePanel {
     this.wishes = make("div", { id: "wishes", className: "body" });
     this.wishesPanel = make("section", { className: "panel", hidden: true }, make("h2", {}, "Wishes"), this.wishes);
     this.element = make("div", {},
-      panel("Live", make("div", { className: "row" }, this.controller), make("div", { className: "row" }, this.go, this.pause), this.actRow, this.note, this.speed.row), this.wishesPanel,
+      panel("Live", make("div", { className: "row" }, this.controller), this.meaning, make("div", { className: "row" }, this.go, this.pause), this.actRow, this.note, this.speed.row), this.wishesPanel,
       panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
         make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
       panel("Throw", make("div", { className: "row" }, this.shape, this.throw, this.clear), this.size.row, this.weight.row, this.pace.row, make("div", { className: "note" }, "T throws at what the pointer is over.")),
@@ -50,8 +51,11 @@ export class LivePanel {
       make("section", { className: "panel" }, make("h2", {}, "Tuning"), make("div", { className: "body" }, this.search), this.table),
     );
     on("live", () => this.show());
-    on("ready", () => this.controller.replaceChildren(...(state.ready?.controllers ?? []).map(one => make("option", { value: one.name, title: one.meaning }, `${one.name}: ${one.meaning}`))));
+    on("ready", () => { this.controller.replaceChildren(...(state.ready?.controllers ?? []).map(one => make("option", { value: one.name, title: one.meaning }, one.name))); this.explain(); });
   }
+
+  /** Says what the chosen controller does. */
+  explain() { this.meaning.textContent = state.ready?.controllers.find(one => one.name === this.controller.value)?.meaning ?? ""; }
 
   /** @param {string} id @param {string} text @param {string} unit @param {number} min @param {number} max @param {number} step @param {number} value @param {() => void} [oninput] */
   slider(id, text, unit, min, max, step, value, oninput = () => this.set()) {

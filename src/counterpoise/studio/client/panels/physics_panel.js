@@ -27,7 +27,7 @@ export class PhysicsPanel {
     this.apex = make("input", { type: "number", id: "apex_height", value: 1.3, step: 0.05, min: 0.1, title: "Height of the centre of mass [m]", "aria-label": "Height of the centre of mass in metres" });
     this.element = make("div", {},
       panel("Physics", make("div", { className: "row" }, this.optimize, this.check, this.fix), make("div", { className: "row" }, this.play), this.progress, this.result),
-      panel("What the motion must do", this.contacts, make("div", { className: "row" }, make("label", {}, "apex height [m]"), this.apex, button("+ apex", "The centre of mass passes this height at the playhead", () => this.addApex(), { id: "add_apex", className: "fix" })),
+      panel("What the motion must do", this.contacts, make("div", { className: "row" }, make("label", { title: "Height of the centre of mass at the top of the flight [m]" }, "apex [m]"), this.apex, button("+ apex", "The centre of mass passes this height at the playhead", () => this.addApex(), { id: "add_apex", className: "fix" })),
         make("div", { className: "row" }, button("+ place", "The chosen body is, at the playhead, where it is now", () => this.addPlace(), { id: "add_place" }), button("+ least effort", "Joints work as little as possible", () => this.edit("AddWish", { kind: "effort", entries: {} }), { id: "add_effort" })), this.wishes),
       panel("Violations", this.verdict, this.list));
     on("job", (/** @type {import("../messages.js").JobChanged} */ event) => this.show(event));
@@ -49,7 +49,7 @@ export class PhysicsPanel {
     this.bar.style.width = `${(100 * event.share).toFixed(1)}%`;
     this.words.textContent = `${event.stage}${event.message ? `: ${event.message}` : ""}`;
     if (event.state !== "running") {
-      this.result.textContent = event.message;
+      this.result.textContent = event.message === state.scene?.verdict ? "" : event.message; // it stands below
       this.result.className = event.state === "failed" ? "note bad" : "note";
       this.marks();
     }
@@ -59,6 +59,7 @@ export class PhysicsPanel {
     const scene = state.scene;
     if (!scene) return;
     this.verdict.textContent = scene.verdict || "Check the motion to see what is wrong with it.";
+    if (this.result.textContent === scene.verdict) this.result.textContent = "";
     this.verdict.className = scene.verdict ? (scene.violations.some(one => one.grave) ? "note bad" : "note good") : "note";
     this.list.replaceChildren(...scene.violations.map(one => make("button", { type: "button", className: one.grave ? "bad" : "warm", title: `Go to ${one.time.toFixed(2)} s`, onclick: () => setTime(one.time) }, one.words, make("small", {}, `${one.time.toFixed(2)} s`))));
     this.wishes.replaceChildren(...scene.wishes.map(one => make("button", { type: "button", title: `Click to remove: ${one.words}`, onclick: () => this.edit("RemoveWish", { wish: one.index }) }, one.words.replaceAll("_", " "), make("small", {}, "remove"))));
@@ -67,5 +68,7 @@ export class PhysicsPanel {
     this.fix.disabled = this.check.disabled = Boolean(this.job) || !scene.track;
     this.play.disabled = Boolean(this.job) || !scene.has_controllers;
     this.optimize.disabled = Boolean(this.job) || scene.kind !== "keys" || scene.keys.length < 2;
+    this.optimize.title = scene.kind !== "keys" ? "Only keys are optimised: choose the layer keys; a take is fixed" : scene.keys.length < 2 ? "Needs two keys: drag the figure at another time" : "Make the motion of the keys physically right, with the least effort (O)";
+    this.play.title = scene.has_controllers ? "Make its motions and simulate its controllers and pushes, as counterpoise play does" : "Nothing drives a figure yet: choose what does in the tab Scene";
   }
 }
