@@ -37,7 +37,9 @@ def compile_kernels(folder: Path) -> None:
     from counterpoise.experiments.warming import warm_up
     from counterpoise.kernels import compiled_target
 
-    warm_up(lambda part, share: print(f"{100 * share:3.0f}% {part}", file=sys.stderr, flush=True))
+    done = warm_up(lambda part, share: print(f"{100 * share:3.0f}% {part}", file=sys.stderr, flush=True))
+    if not done.finished:
+        raise SystemExit("stopped before all kernels were compiled")
     target = list(compiled_target())
     listed = {"python": kernel_cache.PYTHON, "numba": numba.__version__, "target": target, "needs": list(NEEDS)}
     (folder / kernel_cache.LIST).write_text(json.dumps(listed, indent=1), encoding="utf-8")

@@ -167,21 +167,32 @@ def source_from(source: str, character: Character | None = None, **options: Any)
 
     path = FilePath(source)
     suffix = path.suffix.lower()
+    useless = [name for name, value in options.items() if value is not None]
     if suffix in (".xml", ".mjcf", ".urdf"):
+        _refuse(useless, source, "a figure")
         return figure_from(source, None)
     if suffix == ".npz":
         with open_archive(source, "recording or motion") as archive:
             recorded = "model_mjb" in archive.names
         if recorded:
+            _refuse(useless, source, "a recording")
             return Recording.load(source)
     if suffix or path.exists():
         return read_motion(source, character, skip_rest_frame=True, **options)
     motions = [reference.name for reference in reference_motions()]
     if source in motions:
+        _refuse(useless, source, "a reference motion")
         return reference_motion(source, character if character is not None else find("human"))
     if source in library():
+        _refuse(useless, source, "a figure")
         return find(source)
     raise unknown_name("motion file, reference motion or figure", source, [*motions, *library()])
+
+
+def _refuse(options: list[str], source: str, kind: str) -> None:
+    """Refuses options of how a file is read, where there is none to read."""
+    if options:
+        raise BadValue(f"`{options[0]}` is for files of other programs; {source!r} is {kind}")
 
 
 def props_from(source: str | None) -> DrawnScene | None:

@@ -8,6 +8,7 @@ import pytest
 
 from counterpoise.errors import UnknownName
 from counterpoise.experiments import doctor, warming
+from counterpoise.progress import watching
 
 
 def test_doctor_finds_everything_in_order(say):
@@ -37,3 +38,27 @@ def test_a_warm_up_of_one_part_reports_its_share():
     assert warming.warm_up(None, ["pictures"]).kernels == ()  # nothing is left to compile
     with pytest.raises(UnknownName, match="did you mean 'pictures'"):
         warming.warm_up(None, ["picture"])
+
+
+def test_a_warm_up_shows_one_bar_and_can_be_stopped(monkeypatch):
+    parts = [("first", 1.0, lambda: None), ("second", 3.0, lambda: watching_part(seen)), ("third", 1.0, lambda: None)]
+    seen: list[object] = []
+    monkeypatch.setattr(warming, "PARTS", parts)
+    with watching(lambda now: seen.append(now)):
+        assert warming.warm_up(lambda part, share: part != "third") == warming.WarmUp((), finished=False)
+    assert seen == ["worked"]  # what a part reports is not shown
+
+
+def watching_part(seen: list[object]) -> None:
+    with watching() as reporter:
+        reporter.report("inside", 0.5)
+    seen.append("worked")
+
+
+@pytest.mark.slow
+def test_the_whole_warm_up_runs(say):
+    """Every part of it, and once more: then nothing is left to compile."""
+    code, _, err = say("warmup")
+    assert code == 0 and "Traceback" not in err, err
+    code, out, err = say("warmup")
+    assert code == 0 and "everything was compiled already" in out and "checking" not in err, (out, err)

@@ -23,7 +23,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from counterpoise import spatial
 from counterpoise.character.library import character
 from counterpoise.errors import BadFile, BadValue, CounterpoiseError
-from counterpoise.motion import reference_motion
+from counterpoise.motion import Motion, reference_motion
 from counterpoise.motion.clips import clip_of_motion
 from counterpoise.motion.files import gltf
 from counterpoise.motion.skeleton import Clip, Skeleton
@@ -126,7 +126,7 @@ def test_joints_stand_where_the_clip_says(tmp_path: Path, seed: int, name: str):
 
 def test_the_body_moves_as_the_shapes_do(tmp_path: Path, squat):
     """Skinned corners lie on MuJoCo's own capsules, spheres and ellipsoids in every pose."""
-    gltf.write_clip(tmp_path / "a.glb", clip_of_motion(squat), motion=squat)
+    gltf.write_clip(tmp_path / "a.glb", clip_of_motion(squat), motion=squat, body="shapes")
     judge = Judge(tmp_path / "a.glb")
     for frame in (0, 60, 100):
         for joint, points, _ in judge.skinned(frame, squat.rate):
@@ -640,3 +640,15 @@ def test_mutated_files_are_read_or_refused(tmp_path: Path):
 @pytest.mark.slow
 def test_ten_thousand_mutations(tmp_path: Path):
     fuzzed(tmp_path, 10_000, 1)
+
+
+def test_the_librarys_person_has_its_smooth_body_by_default(tmp_path: Path, squat):
+    for name, options in (("default", {}), ("smooth", {"body": "smooth"}), ("shapes", {"body": "shapes"})):
+        squat.slice(0.0, 0.2).write(tmp_path / f"{name}.glb", rate=30.0, **options)
+    default, smooth, shapes = ((tmp_path / f"{name}.glb").read_bytes() for name in ("default", "smooth", "shapes"))
+    assert default == smooth != shapes
+    chain = character("chain")
+    still = Motion(chain, [0.0, 0.1], np.stack([chain.neutral, chain.neutral]))
+    still.write(tmp_path / "chain.glb")
+    still.write(tmp_path / "chain_shapes.glb", body="shapes")
+    assert (tmp_path / "chain.glb").read_bytes() == (tmp_path / "chain_shapes.glb").read_bytes()

@@ -72,7 +72,7 @@ def test_the_stage_says_how_it_is_meant(tmp_path: Path):
 def test_the_body_moves_as_the_shapes_do(tmp_path: Path, squat):
     """What UsdSkel's skinning makes of the mesh lies on MuJoCo's own shapes."""
     clip = clip_of_motion(squat)
-    usd.write_clip(tmp_path / "a.usdc", clip, motion=squat)
+    usd.write_clip(tmp_path / "a.usdc", clip, motion=squat, body="shapes")
     stage = Usd.Stage.Open(str(tmp_path / "a.usdc"))  # queries live no longer than it
     skeleton, skinning, mesh = queries(stage)
     names = [path.split("/")[-1] for path in skeleton.GetJointOrder()]

@@ -5,16 +5,41 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from typing import Annotated, Any, NoReturn
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from counterpoise.errors import CounterpoiseError, NotFound, Stopped, nearest_name
+from counterpoise.errors import BadValue, CounterpoiseError, NotFound, Stopped, nearest_name
 from counterpoise.files import one_line
 
 FAULT = 3  # exit code of a fault of the program
 
-app = typer.Typer(
+LARGEST = 1e9  # of a number on the command line, in any unit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class VerbApp(typer.Typer):
+    """An application whose verbs take only numbers that are finite and not absurd."""
+
+    def command(self, *given: Any, **options: Any) -> Callable[[F], F]:
+        register = super().command(*given, **options)
+
+        def add(function: F) -> F:
+            @wraps(function)
+            def checked(**values: Any) -> Any:
+                _check_numbers(values)
+                return function(**values)
+
+            register(checked)
+            return function
+
+        return add
+
+
+app = VerbApp(
     name="counterpoise",
     help="Physically right character motion: simulate, record, replay, draw, measure.",
     no_args_is_help=True,
@@ -63,11 +88,7 @@ def in_flags(message: str, **other: str) -> str:
 
     `other` are parameters whose flag has another name.
     """
-    command: Any = typer.main.get_command(app)
-    words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    while words and words[0] in getattr(command, "commands", {}):
-        command = command.commands[words.pop(0)]
-    known = {flag for parameter in command.params for flag in parameter.opts}
+    known = {flag for parameter in _typed_command().params for flag in parameter.opts}
 
     def flag_of(found: re.Match[str]) -> str:
         name = found[1]
@@ -75,6 +96,23 @@ def in_flags(message: str, **other: str) -> str:
         return flag if flag in known else name
 
     return re.sub(r"`(\w+)`", flag_of, message)
+
+
+def _typed_command() -> Any:
+    """Returns the verb that was typed."""
+    command: Any = typer.main.get_command(app)
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    return command
+
+
+def _check_numbers(values: Mapping[str, Any]) -> None:
+    flags = {parameter.name: parameter.opts[0] for parameter in _typed_command().params}
+    for name, value in values.items():
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, float) and not abs(number) <= LARGEST:
+                raise BadValue(f"{flags.get(name, name)} takes a number up to {LARGEST:g} in size; got {number:g}")
 
 
 def _with_cure(message: str) -> str:

@@ -43,7 +43,9 @@ def check(
     friction: clips.Friction = None,
     floor: clips.Floor = None,
     hold: clips.Holding = None,
-    smooth: Annotated[float | None, typer.Option(help="Width of the smoothing for accelerations [s].")] = None,
+    smooth: Annotated[
+        float | None, typer.Option(min=0.0, max=10.0, help="Width of the smoothing for accelerations [s].")
+    ] = None,
     max_skate: Annotated[float | None, typer.Option(help="Most skating of planted feet [cm/s], rms.")] = None,
     max_penetration: Annotated[float | None, typer.Option(help="Deepest point below the floor [cm].")] = None,
     max_float: Annotated[float | None, typer.Option(help="Height of standing feet [cm], in 95% of the frames.")] = None,
@@ -95,7 +97,7 @@ def check(
         fixed = {"character": figure_name, "reading": given_only(options), "tuning": given_only(given)}
         run_task("check", files, fixed, "clean" if clean else "possible", many, as_json)
         return
-    only_for_many(table=many.table, jobs=many.jobs)
+    only_for_many(table=many.table, jobs=many.jobs, engine=many.engine != ONE_MOTION.engine)
     with bar(as_json) as show:
         began = time.monotonic()
 

@@ -28,9 +28,9 @@ class FolderRun:
         typer.Option("--table", metavar="FILE.csv", help="For folders: write a row a file, and go on there."),
     ] = None
     engine: Annotated[str, typer.Option(help="For folders: processes, serial, ray, or ray://HOST:PORT.")] = "processes"
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="For folders: processes; all cores by default.")] = (
-        None
-    )
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="For folders: processes; all cores by default.")
+    ] = None
 
 
 ONE_MOTION = FolderRun()  # no option for folders is given
@@ -61,6 +61,8 @@ def takes_folders(verb: Callable[..., None]) -> Callable[..., None]:
 
 def is_many(source: str) -> bool:
     """Returns whether a source is a folder or a pattern, and not one motion."""
+    if not source:
+        raise BadValue("the source is an empty text; give a file, a folder or a motion's name")
     return Path(source).is_dir() or (glob.has_magic(source) and not Path(source).exists())
 
 

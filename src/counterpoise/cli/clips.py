@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from counterpoise.simulate.recording import Recording
     from counterpoise.spacetime.check.support import HeldBody
 
+HIGHEST_RATE = 10_000.0  # [1/s] of the frames of a file
+
 Clip = Annotated[
     str,
     typer.Argument(metavar="CLIP", help="A motion file (bvh, amc, fbx, glb, npz, ...), a recording, or a reference."),
@@ -23,7 +25,7 @@ FigureName = Annotated[
     str | None,
     typer.Option("--character", "-c", help="Retarget onto a figure of the library, or an .xml/.urdf file, first."),
 ]
-Friction = Annotated[float | None, typer.Option(help="Of the ground.")]
+Friction = Annotated[float | None, typer.Option(min=0.0, max=100.0, help="Of the ground.")]
 Floor = Annotated[
     str | None, typer.Option(metavar="HEIGHT|fit", help="Where the ground is [m]; fit: where the feet stand.")
 ]
@@ -36,7 +38,9 @@ Holding = Annotated[
 WhichFigure = Annotated[int, typer.Option(help="Which figure of a recording, from 0.")]
 Units = Annotated[str | None, typer.Option(help="The file's units: m, cm, inch, ..., or metres a unit.")]
 Up = Annotated[str | None, typer.Option(help="The file's up axis: y, z, ...")]
-Rate = Annotated[float | None, typer.Option(help="The file's frames a second, if it does not say.")]
+Rate = Annotated[
+    float | None, typer.Option(min=0.001, max=HIGHEST_RATE, help="The file's frames a second, if it does not say.")
+]
 
 TerrainFile = Annotated[
     str | None,
@@ -55,7 +59,11 @@ def motion_of_source(
     found = source_from(source, character, **options)
     if isinstance(found, Character):
         raise BadValue(f"{source!r} is a figure, not a motion")
-    return _recorded(found, character, figure) if isinstance(found, Recording) else found
+    if isinstance(found, Recording):
+        return _recorded(found, character, figure)
+    if figure != 0:
+        raise BadValue(f"--figure is for recordings of several figures; {source!r} has one, number 0")
+    return found
 
 
 def chosen_figure(figure_name: str | None, set_: list[str] | None) -> Character | None:

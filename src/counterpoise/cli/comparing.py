@@ -10,6 +10,7 @@ import typer
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
 from counterpoise.cli.output import bar, say, say_json, written
+from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, props_from, size_from
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ def compare(
     figure_name: clips.FigureName = None,
     set_: Set = None,
     terrain: clips.TerrainFile = None,
-    count: Annotated[int, typer.Option(help="Moments in a filmstrip.")] = 8,
+    count: Annotated[int, typer.Option(min=1, max=200, help="Moments in a filmstrip.")] = 8,
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of one figure's picture.")] = "",
-    fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
-    speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
+    fps: Annotated[float, typer.Option(min=0.01, max=1000.0, help="Frames a second.")] = 30.0,
+    speed: Annotated[float, typer.Option(min=0.001, max=1e6, help="Playback speed; 0.25 is slow motion.")] = 1.0,
     azimuth: Annotated[float, typer.Option(help="Direction of the camera [deg].")] = -60.0,
-    elevation: Annotated[float, typer.Option(help="Angle of the camera above the ground [deg].")] = 12.0,
+    elevation: Annotated[
+        float, typer.Option(min=-90.0, max=90.0, help="Angle of the camera above the ground [deg].")
+    ] = 12.0,
     units: clips.Units = None,
     up: clips.Up = None,
     rate: clips.Rate = None,
@@ -54,6 +57,8 @@ def compare(
     from counterpoise.measure.difference import compare_motions
 
     check_targets({out: (*_PICTURES, *_VIDEOS), plot: (".png", ".pdf", ".svg")})
+    if out is None and (terrain is not None or size):
+        raise BadValue(f"{'--size' if terrain is None else '--terrain'} is for the picture: name it with --out")
     options = clips.reading_options(units, up, rate)
     pair = [clips.motion_of_source(source, figure_name, set_, 0, options) for source in (first, second)]
     names = short_names(first, second)

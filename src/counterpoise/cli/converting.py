@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app, in_flags
 from counterpoise.cli.output import bar, ended, say, say_json
 from counterpoise.errors import BadValue
@@ -32,7 +33,9 @@ def convert(
         typer.Option("--character", "-c", help="Retarget onto a figure of the library, or an .xml/.urdf file."),
     ] = None,
     set_: Set = None,
-    rate: Annotated[float | None, typer.Option(help="Frames a second to write.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(min=0.001, max=clips.HIGHEST_RATE, help="Frames a second to write.")
+    ] = None,
     frames: Annotated[
         str | None, typer.Option(metavar="FIRST:LAST", help="Frames of the input, both included; 10: or :200 too.")
     ] = None,
@@ -44,19 +47,27 @@ def convert(
     ] = None,
     up: Annotated[str | None, typer.Option(help="The input's up axis: x, y, z, -x, ...")] = None,
     source_rate: Annotated[
-        float | None, typer.Option(help="The input's frames a second, if it does not say, or says wrong.")
+        float | None,
+        typer.Option(
+            min=0.001, max=clips.HIGHEST_RATE, help="The input's frames a second, if it does not say, or says wrong."
+        ),
     ] = None,
     out_units: Annotated[str | None, typer.Option(help="Units of a BVH to write (m unless it was BVH before).")] = None,
     out_up: Annotated[str | None, typer.Option(help="Up axis of a BVH to write (y unless it was BVH before).")] = None,
     figure: Annotated[
         str | None, typer.Option(help="Which figure of a recording, from 0, or the root's name in a BVH of several.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; all cores by default.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="Processes; all cores by default.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="processes, or ray and ray://HOST:PORT for a cluster.")] = "processes",
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Convert motion files and recordings, many at once; exit code 1 when some failed."""
+    """Convert motion files and recordings, many at once.
+
+    Exit code 0: done; 1: some of several files failed; 2: bad input, or the only file failed; 130: stopped by Ctrl-C.
+    """
     from counterpoise.fleet import convert_files
 
     if set_ and figure_name is None:
@@ -73,7 +84,7 @@ def convert(
         _show_json(done)
     else:
         _show(done)
-    ended(report, 1 if done.of("failed") else 0)
+    ended(report, (2 if len(done.files) == 1 else 1) if done.of("failed") else 0)
 
 
 def _frames(text: str | None) -> tuple[int | None, int | None] | None:

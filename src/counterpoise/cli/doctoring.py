@@ -7,7 +7,7 @@ from dataclasses import asdict
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.output import bar, say, say_json
+from counterpoise.cli.output import bar, ended, say, say_json
 
 _MARKS = {"ok": "[green]ok[/]", "missing": "-", "broken": "[bold red]x[/]"}
 
@@ -37,7 +37,10 @@ def doctor(as_json: Json = False) -> None:
 
 @app.command()
 def warmup(as_json: Json = False) -> None:
-    """Compile everything that verbs need now, once; later runs start at once. Ctrl-C keeps what is compiled."""
+    """Compile everything that verbs need now, once; later runs start at once. Ctrl-C keeps what is compiled.
+
+    Exit code 0: done; 130: stopped by Ctrl-C.
+    """
     from counterpoise.experiments.warming import warm_up
 
     with bar(as_json) as report:
@@ -46,3 +49,4 @@ def warmup(as_json: Json = False) -> None:
         say_json({"compiled": list(done.kernels)})
     else:
         say(f"{len(done.kernels)} kernels compiled" if done.kernels else "everything was compiled already")
+    ended(report)

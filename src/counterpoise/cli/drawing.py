@@ -14,6 +14,8 @@ from counterpoise.cli.output import bar, plain, say, say_json
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, props_from, size_from, source_from
 
+LATE = 1e-6  # [s] a moment may lie this far outside of what is drawn
+
 
 class CameraMode(StrEnum):
     """What the camera of a video or a filmstrip does."""
@@ -37,25 +39,27 @@ def render(
     set_: Set = None,
     terrain: clips.TerrainFile = None,
     time: Annotated[float | None, typer.Option(help="A still at this time [s] (else a filmstrip).")] = None,
-    count: Annotated[int, typer.Option(help="Pictures in a filmstrip.")] = 8,
+    count: Annotated[int, typer.Option(min=1, max=200, help="Pictures in a filmstrip.")] = 8,
     smooth: Annotated[
         bool | None,
         typer.Option(
             "--smooth/--shapes",
-            help="A smooth body (stills and filmstrips of persons have it), or the physics' shapes.",
+            help="A smooth body (persons have it), or the physics' shapes, which are drawn four times as fast.",
         ),
     ] = None,
     strobe: Annotated[bool, typer.Option("--strobe", help="Draw all moments of a filmstrip in one place.")] = False,
     size: Annotated[
         str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of a picture (of one panel in a filmstrip).")
     ] = "",
-    fps: Annotated[float, typer.Option(help="Frames a second.")] = 30.0,
-    speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
+    fps: Annotated[float, typer.Option(min=0.01, max=1000.0, help="Frames a second.")] = 30.0,
+    speed: Annotated[float, typer.Option(min=0.001, max=1e6, help="Playback speed; 0.25 is slow motion.")] = 1.0,
     camera: Annotated[CameraMode, typer.Option(help="Follow the figure or keep still.")] = CameraMode.track,
     azimuth: Annotated[
         float, typer.Option(help="Direction of the camera [deg]: 0 from the front, 90 from the figure's left.")
     ] = -60.0,
-    elevation: Annotated[float, typer.Option(help="Angle of the camera above the ground [deg].")] = 12.0,
+    elevation: Annotated[
+        float, typer.Option(min=-90.0, max=90.0, help="Angle of the camera above the ground [deg].")
+    ] = 12.0,
     forces: Annotated[
         bool, typer.Option("--forces/--no-forces", help="Draw CoM, CoP and force arrows of a recording.")
     ] = True,
@@ -75,13 +79,14 @@ def render(
     options = clips.reading_options(units, up, rate)
     subject = source_from(source, clips.chosen_figure(figure_name, set_), **options)
     film_wanted = out.suffix.lower() in (".mp4", ".gif", ".webp")
-    drawn_smooth = False if film_wanted and smooth is None else smooth  # half a second a picture: too slow for films
-    overlays: dict[str, Any] = {"props": props_from(terrain), "smooth": drawn_smooth}
+    overlays: dict[str, Any] = {"props": props_from(terrain), "smooth": smooth}
     if not isinstance(subject, _character_type()):
         overlays |= {"trails": tuple(trail or ())}
         if not forces:
             overlays |= {"com": False, "cop": False, "forces": False}
     take = take_of(subject, **overlays)
+    if time is not None and not take.times[0] - LATE <= time <= take.times[-1] + LATE:
+        raise BadValue(f"--time {time:g} s is not in {source!r}: {take.times[0]:g} to {take.times[-1]:g} s")
     angles: dict[str, Any] = {"azimuth": azimuth, "elevation": elevation}
     with bar(False) as report:
         if film_wanted:

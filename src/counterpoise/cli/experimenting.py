@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from counterpoise.cli.app import Json, app
+from counterpoise.cli.app import Json, VerbApp, app
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.errors import BadValue
 
-experiment = typer.Typer(
+experiment = VerbApp(
     name="experiment", help="Run the published experiments, the papers' claims beside what is measured.",
     no_args_is_help=True, add_completion=False, rich_markup_mode=None,
 )  # fmt: skip

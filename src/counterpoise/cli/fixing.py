@@ -66,7 +66,7 @@ def fix(
         float | None, typer.Option(help="Residual force that costs 1 [body weights]: smaller leaves less.")
     ] = None,
     calm: Annotated[
-        float | None, typer.Option(help="Width of the smoothing of captured jitter [s]; 0 keeps it.")
+        float | None, typer.Option(min=0.0, max=10.0, help="Width of the smoothing of captured jitter [s]; 0 keeps it.")
     ] = None,
     retime: Annotated[
         bool, typer.Option("--retime", help="First play it at the speed that gravity in its flights shows.")
@@ -101,7 +101,7 @@ def fix(
         only_for_one(report=report, plot=plot, video=video, overlay=overlay, hold=hold, retime=retime, set=set_)
         _fix_folder(source, out, to, figure_name, given, options, many, as_json)
         return
-    only_for_many(to=to, table=many.table, jobs=many.jobs)
+    only_for_many(to=to, table=many.table, jobs=many.jobs, engine=many.engine != ONE_MOTION.engine)
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     tuning = FixTuning(**given_only(given))

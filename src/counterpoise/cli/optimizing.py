@@ -34,7 +34,8 @@ def optimize(
     video: Annotated[Path | None, typer.Option("--video", help="Write a video (.mp4, .gif, .webp).")] = None,
     png: Annotated[Path | None, typer.Option("--png", help="Draw a filmstrip (.png).")] = None,
     fps: Annotated[
-        float | None, typer.Option(help="Frames a second of the file; 240 for .npz, 60 for others.", min=1.0)
+        float | None,
+        typer.Option(help="Frames a second of the file; 240 for .npz, 60 for others.", min=1.0, max=10_000.0),
     ] = None,
     limit: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Stop after this time and keep the best motion.", min=0.0)

@@ -38,7 +38,7 @@ def draw(
     from counterpoise.render import video as film
     from counterpoise.render.sources import take_of
 
-    take = take_of(recording, props=props)
+    take = take_of(recording, props=props, smooth=None)
     if png is not None:
         filmstrip(take, path=png)
     if video is not None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.output import bar, ended, say, say_json
+from counterpoise.cli.output import bar, ended, say, say_json, written_suffixes
 from counterpoise.errors import BadValue
+from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
     from counterpoise.scene import Scene, SceneRun
@@ -55,6 +56,8 @@ def play(
     from counterpoise.scene import Together, apply_edit, read_edit, read_scene, write_scene
     from counterpoise.scene.edits.general import SetEntry, SetOutput
 
+    films = (".mp4", ".gif", ".webp")
+    check_targets({recording: (".npz",), motion: written_suffixes(), video: films, png: (".png",), write: (".toml",)})
     scene = read_scene(source)
     changes: list[Any] = [SetEntry(*_change(scene, text)) for text in set_ or ()]
     changes += [read_edit(text) for text in edit or ()]

@@ -42,7 +42,7 @@ def pose(
         str | None, typer.Option("--start", help="Start from a motion's last frame (file or reference motion).")
     ] = None,
     set_: Set = None,
-    seed: Annotated[int, typer.Option(help="Seed of the restarts.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the restarts.", min=0)] = 0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the pose, a motion of one frame: .npz, .bvh, .glb, ...")
     ] = None,
@@ -76,8 +76,9 @@ def pose(
         found.motion.write(out)
     if png is not None:
         from counterpoise.render import still
+        from counterpoise.render.sources import take_of
 
-        still(found.motion, path=png)
+        still(take_of(found.motion, smooth=None), path=png)
     _show_pose(found, written({"pose": out, "picture": png}), as_json)
     if found.status != "solved":
         raise typer.Exit(1)

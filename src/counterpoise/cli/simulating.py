@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _BEHAVIOURS = ("stand", "hold", "passive")
 _COMPLIANCE = 0.5  # of stand, if none is given
+_STIFFNESS = 5.0  # [torque limits per rad] of hold, if none is given
 _SECONDS = 3.0  # [s] simulated without a reference
 _AFTER_REFERENCE = 0.5  # [s] simulated after the end of a reference
 
@@ -49,7 +50,9 @@ Pushes = Annotated[
     list[str] | None,
     typer.Option("--push", metavar="BODY:FX,FY,FZ@START+DURATION", help="A push [N, s], e.g. thorax:80,0,0@1.0+0.1."),
 ]
-RandomPush = Annotated[float, typer.Option("--random-pushes", help="Random pushes on the trunk up to this force [N].")]
+RandomPush = Annotated[
+    float, typer.Option("--random-pushes", min=0.0, help="Random pushes on the trunk up to this force [N].")
+]
 Reference = Annotated[
     str | None,
     typer.Option(
@@ -95,14 +98,16 @@ def simulate(
     liveliness: Annotated[
         float, typer.Option(help="Of stand: breathing, sway and gaze; 0 none, 1 a person's, by --seed.")
     ] = 0.0,
-    stiffness: Annotated[float, typer.Option(help="Joint stiffness of hold [torque limits per rad].")] = 5.0,
-    friction: Annotated[float, typer.Option(help="Friction of the ground.")] = GROUND_FRICTION,
+    stiffness: Annotated[
+        float, typer.Option(min=0.0, help="Joint stiffness of hold [torque limits per rad].")
+    ] = _STIFFNESS,
+    friction: Annotated[float, typer.Option(min=0.0, max=100.0, help="Friction of the ground.")] = GROUND_FRICTION,
     tilt: Annotated[str, typer.Option(metavar="ROLL,PITCH", help="Tilt of the ground [deg].")] = "0,0",
     platform: PlatformAxes = None,
     terrain: TerrainFile = None,
-    lift: Annotated[float, typer.Option(help="Start this far above the ground [m].")] = 0.0,
+    lift: Annotated[float, typer.Option(min=0.0, max=1000.0, help="Start this far above the ground [m].")] = 0.0,
     timestep: Annotated[float, typer.Option(help="Physics step [s].")] = 0.001,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.", min=0)] = 0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Save the recording (.npz), or its motion: .bvh, .glb, ...")
     ] = None,
@@ -159,6 +164,8 @@ def _controlled(
     from counterpoise.simulate.start import set_on_ground, standing_start
 
     start = standing_start(character, world)
+    if behaviour != "hold" and stiffness != _STIFFNESS:
+        raise BadValue(f"--stiffness is for 'hold'; {behaviour!r} does not use it")
     if behaviour == "stand":
         stand = replace(_stand(character, reference, compliance, height, world), liveliness=liveliness, seed=seed)
         if reference is not None:

@@ -21,7 +21,9 @@ _SHOWN_ROWS = 20  # of a long table
 def sweep(
     source: Annotated[Path, typer.Argument(metavar="SWEEP", help="A sweep (.toml): run, [over], repeats, seed.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The table (.csv; .parquet beside it).")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes; all cores by default.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, max=1024, help="Processes; all cores by default.")
+    ] = None,
     engine: Annotated[str, typer.Option(help="processes, serial, ray, or ray://HOST:PORT.")] = "processes",
     as_json: Json = False,
 ) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 EXTRAS = {  # package -> extra that installs it, what it is for
     "pxr": ("usd", "writing USD"),
+    "mcap": ("mcap", "writing logs for Foxglove"),
     "ufbx": ("fbx", "reading FBX"),
     "pandas": ("tables", "tables as data frames"),
     "pyarrow": ("tables", "tables as Parquet files"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from counterpoise.errors import unknown_name
 from counterpoise.kernels import count_compilations
 from counterpoise.motion.motion import Motion
+from counterpoise.progress import watching
 
 JUMP = """
 name = "warm-up"
@@ -52,13 +53,15 @@ class WarmUp:
     """What was compiled: nothing, if everything was there."""
 
     kernels: tuple[str, ...]
+    finished: bool = True  # False: stopped before all parts were done
 
 
 def warm_up(progress: Callable[[str, float], object] | None = None, parts: Sequence[str] | None = None) -> WarmUp:
     """Runs each part of the system for an instant, so that its kernels are compiled and kept.
 
-    `progress(part, share)` is called before each part, and once at the end with a share of 1. It can be stopped and
-    called again: what is compiled stays. `parts` are names in `PARTS`; None: all.
+    `progress(part, share)` is called before each part, and once at the end with a share of 1. An answer that counts as
+    false, other than None, stops it; called again it goes on, as what is compiled stays. `parts` are names in `PARTS`;
+    None: all.
     """
     report = progress if progress is not None else lambda part, share: None
     known = [name for name, _, _ in PARTS]
@@ -67,11 +70,15 @@ def warm_up(progress: Callable[[str, float], object] | None = None, parts: Seque
             raise unknown_name("part to warm up", name, known)
     chosen = [part for part in PARTS if parts is None or part[0] in parts]
     total, done = float(sum(weight for _, weight, _ in chosen)), 0.0
-    with count_compilations() as compiled:
+    with count_compilations() as compiled, watching(lambda inside: None) as reporter:  # parts show no bars of their own
         for name, weight, part in chosen:
-            report(name, done / total)
+            answer = report(name, done / total)
+            if reporter.stopped or (answer is not None and not answer):
+                return WarmUp(tuple(compiled), finished=False)
             part()
             done += weight
+        if reporter.stopped:
+            return WarmUp(tuple(compiled), finished=False)
     report("ready", 1.0)
     return WarmUp(tuple(compiled))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 
-from counterpoise.arrays import Array
+from counterpoise.arrays import Array, Ints
 from counterpoise.render.raycast import LEAF, Meshes
 
 
@@ -18,27 +18,39 @@ def no_meshes() -> Meshes:
 def mesh_tree(corners: Array, normals: Array) -> Meshes:
     """Returns one mesh of triangle corners and corner normals, both (m, 3, 3) in the mesh's frame.
 
+    Its triangles are sorted by `tree_order`.
+    """
+    order = tree_order(corners.mean(axis=1))
+    return ordered_tree(corners[order], normals[order])
+
+
+def tree_order(middle: Array) -> Ints:
+    """Returns the order of triangles with these middles (m, 3) under a tree of boxes.
+
     Every group of triangles is sorted along its longest side and halved, down to leaves of four. Node i of the tree has
     the children 2i+1 and 2i+2. Triangles are repeated to make the halves equal.
     """
     leaves = 1
-    while leaves * LEAF < len(corners):
+    while leaves * LEAF < len(middle):
         leaves *= 2
-    middle = corners.mean(axis=1)
-    order = np.resize(np.arange(len(corners)), (1, leaves * LEAF))
+    order = np.resize(np.arange(len(middle)), (1, leaves * LEAF))
     while order.shape[1] > LEAF:
         points = middle[order]  # (groups, triangles, 3)
         longest = np.ptp(points, axis=1).argmax(axis=1)
         along = np.take_along_axis(points, longest[:, None, None], axis=2)[:, :, 0]
         order = np.take_along_axis(order, np.argsort(along, axis=1, kind="stable"), axis=1)
         order = order.reshape(2 * len(order), -1)
-    corners, normals = corners[order.ravel()], normals[order.ravel()]
+    return order.ravel()
+
+
+def ordered_tree(corners: Array, normals: Array) -> Meshes:
+    """Returns one mesh of triangles that are sorted already, with the boxes around them."""
     level = _merged(np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1), LEAF)
     levels = [level]
     while len(level) > 1:
         level = _merged(level, 2)
         levels.append(level)
-    spans = np.array([[0, len(corners), 0, leaves - 1]], dtype=np.int64)
+    spans = np.array([[0, len(corners), 0, len(levels[0]) - 1]], dtype=np.int64)
     return Meshes(np.ascontiguousarray(corners), np.ascontiguousarray(normals), np.concatenate(levels[::-1]), spans)
 
 

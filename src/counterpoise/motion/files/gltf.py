@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from counterpoise import spatial
 from counterpoise.arrays import Array
+from counterpoise.character.skin import is_library_person
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import one_line
 from counterpoise.motion.bound_mesh import BoundMesh
@@ -51,8 +52,9 @@ def write_clip(
     first animation. `source` is that of the motion.
 
     `motion` is the motion that the clip was made from: the shapes of its character become the body. Without it bones
-    are drawn. `body` is "kept" (the meshes of the motion's file, which is the default where it has some), "shapes", or
-    "smooth": one that bends at the joints. Rotations have a key a frame, translations only if they change.
+    are drawn. `body` is "kept" (the meshes of the motion's file, which is the default where it has some), "smooth", one
+    that bends at the joints (the default for the library's person), or "shapes". Rotations have a key a frame,
+    translations only if they change.
     """
     target = Path(path)
     suffix = target.suffix.lower()
@@ -68,7 +70,7 @@ def write_clip(
 
         write_bytes(target, glb_with_animation(into, clip, source))
         return
-    root, binary = build_gltf(clip, motion, body == "smooth", meshes)
+    root, binary = build_gltf(clip, motion, wants_smooth(body, motion), meshes)
     try:
         if suffix == ".glb":
             write_bytes(target, pack(root, binary))
@@ -97,6 +99,11 @@ def kept_body(clip: Clip, source: Source | None, body: str | None) -> KeptMeshes
             "this motion keeps no meshes of a file: they are kept of .fbx files, as long as it is not retargeted"
         )
     return None
+
+
+def wants_smooth(body: str | None, motion: Motion | None) -> bool:
+    """Returns whether the body is drawn smooth: where that is asked for, and by default for the library's person."""
+    return body == "smooth" or (body is None and motion is not None and is_library_person(motion.character))
 
 
 def build_gltf(

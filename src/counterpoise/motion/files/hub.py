@@ -59,6 +59,15 @@ FORMATS: Mapping[str, Format] = {
     ".usdz": _USD,
     ".c3d": Format("c3d", "optical markers", "read_c3d", "", holds="motion", needs_character=True),
     ".csv": Format("table", "joint coordinates", "read_table", "write_table", holds="motion", needs_character=True),
+    ".mcap": Format(
+        "mcap_write",
+        "a log for Foxglove",
+        "",
+        "write_mcap",
+        holds="motion",
+        needs="mcap",
+        extra="mcap",
+    ),
     ".npz": Format("npz", "Counterpoise's own", "load_motion", "save_motion", holds="motion"),
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 from counterpoise import spatial
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import one_line, whole_file
-from counterpoise.motion.files.gltf import KeptMeshes, kept_body
+from counterpoise.motion.files.gltf import KeptMeshes, kept_body, wants_smooth
 from counterpoise.motion.files.meshes import surfaces
 from counterpoise.motion.files.names import identifier, unique_names
 from counterpoise.motion.files.usd_bodies import add_body, add_kept_meshes
@@ -45,8 +45,8 @@ def write_clip(
     `into` is a USD file that the motion was read from: the new file is this one, with everything in it, and the clip in
     place of its animation. `source` is that of the motion.
 
-    `body` is "kept" (the meshes of the motion's file, without pictures; the default where it has some), "shapes", or
-    "smooth": one that bends at the joints.
+    `body` is "kept" (the meshes of the motion's file, without pictures; the default where it has some),
+    "smooth", one that bends at the joints (the default for the library's person), or "shapes".
     """
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
@@ -57,7 +57,7 @@ def write_clip(
             raise BadValue("a motion is put into a USD file, which keeps its own body; leave out `body`")
         stage = stage_with_animation(into, clip, source, target.parent)
     else:
-        stage = build_stage(clip, motion, body == "smooth", kept_body(clip, source, body))
+        stage = build_stage(clip, motion, wants_smooth(body, motion), kept_body(clip, source, body))
     try:
         with whole_file(target) as temporary:
             if target.suffix.lower() == ".usdz":
