@@ -20,7 +20,7 @@ from counterpoise.experiments.endurance import ContinuedStand, least_near
 from counterpoise.experiments.push_map import NamedController, polar
 from counterpoise.experiments.squat_height import SquatHeightSettings, bend_height
 from counterpoise.experiments.upright import blow, joint_errors, trunk_of
-from counterpoise.measure import Bar, PushLimit, Survival, ankle_limit, push_limit, push_map, survival
+from counterpoise.measure import Bar, PushLimit, Survival, ankle_limit, push_limit, push_map, strength_limit, survival
 from counterpoise.simulate.disturbances import Push
 
 NAMES = ("grapple", "platform", "ice", "morphologies", "windmill", "squat-height", "push-map")
@@ -82,6 +82,32 @@ def test_the_ankle_limit_is_the_pendulums(human):
         z, h = here.com[2], here.body_com[human.body_id("thorax")][2]
         assert limit.impulse == pytest.approx(human.mass * np.sqrt(9.81 / z) * d * z / h, rel=2e-3)
         assert limit.rho(2.0 * limit.impulse) == pytest.approx(2.0)
+
+
+def test_weak_ankles_hold_the_pressure_back():
+    """Forward both ankles press: x = x_ankle + 2 tau / m g. Sideways one foot bears all: y = y_ankle + tau / m g."""
+    legs = LEG.format(s="l", y=0.1) + LEG.format(s="r", y=-0.1)
+    for direction, pitch, roll in ((0.0, 40.0, 90.0), (90.0, 90.0, 10.0)):
+        text = legs.replace('ankle_y"', f'ankle_y" actuatorfrcrange="-{pitch} {pitch}"')
+        text = text.replace('ankle_x"', f'ankle_x" actuatorfrcrange="-{roll} {roll}"')
+        who = cp.Character.from_mjcf(STRANGER.format(legs=text))
+        here, weight = who.snapshot(), who.mass * 9.81
+        ankle, edge = here.body_position[who.body_id("l_foot")], here.contact_position.max(axis=0)
+        forward = (ankle[0] + 2.0 * pitch / weight - here.com[0]) / (edge[0] - here.com[0])
+        by_hand = forward if direction == 0.0 else (ankle[1] + roll / weight) / edge[1]
+        assert 0.5 < by_hand < 0.8
+        assert strength_limit(who, direction) == pytest.approx(by_hand, rel=1e-6)
+        assert strength_limit(stranger(), direction) == pytest.approx(1.0)
+
+
+def test_the_toes_of_a_human_are_too_weak_for_the_front_corners(human):
+    assert strength_limit(human, 0.0) == pytest.approx(1.0)
+    assert strength_limit(human, 45.0) == pytest.approx(0.827, abs=1e-3) == strength_limit(human, -45.0)
+    assert strength_limit(human, 135.0) == pytest.approx(1.0)  # heels need no strength
+    with pytest.raises(CounterpoiseError, match="chain"):
+        strength_limit(cp.character("chain"), 0.0)
+    with pytest.raises(BadValue, match="direction"):
+        strength_limit(human, float("nan"))
 
 
 def test_a_symmetric_figure_has_symmetric_limits():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import null_space
 
 import counterpoise as cp
 from counterpoise import measure
@@ -72,6 +73,30 @@ def test_a_robot_loads_with_its_own_mass_and_limits_and_two_whole_feet_on_the_gr
     points = [p for foot in body.feet if foot.side == "left" for p in foot.points]
     left = np.mean([body.snapshot().position(p.body, p.position) for p in points], axis=0)
     assert left[1] > 0.05  # it faces along x
+
+
+@each_robot
+def test_where_ankles_are_strong_enough_is_known(robot: Robot):
+    """The figures of dm_control fall only where the bar asks for 1.7 times what their ankles can do, or more."""
+    body = loaded(robot)
+    strong = {a: measure.strength_limit(body, a) for a in DIRECTIONS}
+    if robot.name.startswith("dm_"):
+        assert all(robot.rho / strong[a] > 1.7 for a in robot.falls)
+        assert all(robot.rho / strong[a] < 1.3 for a in DIRECTIONS if a not in robot.falls)
+    else:
+        assert min(strong.values()) > 0.95
+
+
+def test_the_legs_of_h1_cannot_carry_it_sideways_over_flat_feet():
+    """Without ankle roll its planted legs stay upright: with planted feet the CoM hardly moves to the side."""
+    sideways = {}
+    for robot in ROBOTS[:3]:
+        body = loaded(robot)
+        here = body.snapshot()
+        free = null_space(here.contact_jacobian.reshape(-1, body.nv), rcond=1e-6)
+        moves = np.linalg.norm(here.com_jacobian @ free, axis=1)
+        sideways[robot.name] = moves[1] / moves[0]
+    assert sideways["h1"] < 0.2 and min(sideways["g1"], sideways["talos"]) > 0.5
 
 
 @pytest.mark.slow

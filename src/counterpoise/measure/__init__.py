@@ -14,6 +14,7 @@ from counterpoise.measure.balance import (
     support_polygon,
 )
 from counterpoise.measure.difference import MotionDifference, compare_motions
+from counterpoise.measure.foot_strength import strength_limit
 from counterpoise.measure.gait import Gait, gait, loaded
 from counterpoise.measure.jumps import JumpFlight, jumps
 from counterpoise.measure.mechanics import Energy, Summary, com, energy, momentum, power, summary
@@ -27,6 +28,6 @@ __all__ = [
     "AnkleLimit", "Bar", "Energy", "Fall", "Gait", "GroundContacts", "JumpFlight", "MotionDifference", "Performance",
     "PropHit", "PushLimit", "Summary", "Survival", "ankle_limit", "com", "compare_motions", "convex_hull", "cop",
     "energy", "fell", "foot_forces", "foot_lift", "foot_slip", "gait", "ground_contacts", "ground_force", "jumps",
-    "loaded", "momentum", "penetration", "performance", "power", "prop_hit", "push_limit", "push_map", "summary",
-    "support_polygon", "survival",
+    "loaded", "momentum", "penetration", "performance", "power", "prop_hit", "push_limit", "push_map",
+    "strength_limit", "summary", "support_polygon", "survival",
 ]  # fmt: skip

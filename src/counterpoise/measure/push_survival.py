@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
+from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.track import point_path
 from counterpoise.errors import BadValue
 from counterpoise.measure.balance import Fall, fell, gravity_of
@@ -86,20 +87,29 @@ def ankle_limit(character: Character, body: str, direction: float, pose: ArrayLi
 
     The character stands in `pose`, or in its neutral pose.
     """
-    character.need_feet("an ankle limit")
-    if not math.isfinite(direction):
-        raise BadValue(f"a direction is an angle from forward [deg]; got {direction!r}")
-    here = character.snapshot() if pose is None else character.snapshot(character.state(pose))
+    here = standing_snapshot(character, direction, pose)
     push_height = float(here.body_com[character.body_id(body)][2])
     floor = float(here.contact_position[:, 2].min())
     z = float(here.com[2]) - floor
     if not (z > 0.0 and push_height > floor):
         raise BadValue(f"the CoM and {body!r} must be above the feet; they are {z:.3f} and {push_height - floor:.3f} m")
-    ahead = here.com[:2] + np.array(unit_vector(direction))
-    distance = 1.0 / float(_share_to_edge(here.contact_position[:, :2], here.com[:2], ahead)[0])
+    distance = edge_distance(here.contact_position[:, :2], here.com[:2], direction)
     if not 0.0 < distance < np.inf:
         raise BadValue(f"{character.name!r} is not over its feet in this pose: no push can be measured from it")
     return AnkleLimit(character.mass, math.sqrt(character.gravity / z), distance, z, push_height - floor)
+
+
+def standing_snapshot(character: Character, direction: float, pose: ArrayLike | None = None) -> Snapshot:
+    """Returns the character in `pose`, or in its neutral pose; raises BadValue without feet or a direction [deg]."""
+    character.need_feet("an ankle limit")
+    if not math.isfinite(direction):
+        raise BadValue(f"a direction is an angle from forward [deg]; got {direction!r}")
+    return character.snapshot() if pose is None else character.snapshot(character.state(pose))
+
+
+def edge_distance(feet: Array, com: Array, direction: float) -> float:
+    """Returns the way [m] from the CoM (2,) to the edge of the hull of `feet` (p, 2) in a direction [deg]."""
+    return 1.0 / float(_share_to_edge(feet, com, com + np.array(unit_vector(direction)))[0])
 
 
 def survival(
