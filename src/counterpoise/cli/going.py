@@ -31,7 +31,7 @@ POST, POST_HEIGHT, POST_MASS = 0.3, 1.6, 500.0  # [m, m, kg]
 def go(
     speed: Annotated[float | None, typer.Option(help="Forward [m/s]; negative: backward. Else 0, or as usual.")] = None,
     aside: Annotated[float, typer.Option(help="To the left [m/s]; negative: to the right.")] = 0.0,
-    heading: Annotated[float, typer.Option(help="That it faces [deg], to the left.")] = 0.0,
+    heading: Annotated[float, typer.Option(min=-360.0, max=360.0, help="That it faces [deg], to the left.")] = 0.0,
     to: Annotated[
         list[str] | None, typer.Option(help="A place to go to, X,Y [m]. Several: one after the other.")
     ] = None,

@@ -115,7 +115,11 @@ def perform(
     retargeted and fixed first, its contacts are found, and the figure starts in its first pose. Exit code 0: it stands;
     1: it fell, or no motion was found; 2: the source cannot be read.
     """
+    from counterpoise.simulate.loop import check_seconds
+
     _check(out, video, png)
+    if seconds is not None:
+        check_seconds(seconds)
     pushes, asked = _pushes(push), _Asked(seconds, seed, terrain)
     if Path(source).suffix.lower() == ".toml":
         for name, value in {"--character": figure, "--set": set_, "--units": units, "--up": up, "--rate": rate}.items():

@@ -31,8 +31,10 @@ def walk(
     style: Annotated[
         str, typer.Option(help="normal, fast, slow, sad, proud, sneaking, limping, marching, bouncy, or a clip's file.")
     ] = "normal",
-    heading: Annotated[float, typer.Option(help="Direction [deg], to the left.")] = 0.0,
-    lean: Annotated[float, typer.Option(help="Of the trunk forward [deg], beyond the style's.")] = 0.0,
+    heading: Annotated[float, typer.Option(min=-360.0, max=360.0, help="Direction [deg], to the left.")] = 0.0,
+    lean: Annotated[
+        float, typer.Option(min=-60.0, max=60.0, help="Of the trunk forward [deg], beyond the style's.")
+    ] = 0.0,
     figure: Figure = "human",
     set_: Set = None,
     push: Pushes = None,

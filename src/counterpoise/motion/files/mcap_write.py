@@ -42,7 +42,7 @@ def write_mcap(motion: Motion, path: str | os.PathLike[str]) -> None:
     columns = [name for name, _ in columns_of(motion.character)]
     try:
         with whole_file(path) as part, part.open("wb") as stream:
-            log = Writer(stream)
+            log: Any = Writer(stream)  # some of its methods have no types
             log.start(profile="", library=f"counterpoise {__version__}")
             channels = {
                 topic: log.register_channel(topic, "json", log.register_schema(name, "jsonschema", _schema(name)))
