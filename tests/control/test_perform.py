@@ -196,6 +196,19 @@ def test_something_grazed_high_in_the_air_is_no_landing(human: cp.Character, jum
         assert (advance(falling, plan, here, None, t).event == "landing") is lands
 
 
+def test_a_late_landing_is_waited_for_in_the_pose_of_landing(human: cp.Character, jump: cp.Result):
+    plan, t = plan_of_result(jump), PerformTuning()
+    q, v = np.array(human.neutral), np.zeros(human.nv)
+    q[2] += 0.2
+    v[2] = -1.0
+    here = human.snapshot(human.state(q, v))
+    start = first_progress(plan, human.snapshot(), t)
+    falling = replace(start, phase=1, clock=float(plan.ends[2]), time=here.time - 0.002, rate=-1.0 + 0.002 * 9.81)
+    waits = advance(falling, plan, here, None, t)
+    assert waits.event == "" and waits.phase == 1 and waits.clock < plan.ends[2]
+    assert waits.speed == 0.0 and waits.late == pytest.approx(0.002)
+
+
 def test_a_fall_is_reported_with_its_cause(human: cp.Character, jump: cp.Result):
     push = [cp.Push("thorax", (0.0, 900.0, 0.0), 0.6, 0.2)]
     recording = cp.simulate(human, cp.Perform(jump), 3.0, disturbances=push)

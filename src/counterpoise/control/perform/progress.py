@@ -55,7 +55,7 @@ def advance(
     speed = _clock_speed(now, plan, snapshot, rate, tuning)
     moved = replace(now, time=snapshot.time, clock=now.clock + dt * speed, speed=speed, event="")
     if plan.flies(now.phase):
-        moved = _in_flight(moved, plan, snapshot, (rate - now.rate) / dt if dt > 0.0 else -math.inf, tuning)
+        moved = _in_flight(moved, plan, snapshot, dt, now.rate, tuning)
     else:
         moved = _on_ground(moved, plan, snapshot, tuning)
     if not plan.flies(moved.phase):
@@ -123,10 +123,14 @@ def _clock_speed(
 
 
 def _in_flight(
-    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, acceleration: float, tuning: PerformTuning
+    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, dt: float, rate: float, tuning: PerformTuning
 ) -> PlanProgress:
-    """Returns the progress in a flight: the next phase begins when the feet land, early or late."""
+    """Returns the progress in a flight: the next phase begins when the feet land, early or late.
+
+    `rate` is that of the CoM upwards `dt` [s] ago.
+    """
     phase, t = now.phase, tuning
+    acceleration = (float(snapshot.momentum[5]) / snapshot.character.mass - rate) / dt if dt > 0.0 else -math.inf
     if phase + 1 >= plan.phases:
         return now
     begins, lands = plan.ends[phase], plan.ends[phase + 1]
@@ -142,7 +146,8 @@ def _in_flight(
         found = replace(now, phase=phase + 1, clock=float(lands), rise=rise, late=0.0, event="landing")
         return replace(found, layout=_fit(plan, found.clock, phase + 1, snapshot, now.layout.yaw, rise, t))
     if done >= 1.0:
-        return replace(now, clock=float(lands) - BEFORE_LANDING, late=now.late + snapshot.time - now.time)
+        held = float(lands) - BEFORE_LANDING  # the pose of landing
+        return replace(now, clock=held, speed=0.0, late=now.late + dt)
     return now
 
 
