@@ -82,7 +82,7 @@ def can_step(character: Character) -> bool:
 def is_level(plan: PlannedMotion, rise: float) -> bool:
     """Returns whether the plan ends on the level ground at z = 0."""
     return all(
-        abs(float(surface.origin[2]) + rise) < SAME_HEIGHT and float(surface.normal[2]) > 1.0 - 1e-6
+        abs(float(np.asarray(surface.origin)[2]) + rise) < SAME_HEIGHT and float(surface.normal[2]) > 1.0 - 1e-6
         for surface in plan.surfaces[-1][:2]
     )
 

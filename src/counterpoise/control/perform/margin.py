@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.errors import BadValue
@@ -58,8 +59,8 @@ def room_between_parts(character: Character) -> float:
     """Returns the room that a plan leaves between parts of the body [m]."""
     rest = character.snapshot()
 
-    def place(body: str, local: tuple[float, float, float]) -> np.ndarray:
-        return rest.position(body, local)[None]
+    def place(body: str, local: tuple[float, float, float]) -> Array:
+        return np.asarray(rest.position(body, local)[None])
 
     gaps = [
         float(np.linalg.norm(gap_of_lines(*(place(r.body, p) for r in pair for p in (r.start, r.end)))))
