@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.control.perform import plan_of_motion, plan_of_result
+from counterpoise.control.perform import PerformTuning, plan_of_motion, plan_of_result
 from counterpoise.control.perform.follow_points import FollowPoints
 from counterpoise.control.perform.layout import PlanPlacement, fit_layout, laid
+from counterpoise.control.perform.margin import room_between_parts
 from counterpoise.control.perform.parts import performing_body
 from counterpoise.control.perform.progress import advance, first_progress
 from counterpoise.errors import BadValue
-from counterpoise.spacetime.optimize import TorqueLimit
+from counterpoise.spacetime.optimize import Apart, TorqueLimit
 
 STUNTS = "examples/stunts"
 
@@ -68,8 +69,15 @@ def test_the_reserve_narrows_what_is_planned():
     assert {(touch.friction, touch.sole) for touch in kept.contacts} == {(0.4, 0.7)}
     plain = replace(stunt, wishes=())
     assert [one.share for one in cp.with_reserve(plain).wishes if isinstance(one, TorqueLimit)] == [0.85]
+    rooms = [one.room for one in kept.wishes if isinstance(one, Apart)]
+    assert rooms == [pytest.approx(0.017 * stunt.character.height)], "an arm that grazes the hip in a plan hits it"
     with pytest.raises(BadValue, match="strength is a share"):
         cp.with_reserve(stunt, strength=1.5)
+
+
+def test_the_room_between_parts_is_less_than_what_the_neutral_pose_has():
+    chicken = cp.character("chicken")
+    assert 0.0 < room_between_parts(chicken) < 0.017 * chicken.height
 
 
 def test_hands_become_contact_points_of_the_performing_body():
@@ -148,6 +156,57 @@ def test_a_motion_that_repeats_is_refused_with_the_way_out(human: cp.Character):
     with pytest.raises(BadValue, match=r"motion\.slice\(start, end\)"):
         plan_of_motion(loop)
     assert plan_of_motion(loop.slice(loop.start, loop.end)).phases == 1
+
+
+def test_a_step_catches_what_the_feet_cannot_hold(human: cp.Character, jump: cp.Result):
+    push = [cp.Push("thorax", (300.0, 0.0, 0.0), 2.3, 0.2)]
+    ends = {}
+    for margin in (PerformTuning().step_margin, 1.0):
+        controller = cp.Perform(jump, tuning=PerformTuning(step_margin=margin))
+        recording = cp.simulate(human, controller, 5.0, disturbances=push)
+        stages = recording.notes["stage"]
+        ends[margin] = bool((stages == "step").any()), str(stages[-1]), bool(cp.measure.fell(recording))
+    assert list(ends.values()) == [(True, "stand", False), (False, "fallen", True)]
+
+
+def test_the_clock_waits_until_the_com_is_where_the_plan_begins(human: cp.Character, jump: cp.Result):
+    plan, t = plan_of_result(jump), PerformTuning()
+    near = human.snapshot(human.state(human.neutral))
+    off = np.array(human.neutral)
+    off[0] += 0.05
+    moved = replace(first_progress(plan, near, t), time=-0.002)
+    assert advance(moved, plan, near, None, t).clock > 0.0
+    forward = human.snapshot(human.state(off))
+    object.__setattr__(forward, "contact_position", near.contact_position)
+    waits = advance(moved, plan, forward, None, t)
+    assert waits.clock == 0.0 and waits.settling == pytest.approx(0.002)
+    assert advance(replace(moved, settling=t.settle_time), plan, forward, None, t).clock > 0.0
+
+
+def test_something_grazed_high_in_the_air_is_no_landing(human: cp.Character, jump: cp.Result):
+    plan, t = plan_of_result(jump), PerformTuning()
+    start, clock = first_progress(plan, human.snapshot(), t), float(plan.ends[1] + 0.6 * (plan.ends[2] - plan.ends[1]))
+    for height, lands in ((0.15, True), (0.4, False)):
+        q = np.array(human.neutral)
+        q[2] += height
+        v = np.zeros(human.nv)
+        v[2] = -1.0
+        here = human.snapshot(human.state(q, v))
+        falling = replace(start, phase=1, clock=clock, time=here.time - 0.002, rate=-1.1)
+        assert (advance(falling, plan, here, None, t).event == "landing") is lands
+
+
+def test_a_late_landing_is_waited_for_in_the_pose_of_landing(human: cp.Character, jump: cp.Result):
+    plan, t = plan_of_result(jump), PerformTuning()
+    q, v = np.array(human.neutral), np.zeros(human.nv)
+    q[2] += 0.2
+    v[2] = -1.0
+    here = human.snapshot(human.state(q, v))
+    start = first_progress(plan, human.snapshot(), t)
+    falling = replace(start, phase=1, clock=float(plan.ends[2]), time=here.time - 0.002, rate=-1.0 + 0.002 * 9.81)
+    waits = advance(falling, plan, here, None, t)
+    assert waits.event == "" and waits.phase == 1 and waits.clock < plan.ends[2]
+    assert waits.speed == 0.0 and waits.late == pytest.approx(0.002)
 
 
 def test_a_fall_is_reported_with_its_cause(human: cp.Character, jump: cp.Result):

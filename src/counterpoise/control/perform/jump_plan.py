@@ -92,6 +92,8 @@ class JumpPlanTuning:
     quick_flight_rate: float = 80.0  # [1/s] in a twist of more than `quick_twist`
     quick_twist: float = 270.0  # [deg]
     scissor: tuple[float, float] = (0.40, -0.35)  # [m] feet before and behind
+    tuck: float = 0.65  # [m] of the soles below the CoM at the top of a tuck, at most
+    tuck_time: float = 0.05  # [s] for which they are
     split: float = 0.48  # [m] each foot to its side
     hand_height: float = 0.1  # [m] of the hands above the ground after landing
     clearance: float = 0.03  # [m] of the feet over the edge of a box
@@ -217,6 +219,8 @@ def _wishes(
         arms, legs = ([character.joint(name).body for name in names] for names in (limbs.arms, limbs.legs))
         out.append(Apart(arms, legs, room=t.room * size))
         out.append(Clear(hands, box + t.hand_height * size, start=times.landing))
+    if wish.style == "tuck":
+        out += _tucked_feet(character, wish, t, times, top, size)
     if wish.style in ("scissor", "split"):
         out += _spread_feet(character, wish, t, times, size)
     if box > 0.05 * size:
@@ -228,6 +232,21 @@ def _wishes(
     if base > 0.05 * size:
         over = base + t.clearance * size
         out.append(Clear(feet, over, times.takeoff.at + 0.1 * times.pace, times.top + 0.1 * times.pace))
+    return out
+
+
+def _tucked_feet(
+    character: Character, wish: JumpWish, t: JumpPlanTuning, times: _Times, top: float, size: float
+) -> list[Requirement]:
+    """Returns that the feet are high at the top of a tuck, and below the hips: legs apart would be easier."""
+    during = t.tuck_time * times.pace
+    feet = [foot.name for foot in character.feet]
+    out: list[Requirement] = [Clear(feet, top - t.tuck * size, times.top - 0.5 * during, times.top + 0.5 * during)]
+    rest, across = character.snapshot(), math.radians(wish.twist / 2.0)
+    for foot in character.feet:
+        aside = float(rest.position(foot.body)[1])
+        if abs(math.sin(across)) < 1e-6:  # seen along the way; a tuck with a twist is held together by its key alone
+            out.append(Place(foot.body, times.top, (None, wish.side / 2.0 + aside, None), within=0.05 * size))
     return out
 
 

@@ -4,11 +4,13 @@ With contact, planted points are strict; below them CoM, angular momentum, root 
 accelerations fed forward. The plan lies where the planted feet are. In the air the joints follow the plan; the clock is
 stretched so that the planned landing falls on the real one; and the feet are led, seen from the CoM, to where the plan
 has them, moved by the error of the CoM's velocity over omega (the capture point), so that the landing brakes what is
-too fast. At the end `Stand` takes over.
+too fast. At the end `Stand` takes over; where the capture point leaves the feet after the last planned contact, the
+body steps (catching.py).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -19,6 +21,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
+from counterpoise.control.perform.catching import CatchSteps, can_step, catch_steps, is_level, is_tipping
 from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.perform_objectives import carried, perform_levels
 from counterpoise.control.perform.plan_of_motion import plan_of_motion
@@ -35,8 +38,9 @@ from counterpoise.objectives import Footing
 from counterpoise.objectives.surface import Surface
 from counterpoise.spacetime.fix.result import FixResult
 from counterpoise.spacetime.optimize.result import Result
+from counterpoise.terrain import Terrain
 
-Stage = Literal["wait", "perform", "stand", "fallen"]
+Stage = Literal["wait", "perform", "step", "stand", "fallen"]
 QUICK_FALL = 1e-4  # [s] in which the force of a point that leaves as planned falls to zero
 LOSE_TIME = 1e-3  # [s] the same where contact is lost
 LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
@@ -53,6 +57,7 @@ class PerformMemory:
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     stand: Stand | None = None  # before and after the plan
     standing: StandMemory | None = None  # memory of `stand`
+    catch: CatchSteps | None = None  # steps that catch a fall, and the standing after them
     calm: float = 0.0  # [s] for which it has stood calmly
     cause: str = ""  # of a fall
 
@@ -64,13 +69,15 @@ class Perform:
     `motion` is an optimised motion (the result of `optimize_motion` or of a stunt), a fixed one (the result of
     `fix_motion`) or any motion of the body, whose contacts are then found. Before it, the body stands for at least
     `wait` seconds and until it is calm. A motion that begins in movement, in the air or on a bar begins at once: start
-    in `ready(character)`. The plan begins where the body stands, in the direction it faces.
+    in `ready(character)`. The plan begins where the body stands, in the direction it faces. A body on two legs that
+    loses its balance after the last planned contact steps to catch itself, on level ground or where `terrain` is known.
     """
 
     motion: Result | FixResult | Motion | PlannedMotion
     wait: float = 0.3  # [s]
     rate: float = 500.0  # [Hz]
     tuning: PerformTuning = field(default_factory=PerformTuning)
+    terrain: Terrain | None = None  # the ground on which it may step; None: only level ground at z = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.motion, (Result, FixResult, Motion, PlannedMotion)):
@@ -96,6 +103,8 @@ class Perform:
             memory = self._arrive(snapshot, memory)
         if memory.stage == "wait" and self._is_ready(snapshot, memory):
             memory = replace(memory, stage="perform", since=snapshot.time, progress=self._start(snapshot, memory.plan))
+        if memory.catch is not None and memory.stage != "fallen":
+            return self._step(snapshot, memory)
         if memory.stage in ("wait", "stand"):
             return self._stand(snapshot, memory)
         if memory.stage == "fallen":
@@ -116,6 +125,10 @@ class Perform:
         """Returns whether the motion is over and the body stands calmly again."""
         return memory.stage == "stand" and memory.calm >= self.tuning.calm_time
 
+    def on_terrain(self, terrain: Terrain) -> Perform:
+        """Returns the same controller with knowledge of a terrain, unless it already has some."""
+        return self if self.terrain is not None else replace(self, terrain=terrain)
+
     # -- performing --------------------------------------------------------------------------------------------------
 
     def _perform(self, given: Snapshot, memory: PerformMemory) -> Action:
@@ -130,6 +143,8 @@ class Perform:
         if cause:
             return self._limp(given, replace(memory, stage="fallen", cause=cause))
         pushing = plan.pushing[now.phase] | now.early
+        if self._steps(given, plan, now) and is_tipping(given, t, *_of_feet(goal, pushing, given)):
+            return self._step(given, replace(memory, progress=now, catch=self._catch(given)))
         levels = perform_levels(
             snapshot, goal, now, plan, pushing, _touching(memory.solver, plan),
             len(given.character.contact_points), t,
@@ -169,6 +184,7 @@ class Perform:
         plan, now = memory.plan, self._start(snapshot, memory.plan)
         feet = len(snapshot.character.contact_points)
         if self._at_once(plan, feet):
+            now = replace(now, settling=math.inf)  # its clock does not wait
             return replace(memory, stage="perform", since=snapshot.time, progress=now)
         memory = replace(memory, since=snapshot.time)
         return self._with_stand(snapshot, laid(plan.at(0.0, 0), now.layout, 1.0).q, now, 0, memory)
@@ -193,6 +209,13 @@ class Perform:
 
     def _stand(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         assert memory.stand is not None and memory.standing is not None
+        if (
+            memory.stage == "stand"
+            and memory.progress is not None
+            and self._steps(snapshot, memory.plan, memory.progress)
+            and is_tipping(snapshot, self.tuning)
+        ):
+            return self._step(snapshot, replace(memory, catch=self._catch(snapshot)))
         done = memory.stand.act(snapshot, memory.standing)
         standing: StandMemory = done.memory
         calm = memory.calm + 1.0 / self.rate if _is_calm(snapshot, standing, self.tuning) else 0.0
@@ -206,6 +229,29 @@ class Perform:
         assert memory.since is not None
         waited = snapshot.time - memory.since - self.wait
         return waited >= -1e-9 and (memory.calm > 0.0 or self.wait == 0.0 or waited >= self.tuning.longest_wait)
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def _steps(self, snapshot: Snapshot, plan: PlannedMotion, now: PlanProgress) -> bool:
+        """Returns whether it may step to catch a fall: two legs, the last planned contact, ground that it knows."""
+        if self.tuning.step_margin >= 1.0 or now.phase < plan.last_stance:
+            return False
+        return (self.terrain is not None or is_level(plan, now.rise)) and can_step(snapshot.character)
+
+    def _catch(self, snapshot: Snapshot) -> CatchSteps:
+        return catch_steps(snapshot, self.rate, self.terrain)
+
+    def _step(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
+        """Steps until it stands, and stands."""
+        assert memory.catch is not None
+        action, catch = memory.catch.act(snapshot)
+        speed = float(np.linalg.norm(snapshot.momentum[3:])) / snapshot.character.mass
+        calm = memory.calm + 1.0 / self.rate if catch.stands and speed < self.tuning.calm_speed else 0.0
+        stage: Stage = "fallen" if catch.cause else "stand" if catch.stands else "step"
+        since = memory.since if stage == memory.stage else snapshot.time
+        after = replace(memory, catch=catch, stage=stage, since=since, calm=calm, cause=catch.cause)
+        own = {name: value for name, value in action.notes.items() if name != "phase"}  # phases are those of the plan
+        return Action(action.torque, after, {**own, "stage": stage})
 
     # -- falls -------------------------------------------------------------------------------------------------------
 
@@ -236,6 +282,12 @@ def _seen(snapshot: Snapshot, plan: PlannedMotion) -> Snapshot:
     if len(plan.character.feet) == len(snapshot.character.feet):
         return snapshot
     return take_snapshot(plan.character, snapshot.state)
+
+
+def _of_feet(goal: PlannedState, pushing: Flags, snapshot: Snapshot) -> tuple[PlannedState, Flags]:
+    """Returns a plan's state and its bearing points, of the body's own feet only."""
+    own = len(snapshot.character.contact_points)
+    return goal._replace(points=goal.points[:, :own]), pushing[:own]
 
 
 def _raised(surface: Surface, rise: float) -> Surface:

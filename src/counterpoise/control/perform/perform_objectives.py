@@ -84,7 +84,7 @@ def _landing_points(
     """Returns the objective that leads the points that land next, moved by the capture point's error."""
     phase = now.phase
     span = plan.ends[phase + 1] - plan.ends[phase]
-    near = min(max((now.clock - plan.ends[phase]) / (t.lead_time * span), 0.0), 1.0)
+    near = min(max(((now.clock - plan.ends[phase]) / span - t.lead_from) / t.lead_time, 0.0), 1.0)
     points = goal.points.copy()
     planned = laid(plan.at(now.clock, phase), now.layout, 1.0)  # what follows the landing is not stretched
     points[0, :feet, :2] += near * _lead(snapshot, planned, t)

@@ -78,6 +78,17 @@ class PlannedMotion:
         return later
 
     @cached_property
+    def last_stance(self) -> int:
+        """The phase from which two feet, and nothing else, bear until the end; after the last one where they do not."""
+        phase = self.phases
+        while phase > 0:
+            bears = self.parts_of(self.pushing[phase - 1])
+            if not bears[:2].all() or bears[2:].any():
+                break
+            phase -= 1
+        return phase
+
+    @cached_property
     def _bodies(self) -> Flags:
         """(parts, nbody) the bodies that have contact points of each part."""
         out = np.zeros((len(self.character.feet), self.character.model.nbody), bool)

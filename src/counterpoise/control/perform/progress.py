@@ -9,7 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.perform.layout import AS_PLANNED, PlanPlacement, fit_layout, followed
+from counterpoise.control.perform.layout import AS_PLANNED, PlanPlacement, fit_layout, followed, laid
 from counterpoise.control.perform.planned_motion import PlannedMotion
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.standing_body import standing_body
@@ -34,6 +34,7 @@ class PlanProgress:
     rate: float = 0.0  # [m/s] of the CoM upwards, at the last tick
     event: str = ""  # what happened at this tick
     late: float = 0.0  # [s] since a landing was due
+    settling: float = 0.0  # [s] for which the clock has waited at the start
     early: Flags = field(default_factory=lambda: _NONE)  # (p,) points that have landed before their time
     bearing: Flags = field(default_factory=lambda: _NONE)  # (parts,) that have been felt to bear since they landed
     found: Array = field(default_factory=lambda: np.zeros(1))  # (parts,) [m] their ground above the planned one
@@ -48,10 +49,13 @@ def advance(
     """
     dt = snapshot.time - now.time
     rate = float(snapshot.momentum[5]) / snapshot.character.mass
+    if now.clock == 0.0 and not _is_settled(now, plan, snapshot, tuning):
+        held = replace(now, time=snapshot.time, settling=now.settling + dt, rate=rate)
+        return _with_ground(_laid(held, plan, snapshot, dt, tuning), plan, snapshot, force, tuning)
     speed = _clock_speed(now, plan, snapshot, rate, tuning)
     moved = replace(now, time=snapshot.time, clock=now.clock + dt * speed, speed=speed, event="")
     if plan.flies(now.phase):
-        moved = _in_flight(moved, plan, snapshot, (rate - now.rate) / dt if dt > 0.0 else -math.inf, tuning)
+        moved = _in_flight(moved, plan, snapshot, dt, now.rate, tuning)
     else:
         moved = _on_ground(moved, plan, snapshot, tuning)
     if not plan.flies(moved.phase):
@@ -76,6 +80,18 @@ def _with_ground(
     lowest = plan.lowest_of_parts(heights(plan, now.phase, snapshot) - now.rise)
     near = np.abs(lowest) < tuning.ground_error * standing_body(snapshot.character).height
     return replace(now, bearing=known | bears, found=np.where(bears & near, lowest, now.found))
+
+
+def _is_settled(now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> bool:
+    """Returns whether the clock may leave the start: the CoM is where the plan has it, or it has waited long enough."""
+    goal, t = plan.at(0.0, 0), tuning
+    moves = float(np.linalg.norm(goal.com[1])) > t.standing_speed
+    if moves or now.settling >= t.settle_time or not plan.held[0].any():
+        return True
+    away = snapshot.com[:2] - laid(goal, now.layout, 1.0).com[0, :2]
+    speed = float(np.linalg.norm(snapshot.momentum[3:])) / snapshot.character.mass
+    near = math.hypot(*away) < t.settle_error * standing_body(snapshot.character).height
+    return near and speed < t.settle_speed
 
 
 def first_progress(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> PlanProgress:
@@ -107,10 +123,14 @@ def _clock_speed(
 
 
 def _in_flight(
-    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, acceleration: float, tuning: PerformTuning
+    now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, dt: float, rate: float, tuning: PerformTuning
 ) -> PlanProgress:
-    """Returns the progress in a flight: the next phase begins when the feet land, early or late."""
+    """Returns the progress in a flight: the next phase begins when the feet land, early or late.
+
+    `rate` is that of the CoM upwards `dt` [s] ago.
+    """
     phase, t = now.phase, tuning
+    acceleration = (float(snapshot.momentum[5]) / snapshot.character.mass - rate) / dt if dt > 0.0 else -math.inf
     if phase + 1 >= plan.phases:
         return now
     begins, lands = plan.ends[phase], plan.ends[phase + 1]
@@ -119,13 +139,15 @@ def _in_flight(
     gap = float(heights(plan, phase + 1, snapshot)[plan.held[phase + 1]].min()) - now.base
     falling = snapshot.momentum[5] < 0.0
     felt = acceleration > (t.felt - 1.0) * snapshot.character.gravity and done > t.felt_from and falling
+    felt = felt and gap < t.felt_height * height  # farther up it is something that the body grazes in passing
     low = (done > t.early and gap < t.touch_height * height) or (done >= 1.0 and gap < t.late_height * height)
     if felt or low:
         rise = now.base + (gap if felt and abs(gap) > SAME_GROUND * height else 0.0)
         found = replace(now, phase=phase + 1, clock=float(lands), rise=rise, late=0.0, event="landing")
         return replace(found, layout=_fit(plan, found.clock, phase + 1, snapshot, now.layout.yaw, rise, t))
     if done >= 1.0:
-        return replace(now, clock=float(lands) - BEFORE_LANDING, late=now.late + snapshot.time - now.time)
+        held = float(lands) - BEFORE_LANDING  # the pose of landing
+        return replace(now, clock=held, speed=0.0, late=now.late + dt)
     return now
 
 

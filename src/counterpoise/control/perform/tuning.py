@@ -29,7 +29,8 @@ class PerformTuning:
     stop_settle: float = 0.01  # [s] in which its speed settles there
     lead: float = 1.0  # share of the capture point's error by which landing feet are moved
     lead_limit: float = 0.25  # [standing CoM heights] largest such move
-    lead_time: float = 0.6  # share of the flight over which the move is made
+    lead_from: float = 0.5  # share of the flight after which the feet are led
+    lead_time: float = 0.4  # share of the flight over which the move is made
     soon: float = 0.25  # [s] parts that land within this time after the first one are led as well
     slowest: float = 0.6  # clock in flight, so that the planned landing falls on the real one
     fastest: float = 1.6
@@ -44,15 +45,24 @@ class PerformTuning:
     touch_height: float = 0.003  # [standing CoM heights] a point nearer to its surface than this has landed
     late_height: float = 0.012  # the same at the planned time
     early: float = 0.75  # share of a flight before which low feet are not a landing yet
+    felt_height: float = 0.25  # [standing CoM heights] feet higher than this above the planned ground feel no landing
     felt_from: float = 0.3  # share of a flight before which no landing is felt
     early_time: float = 0.15  # [s] a swinging part may land this much before its time
     fallen: float = 0.35  # [standing CoM heights] a CoM this far below the plan has fallen
+    step_margin: float = (
+        0.02  # [standing CoM heights] a capture point this far outside the feet makes it step; 1: never
+    )
+    step_height: float = 0.7  # [standing CoM heights] a CoM lower than this does not step ...
+    step_sinking: float = 0.1  # [sqrt(g CoM height)] ... nor one that sinks faster than this
     late_landing: float = 0.5  # [s] without a landing after its time is a fall
     standing_speed: float = 0.1  # [m/s] of the CoM at the start of a motion that begins in movement
     calm_speed: float = 0.06  # [m/s] of the CoM of a body that stands calmly
     calm_alarm: float = 0.05  # and its alarm, see `Stand`
     calm_time: float = 0.3  # [s] of calm after which a motion is done
     longest_wait: float = 1.5  # [s] after `wait`; then the plan begins anyway
+    settle_error: float = 0.02  # [standing CoM heights] of the CoM over the ground, below which the clock starts
+    settle_speed: float = 0.03  # [m/s] and its speed
+    settle_time: float = 0.8  # [s] after which the clock starts anyway; 0: it never waits
     base_height: float = 0.02  # [m] a start that is higher or lower than this moves the whole plan
     force_weight: float = 0.01  # of contact forces, in body weights
     rank: float = 1e-4  # contact rows nearer to dependence than this are dropped
