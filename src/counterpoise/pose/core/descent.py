@@ -117,7 +117,7 @@ def _settle(
 ) -> tuple[PoseRows, int, float]:  # fmt: skip
     """Moves towards the rest pose with the goals held like constraints. Returns (pose, iterations, last gain)."""
     dofs, done = joints.dofs, 0
-    none_free = np.int64(0)  # a plain 0 has a type of its own, for which `restore_pose` would be compiled again
+    none_free = int(np.int64(0))  # a plain 0 has a type of its own, for which `restore_pose` would be compiled again
     for _ in range(rules.settle):
         offset = variable_offsets(rest.q, here.q, dofs)
         before = _posture_cost(offset, rest.joint_weights)
