@@ -125,3 +125,21 @@ def test_a_glb_keeps_what_is_in_it(say, tmp_path):
     )
     fixed, first = read_motion(tmp_path / "b.glb"), read_motion(tmp_path / "a.glb")
     assert fixed.duration == pytest.approx(first.duration, abs=1e-3) and check_motion(fixed).possible
+
+
+def test_a_usd_file_keeps_what_is_in_it(say, tmp_path):
+    usd = pytest.importorskip("pxr.Usd", reason="usd-core is not installed")
+    slid().write(tmp_path / "a.usda", rate=120.0, body="smooth")
+    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    stage.DefinePrim("/World/lamp", "SphereLight")
+    stage.GetRootLayer().Save()
+    code, out, err = say("fix", "a.usda", "-o", "b.usda")
+    assert code == 0 and "wrote b.usda" in out, err
+    first, fixed = (read_motion(tmp_path / name) for name in ("a.usda", "b.usda"))
+    assert len(first) == len(fixed) and first.rate == pytest.approx(fixed.rate)
+    contacts = check_motion(first).contacts
+    before, after = (check_motion(motion, contacts=contacts).finding("skate").value for motion in (first, fixed))
+    assert after < 0.5 < before
+    old, new = (usd.Stage.Open(str(tmp_path / name)) for name in ("a.usda", "b.usda"))
+    kinds = [{str(p.GetPath()): str(p.GetTypeName()) for p in stage.Traverse()} for stage in (old, new)]
+    assert kinds[0] == kinds[1] and "SphereLight" in kinds[0].values() and "Mesh" in kinds[0].values()

@@ -18,7 +18,7 @@ from counterpoise.spacetime.stunt import read_stunt
 from counterpoise.spacetime.stunt.poses import named_pose
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "stunts"
-QUICK = ("standing_jump", "dismount", "vault")
+QUICK = ("standing_jump", "dismount", "vault", "handspring")
 BOXES = {"vault": ((0.8, 0.0, 0.4), (0.15, 0.45, 0.4)), "box_jump": ((0.7, 0.0, 0.175), (0.4, 0.45, 0.175))}  # [m]
 APART = {  # what might pass through each other
     "twist_jump": [("shank_left", "shank_right"), ("foot_left", "foot_right"), ("thigh_left", "thigh_right")],

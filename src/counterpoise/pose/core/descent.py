@@ -117,6 +117,7 @@ def _settle(
 ) -> tuple[PoseRows, int, float]:  # fmt: skip
     """Moves towards the rest pose with the goals held like constraints. Returns (pose, iterations, last gain)."""
     dofs, done = joints.dofs, 0
+    none_free = int(np.int64(0))  # a plain 0 has a type of its own, for which `restore_pose` would be compiled again
     for _ in range(rules.settle):
         offset = variable_offsets(rest.q, here.q, dofs)
         before = _posture_cost(offset, rest.joint_weights)
@@ -129,7 +130,7 @@ def _settle(
         better, share = False, 1.0
         for _ in range(SETTLE_TRIALS):
             trial = moved_pose(here.q, share * x, dofs, joints.ranges)
-            there, held = restore_pose(trial, 0, joints, goals, cap, rules, scratch)
+            there, held = restore_pose(trial, none_free, joints, goals, cap, rules, scratch)
             after = _posture_cost(variable_offsets(rest.q, there.q, dofs), rest.joint_weights)
             if held and after < before:
                 gain = (before - after) / max(before, 1e-300)

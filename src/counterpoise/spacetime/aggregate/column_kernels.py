@@ -6,7 +6,7 @@ The formulas are in `kernels`.
 from __future__ import annotations
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel
 from counterpoise.spacetime.aggregate.lanes import (
     ANGULAR,
     AXIS,
@@ -48,7 +48,7 @@ from counterpoise.spacetime.aggregate.tables import (
 )
 
 
-@kernel
+@inner_kernel
 def columns(tables: LinkTables, S: Array, i: int, x: Array, width: int) -> int:
     """Writes [s, s', e, g] of the degrees of freedom of link i to the rows of x. Returns their number."""
     kind = tables.links[i, KIND]
@@ -66,7 +66,7 @@ def columns(tables: LinkTables, S: Array, i: int, x: Array, width: int) -> int:
     return 1
 
 
-@kernel
+@inner_kernel
 def _axis_column(up: Array, s: Array, x: Array, turns: float, width: int) -> None:
     """Writes s, s', e, g of a hinge (turns = 1) or a slide (turns = 0)."""
     for t in range(width):
@@ -85,7 +85,7 @@ def _axis_column(up: Array, s: Array, x: Array, turns: float, width: int) -> Non
         put(x, AXIS_G + 3, t, scaled(2.0, du))
 
 
-@kernel
+@inner_kernel
 def _ball_column(up: Array, s: Array, x: Array, k: int, width: int) -> None:
     """Writes s, s', e, g of axis k of a ball."""
     for t in range(width):
@@ -104,7 +104,7 @@ def _ball_column(up: Array, s: Array, x: Array, k: int, width: int) -> None:
         put(x, AXIS_G + 3, t, plus(du, plus(cross(spin, su), cross(speed, sw))))
 
 
-@kernel
+@inner_kernel
 def force_columns(s: Array, x: Array, m: float, y: Array, width: int) -> None:
     """Writes dF/dq, dF/dv, dF/da of one column x to the rows of y; s and m are sums and mass of its subtree."""
     for t in range(width):
@@ -123,7 +123,7 @@ def force_columns(s: Array, x: Array, m: float, y: Array, width: int) -> None:
         put(y, BY_A + 3, t, plus(cross(w, h), scaled(m, u)))
 
 
-@kernel
+@inner_kernel
 def momentum_columns(s: Array, x: Array, m: float, y: Array, width: int) -> None:
     """Writes dH/dq, dH/dv of one column x to the rows of y; s and m are sums and mass of its subtree."""
     for t in range(width):
@@ -135,7 +135,7 @@ def momentum_columns(s: Array, x: Array, m: float, y: Array, width: int) -> None
         put(y, BY_V + 3, t, plus(cross(w, h), scaled(m, u)))
 
 
-@kernel
+@inner_kernel
 def columns_about_com(whole: Array, inverse: float, y: Array, width: int) -> None:
     """Refers the torques of a column y to the centre of mass. The linear rows of dF/da say how it moves with q."""
     for t in range(width):

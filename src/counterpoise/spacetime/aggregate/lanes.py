@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import fma, kernel
+from counterpoise.kernels import fma, inner_kernel
 
 Vec: TypeAlias = tuple[float, float, float]
 Sym: TypeAlias = tuple[float, float, float, float, float, float]  # xx xy xz yy yz zz
@@ -29,7 +29,7 @@ AXIS, AXIS_RATE, AXIS_E, AXIS_G, COLUMN_ROWS = 0, 6, 12, 18, 24
 BY_Q, BY_V, BY_A, DERIVATIVE_ROWS = 0, 6, 12, 18
 
 
-@kernel
+@inner_kernel
 def lanes_from(block: int, n: int) -> tuple[int, int]:
     """Returns the first frame of a block and its number of frames. The last block starts earlier, to be full."""
     if n < LANES:
@@ -37,26 +37,26 @@ def lanes_from(block: int, n: int) -> tuple[int, int]:
     return min(block, n - LANES), LANES
 
 
-@kernel
+@inner_kernel
 def lane(k: int, t: int) -> np.uint64:
     """Returns where number k of frame t lies. It is unsigned because a test of the sign would prevent vectorising."""
     return np.uint64(LANES * k + t)
 
 
 # ---------------------------------------------------------------------------------------------- reading and writing
-@kernel
+@inner_kernel
 def three(s: Array, k: int, t: int) -> Vec:
     return (s[lane(k, t)], s[lane(k + 1, t)], s[lane(k + 2, t)])
 
 
-@kernel
+@inner_kernel
 def six(s: Array, k: int, t: int) -> Sym:
     return (
         s[lane(k, t)], s[lane(k + 1, t)], s[lane(k + 2, t)], s[lane(k + 3, t)], s[lane(k + 4, t)], s[lane(k + 5, t)]
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def rotation_of(s: Array, t: int) -> Mat:
     return (
         s[lane(0, t)], s[lane(1, t)], s[lane(2, t)], s[lane(3, t)], s[lane(4, t)], s[lane(5, t)],
@@ -64,23 +64,23 @@ def rotation_of(s: Array, t: int) -> Mat:
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def nine(f: Array) -> Mat:
     return (f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8])
 
 
-@kernel
+@inner_kernel
 def put(s: Array, k: int, t: int, a: Vec) -> None:
     s[lane(k, t)], s[lane(k + 1, t)], s[lane(k + 2, t)] = a[0], a[1], a[2]
 
 
-@kernel
+@inner_kernel
 def put_six(s: Array, k: int, t: int, a: Sym) -> None:
     put(s, k, t, (a[0], a[1], a[2]))
     put(s, k + 3, t, (a[3], a[4], a[5]))
 
 
-@kernel
+@inner_kernel
 def put_rotation(s: Array, t: int, r: Mat) -> None:
     put(s, 0, t, (r[0], r[1], r[2]))
     put(s, 3, t, (r[3], r[4], r[5]))
@@ -88,7 +88,7 @@ def put_rotation(s: Array, t: int, r: Mat) -> None:
 
 
 # -------------------------------------------------------------------------------------------------------- algebra
-@kernel
+@inner_kernel
 def turned(r: Mat, p: Vec) -> Vec:
     return (
         fma(r[0], p[0], fma(r[1], p[1], r[2] * p[2])),
@@ -97,14 +97,14 @@ def turned(r: Mat, p: Vec) -> Vec:
     )
 
 
-@kernel
+@inner_kernel
 def product(a: Mat, b: Mat) -> Mat:
     x, y, z = (b[0], b[3], b[6]), (b[1], b[4], b[7]), (b[2], b[5], b[8])
     u, v, w = turned(a, x), turned(a, y), turned(a, z)
     return (u[0], v[0], w[0], u[1], v[1], w[1], u[2], v[2], w[2])
 
 
-@kernel
+@inner_kernel
 def sym_times(J: Sym, w: Vec) -> Vec:
     return (
         fma(J[0], w[0], fma(J[1], w[1], J[2] * w[2])),
@@ -113,16 +113,16 @@ def sym_times(J: Sym, w: Vec) -> Vec:
     )
 
 
-@kernel
+@inner_kernel
 def scaled(k: float, a: Vec) -> Vec:
     return (k * a[0], k * a[1], k * a[2])
 
 
-@kernel
+@inner_kernel
 def plus(a: Vec, b: Vec) -> Vec:
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-@kernel
+@inner_kernel
 def cross(a: Vec, b: Vec) -> Vec:
     return (fma(a[1], b[2], -a[2] * b[1]), fma(a[2], b[0], -a[0] * b[2]), fma(a[0], b[1], -a[1] * b[0]))

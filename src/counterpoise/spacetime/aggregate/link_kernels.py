@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.spacetime.aggregate.lanes import (
     ANGULAR,
     FIRST_MOMENT,
@@ -130,14 +130,14 @@ def links_outward(
         _fixed_sums(tables, S[0], S[len(links) + 1], width)
 
 
-@kernel
+@inner_kernel
 def inward(tables: LinkTables, S: Array) -> None:
     """Sums over subtrees. The last row of S becomes the sum over the whole character."""
     for i in range(len(tables.links) - 1, -1, -1):
         add_to_parent(tables, S, i)
 
 
-@kernel
+@inner_kernel
 def add_to_parent(tables: LinkTables, S: Array, i: int) -> None:
     """Adds the sums of a body to those of its parent body; call it from the last link to the first."""
     links = tables.links
@@ -148,7 +148,7 @@ def add_to_parent(tables: LinkTables, S: Array, i: int) -> None:
 
 
 # -------------------------------------------------------------------------------------------------------- joints
-@kernel
+@inner_kernel
 def _free_link(up: Array, s: Array, joint: Array) -> None:
     """A free joint's first link: frame, velocity and acceleration along the world's axes."""
     for k in range(LANES * SUMS):
@@ -159,7 +159,7 @@ def _free_link(up: Array, s: Array, joint: Array) -> None:
         s[LANES * SPEED_RATE + k] += joint[LANES * JOINT_A + k]
 
 
-@kernel
+@inner_kernel
 def _ball_frame(up: Array, s: Array, joint: Array, fixed: Array, width: int) -> None:
     """A ball's frame. Its quaternion may have any length but zero."""
     f, p = nine(fixed), (fixed[OFFSET], fixed[OFFSET + 1], fixed[OFFSET + 2])
@@ -177,7 +177,7 @@ def _ball_frame(up: Array, s: Array, joint: Array, fixed: Array, width: int) -> 
         put_rotation(s, t, product(product(r, f), turn))
 
 
-@kernel
+@inner_kernel
 def _slide_frame(up: Array, s: Array, joint: Array, fixed: Array, width: int) -> None:
     """A slide's frame, displaced along its z axis."""
     f, p = nine(fixed), (fixed[OFFSET], fixed[OFFSET + 1], fixed[OFFSET + 2])
@@ -189,7 +189,7 @@ def _slide_frame(up: Array, s: Array, joint: Array, fixed: Array, width: int) ->
         put_rotation(s, t, r)
 
 
-@kernel
+@inner_kernel
 def _hinge_frame(up: Array, s: Array, joint: Array, fixed: Array, width: int) -> None:
     """A hinge's frame, turned about its z axis by an angle given as cosine and sine."""
     f, p = nine(fixed), (fixed[OFFSET], fixed[OFFSET + 1], fixed[OFFSET + 2])
@@ -206,7 +206,7 @@ def _hinge_frame(up: Array, s: Array, joint: Array, fixed: Array, width: int) ->
         put_rotation(s, t, r)
 
 
-@kernel
+@inner_kernel
 def _ball_motion(up: Array, s: Array, joint: Array, width: int) -> None:
     """A ball turns about its own three axes."""
     for t in range(width):
@@ -220,7 +220,7 @@ def _ball_motion(up: Array, s: Array, joint: Array, width: int) -> None:
         put(s, SPEED_RATE, t, plus(du, plus(push_arm, plus(cross(w, arm), cross(u, rate)))))
 
 
-@kernel
+@inner_kernel
 def _slide_motion(up: Array, s: Array, joint: Array, width: int) -> None:
     """A slide's motion vector is [0; axis]."""
     for t in range(width):
@@ -234,7 +234,7 @@ def _slide_motion(up: Array, s: Array, joint: Array, width: int) -> None:
         put(s, SPEED_RATE, t, plus(three(up, SPEED_RATE, t), change))
 
 
-@kernel
+@inner_kernel
 def _hinge_motion(up: Array, s: Array, joint: Array, width: int) -> None:
     """A hinge's motion vector is [axis; origin x axis]."""
     for t in range(width):
@@ -250,7 +250,7 @@ def _hinge_motion(up: Array, s: Array, joint: Array, width: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- sums
-@kernel
+@inner_kernel
 def own_sums(s: Array, fixed: Array, width: int) -> None:
     """Writes first moment, inertia, its rate, momentum p = I v and force f = I a + v x* p of one body."""
     m, local = fixed[MASS], (fixed[CENTRE], fixed[CENTRE + 1], fixed[CENTRE + 2])
@@ -296,7 +296,7 @@ def own_sums(s: Array, fixed: Array, width: int) -> None:
         put(s, FORCE, t, f)
 
 
-@kernel
+@inner_kernel
 def _fixed_sums(tables: LinkTables, world: Array, whole: Array, width: int) -> None:
     """Starts the sums of the whole character with those of bodies fixed to the world, which carries their weight."""
     for k in range(LANES * SUMS, LANES * LINK_ROWS):
@@ -312,7 +312,7 @@ def _fixed_sums(tables: LinkTables, world: Array, whole: Array, width: int) -> N
         put(whole, FORCE, t, scaled(m, b))
 
 
-@kernel
+@inner_kernel
 def total_mass(tables: LinkTables) -> float:
     mass = tables.fixed[0]
     for i in range(len(tables.links)):

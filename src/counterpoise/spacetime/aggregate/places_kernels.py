@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.spacetime.aggregate.lanes import (
     LANES,
     ORIGIN,
@@ -107,7 +107,7 @@ def turns_batch(tables: LinkTables, q: Array, v: Array, bodies: Ints, M: Array, 
                     link = links[link, PARENT]
 
 
-@kernel
+@inner_kernel
 def _take_frames(S: Array, t: int, R: Array) -> None:
     """Copies rotation (9) and origin (3) of the world and all links of frame t, so that they lie close together."""
     for i in range(len(R)):
@@ -116,19 +116,19 @@ def _take_frames(S: Array, t: int, R: Array) -> None:
             r[k] = s[lane(k, t)]
 
 
-@kernel
+@inner_kernel
 def _moved(r: Array, p: Vec) -> Vec:
     """Returns a point given in a frame of rotation (9) and origin (3)."""
     return plus((r[ORIGIN], r[ORIGIN + 1], r[ORIGIN + 2]), turned(nine(r), p))
 
 
-@kernel
+@inner_kernel
 def _axis(r: Array, k: int) -> Vec:
     """Returns axis k of a link."""
     return (r[k], r[k + 3], r[k + 6])
 
 
-@kernel
+@inner_kernel
 def _put_column(column: Vec, rate: float, j: int, velocity: Array, jacobian: Array) -> None:
     """Writes column j of a Jacobian and adds its share of the velocity."""
     for k in range(3):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.spacetime.aggregate.column_kernels import force_columns
 from counterpoise.spacetime.aggregate.kernels import outward, working_space
 from counterpoise.spacetime.aggregate.lanes import (
@@ -142,7 +142,7 @@ def _relations(tables: LinkTables, chosen: Ints) -> Ints:
     return out
 
 
-@kernel
+@inner_kernel
 def _sum_wrenches(
     tables: LinkTables, about: Array, bodies: Ints, wrenches: Array, first: int, width: int, W: Array
 ) -> None:
@@ -167,7 +167,7 @@ def _sum_wrenches(
                 above[k] += own[k]
 
 
-@kernel
+@inner_kernel
 def _covectors(s: Array, x: Array, load: Array, y: Array, c: Array, width: int) -> None:
     """Writes the covectors A, B, G of one degree of freedom."""
     for t in range(width):
@@ -181,7 +181,7 @@ def _covectors(s: Array, x: Array, load: Array, y: Array, c: Array, width: int) 
         put(c, COVECTOR_G + 3, t, cross(w, pull))
 
 
-@kernel
+@inner_kernel
 def _derivatives_above(c: Array, x: Array, row: Array, width: int) -> None:
     """Writes the derivatives of a torque by a degree of freedom that carries its joint."""
     for t in range(width):
@@ -198,7 +198,7 @@ def _derivatives_above(c: Array, x: Array, row: Array, width: int) -> None:
         row[t], row[LANES + t], row[2 * LANES + t] = by_q, by_v, by_a
 
 
-@kernel
+@inner_kernel
 def _derivatives_below(x: Array, y: Array, row: Array, width: int) -> None:
     """Writes the derivatives of a torque by a degree of freedom that its joint carries."""
     for t in range(width):

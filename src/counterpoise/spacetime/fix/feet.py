@@ -12,7 +12,7 @@ the captured pose with its root moved along with the feet.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -23,11 +23,12 @@ from counterpoise.character import Character
 from counterpoise.character.anatomy import anatomy_of
 from counterpoise.character.kinematics import body_frames, dof_lists, tree_of
 from counterpoise.character.shapes import spheres_of
-from counterpoise.motion.contacts import ContactWindow, flags_of, foot_markers, leg_length
+from counterpoise.motion.contacts import REFERENCE_LEG, ContactWindow, flags_of, foot_markers, leg_length
 from counterpoise.motion.curves import ease
 from counterpoise.motion.retarget.fit import fit_frames
 from counterpoise.motion.retarget.foot_plan import SWING_CLEARANCE, FootPlan, plan_feet
 from counterpoise.motion.retarget.soles import Sole, led_feet
+from counterpoise.spacetime.fix.steps import lifted_steps
 
 STANCE_WEIGHT, SWING_WEIGHT = 400.0, 25.0  # [1/m] of sole points that stand, and that swing
 GROUND_WEIGHT = 400.0  # [1/m] of points below the ground
@@ -78,12 +79,13 @@ def plan_ground(
     flags = flags_of(times, markers, contacts)
     feet = led_feet(at, markers, flags)
     soles = tuple(sole for sole, _ in feet)
-    cuts = np.array([0, len(times)], np.int64)
+    cuts, size = np.array([0, len(times)], np.int64), leg_length(at) / REFERENCE_LEG
     footing = plan_feet(soles, [stand for _, stand in feet], times, cuts, places, turns, leg_length(at), clearance)
     shapes = spheres_of(character)
     bodies = np.concatenate([*(s.bodies for s in soles), shapes.bodies]).astype(np.int64)
     count = footing.places.shape[1]
     wanted = np.zeros((len(times), len(bodies), 3))
+    footing = replace(footing, places=lifted_steps(footing, soles, [s for _, s in feet], times, size))
     wanted[:, :count] = footing.places + np.array([0.0, 0.0, floor])
     stands = np.zeros(wanted.shape[:2], dtype=bool)
     stands[:, :count] = footing.stands

@@ -12,7 +12,7 @@ worse than the input in the end is given back as it was (`guard`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -152,9 +152,10 @@ def _guarded(
     """Returns the result with everything given back that was better before, and with its checks made."""
     again = partial(check_motion, contacts=asked.contacts, holds=asked.holds, tuning=captured.tuning)
 
-    def judge(poses: Array) -> tuple[CheckReport, ...]:
+    def judge(poses: Array) -> Iterator[CheckReport]:
         out = written(poses)
-        return check(out), again(out)
+        yield check(out)
+        yield again(out)
 
     before = (result.before, captured)
     kept = never_worse(even, poses, result.lift, judge, before, (result.after, again(result.motion)))

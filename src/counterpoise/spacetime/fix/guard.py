@@ -8,7 +8,7 @@ lowered there as the whole motion was, unless that makes it worse. If it is wors
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,7 @@ WIDENING = 0.1  # [s] about such frames that are given back too
 FADE = 0.4  # [s] from the fixed motion to the input
 GUARDED = ("skate", "penetration", "force", "leap", "jitter", "strength", "limits", "flight", "spin", "lean")
 
-Judge = Callable[[Array], tuple[CheckReport, ...]]  # of poses (n, nq) of the frames
+Judge = Callable[[Array], Iterator[CheckReport]]  # of poses (n, nq) of the frames; each check is made when asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,29 +45,39 @@ def never_worse(
     """Returns the fixed poses (n, nq), with those of `given` in frames in which they are worse.
 
     `before` and `after` are pairs of reports on the input and on the fixed poses; `judge` makes those of other poses.
+    Checks are made only where they decide something: frames are searched in the last reports of a round.
     """
-    poses, reports, back = fixed, tuple(after), np.zeros(len(given), dtype=bool)
+    reports, back = tuple(after), np.zeros(len(given), dtype=bool)
     why = dict[str, None]()
-    for _ in range(ROUNDS):
+    for left in reversed(range(ROUNDS)):
         found = [(name, *pair) for pair in zip(before, reports, strict=True) for name in worse_findings(*pair)]
         if not found:
-            break
+            return Guarded(fixed, back, (), reports)
         why |= dict.fromkeys(name for name, _, _ in found)
         for one in found:
             back |= _near(given.times, _worse_frames(*one), WIDENING)
-        for offset in dict.fromkeys((lift, 0.0)):
+        for offset in (offsets := tuple(dict.fromkeys((lift, 0.0)))):
             poses = _given_back(given, fixed, back, offset)
-            reports = judge(poses)
+            reports = _until_worse(before, judge(poses), all_of_them=left > 0 and offset == offsets[-1])
             if not _any_worse(before, reports):
                 return Guarded(poses, back, tuple(why), reports)
-    if _any_worse(before, reports):
-        back[:] = True
-        poses, reports = np.asarray(given.poses), judge(np.asarray(given.poses))
-    return Guarded(poses, back, tuple(why), reports)
+    return Guarded(np.asarray(given.poses), np.ones(len(given), dtype=bool), tuple(why), tuple(before))
+
+
+def _until_worse(
+    before: Sequence[CheckReport], after: Iterator[CheckReport], all_of_them: bool
+) -> tuple[CheckReport, ...]:
+    """Returns the reports up to the first that is worse than before, or all of them."""
+    made: list[CheckReport] = []
+    for was, now in zip(before, after, strict=False):
+        made.append(now)
+        if not all_of_them and worse_findings(was, now):
+            break
+    return tuple(made)
 
 
 def _any_worse(before: Sequence[CheckReport], after: Sequence[CheckReport]) -> bool:
-    return any(worse_findings(*pair) for pair in zip(before, after, strict=True))
+    return any(worse_findings(*pair) for pair in zip(before, after, strict=False))
 
 
 def worse_findings(before: CheckReport, after: CheckReport) -> list[str]:

@@ -4,7 +4,7 @@ Contacts that are found by speed leave out feet that creep: a foot that is down 
 shuffles, the heel just before it rests, the toes just before they leave. In a fixed motion all of these would slide. So
 every part of a foot that is low and slow is a candidate. Planting costs how far the foot has to be moved. Next to a
 stance that is known, candidates join it as far as they are near its place. Others are stances of their own; where one
-place would not do, a stance is split into two where that leaves the least to move, with a short step between.
+place would not do, a stance is split into two where that leaves the least to move, with a short step between (`steps`).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from counterpoise.motion.contacts import (
     windows_of,
 )
 from counterpoise.motion.retarget.soles import Sole, led_feet
+from counterpoise.spacetime.fix.steps import FARTHEST, join_or_step, plant_cost
 from counterpoise.spacetime.fix.tuning import FixTuning
 
 MIN_LOAD = 0.2  # [body weights] a body that needs less is in the air
 LONGEST_INTERRUPTION = 0.08  # [s] in which a low foot may be faster
 SHORTEST = 0.08  # [s] shorter stances are left out
-FARTHEST = 2.5  # times `FixTuning.plant_reach`: as far from its place may a foot be for a moment
 TURN_LEVER = 0.1  # [m/rad] a foot that turns counts as one that moves by this
 
 
@@ -81,7 +81,9 @@ def plant_low_feet(
             new_ball |= _closed(times, low_tips & carried, _speeds(times, front[:, None])[:, 0] < tuning.slow * size)
         may_stand = _Foot(new_heel, new_ball, _places(paths[:, mine[0]], front, new_ball))
         foot = _stances(times, may_stand, heel | ball, size, tuning)
-        out[:, mine] = np.stack([foot.heel, foot.ball], axis=1)
+        near = heights[:, mine].min(axis=1) < tuning.low * size
+        stands = join_or_step(times, foot.heel, foot.ball, near, foot.place, tuning.plant_reach * size, tuning)
+        out[:, mine] = np.stack(stands, axis=1)
     return tuple(windows_of(times, markers, out))
 
 
@@ -143,7 +145,7 @@ def _stances(times: Array, foot: _Foot, known: Flags, size: float, tuning: FixTu
         first, last = waiting.pop()
         if last - first < shortest:
             continue
-        if _cost(foot.place[first:last]) <= reach:
+        if plant_cost(foot.place[first:last]) <= reach:
             stands[first:last] = True
         elif last - first >= 2 * (gap + shortest):
             middle = first + _best_cut(foot.place[first:last], gap + shortest)
@@ -155,15 +157,6 @@ def _near(flags: Flags, frames: int) -> Flags:
     """Returns the frames (n,) that are within so many frames of a flag."""
     spread = np.convolve(flags, np.ones(2 * frames + 1))  # "same" would be longer than a clip of few frames
     return np.asarray(spread[frames : frames + len(flags)] > 0.5)
-
-
-def _cost(path: Array) -> float:
-    """Returns how far a foot on this path (n, 3) has to be moved to stand at one place: rms [m].
-
-    A single frame may be `FARTHEST` times as far: that is a foot as it arrives or leaves.
-    """
-    off = np.linalg.norm(path - np.median(path, axis=0), axis=1)
-    return max(float(np.sqrt(np.mean(off**2))), float(off.max()) / FARTHEST)
 
 
 def _best_cut(path: Array, margin: int) -> int:

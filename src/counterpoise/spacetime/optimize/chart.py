@@ -15,13 +15,13 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 TERMS = 22  # of the series; the last is below 1e-16 for |x| < 2 pi
 BLOCKS = 4  # per rotation: d pose/dx = dw/dx' = dw'/dx'' = J; dw/dx; dw'/dx; dw'/dx'
 
 
-@kernel
+@inner_kernel
 def _series(n: float, out: Array) -> None:
     """b = (1 - cos r)/r^2, c = (r - sin r)/r^3 with n = r^2, then 2 db/dn, 2 dc/dn, 4 d2b/dn2, 4 d2c/dn2."""
     out[:] = 0.0
@@ -41,14 +41,14 @@ def _series(n: float, out: Array) -> None:
         p0 *= n
 
 
-@kernel
+@inner_kernel
 def _cross(a: Array, b: Array, out: Array) -> None:
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
 
 
-@kernel
+@inner_kernel
 def _add_hat(k: float, a: Array, out: Array) -> None:
     out[0, 1] -= k * a[2]
     out[0, 2] += k * a[1]
@@ -58,7 +58,7 @@ def _add_hat(k: float, a: Array, out: Array) -> None:
     out[2, 1] += k * a[0]
 
 
-@kernel
+@inner_kernel
 def _add_hat_times(k: float, a: Array, M: Array, out: Array) -> None:
     """out += k [a]x M."""
     for j in range(3):
