@@ -39,7 +39,9 @@ def strength_limit(character: Character, direction: float, pose: ArrayLike | Non
         b_eq=np.array([*here.com[:2], 1.0]),
         method="highs",
     )
-    return 0.0 if answer.status != 0 else float(min(answer.x[-1] / edge, 1.0))
+    if answer.status != 0 or answer.x is None:  # not even the weight can be borne
+        return 0.0
+    return float(min(answer.x[-1] / edge, 1.0))
 
 
 def _foot_torques(character: Character, jacobian: Array) -> tuple[Array, Array]:
