@@ -79,13 +79,13 @@ def test_a_bent_knee_moves_the_foot_and_not_the_head(skin: Skin):
     assert foot.sum() > 50 and head.sum() > 50 and change[foot].min() > 0.2 and change[head].max() < 0.01
 
 
-def test_pictures_and_files_have_it_only_where_asked(tmp_path: Path):
+def test_pictures_and_files_have_the_body_that_is_asked_for(tmp_path: Path):
     human = cp.character("human")
     plain, smooth = (cp.still(take_of(human, smooth=one), size=(60, 90)).astype(int) for one in (False, True))
     assert (np.abs(plain - smooth).max(axis=2) > 30).mean() > 0.005
     squat = cp.reference_motion("squat", human).slice(0.0, 0.2)
     squat.write(tmp_path / "a.glb", rate=10.0, body="smooth")
-    squat.write(tmp_path / "b.glb", rate=10.0)
+    squat.write(tmp_path / "b.glb", rate=10.0, body="shapes")
     shared = []
     for name in ("a", "b"):
         file = pygltflib.GLTF2().load(str(tmp_path / f"{name}.glb"))

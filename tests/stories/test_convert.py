@@ -213,12 +213,12 @@ def test_one_file_is_one_line(here, capsys, monkeypatch):
     assert (code, out) == (0, "wrote a.csv: 2 frames at 20/s\n") and "note: up axis guessed" in err
     (here / "b.bvh").write_text("nonsense")
     code, out, err = tell("b.bvh", "b.csv", capsys=capsys, monkeypatch=monkeypatch)
-    assert code == 1 and out == "" and "first word is not HIERARCHY" in err and not Path("b.csv").exists()
+    assert code == 2 and out == "" and "first word is not HIERARCHY" in err and not Path("b.csv").exists()
     code, out, err = tell("a.bvh", "c.bvh", "--frames", "2:", "--rate", "40", "--out-units", "cm", "--units", "m",
                           "--json", capsys=capsys, monkeypatch=monkeypatch)  # fmt: skip
     assert code == 0 and json.loads(out)["done"][0]["frames"] == 3 and "OFFSET 0 -90 0" in Path("c.bvh").read_text()
     code, out, err = tell("a.bvh", "d.bvh", "--frames", "2:9", capsys=capsys, monkeypatch=monkeypatch)
-    assert code == 1 and "not within the 4 there are" in err
+    assert code == 2 and "not within the 4 there are" in err
 
 
 def test_bytes_are_those_of_the_public_functions(here):

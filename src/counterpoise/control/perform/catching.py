@@ -7,7 +7,8 @@ the support, `Locomotion` takes the body over, steps, and stands.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +17,6 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
-from counterpoise.control.locomotion.locomotion import Locomotion
-from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.standing_body import standing_body
@@ -28,8 +27,12 @@ from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.errors import CounterpoiseError
 from counterpoise.terrain import Terrain
 
+if TYPE_CHECKING:
+    from counterpoise.control.locomotion.locomotion import Locomotion
+    from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
+
 NEAR_GROUND = (
-    0.03  # [standing CoM heights] a foot whose lowest point is higher than this above the lowest does not bear
+    0.03  # [standing CoM heights] a foot whose lowest point is higher than this above the lowest bears nothing
 )
 LEAST_LEG = 0.3  # [standing CoM heights] of the CoM above the feet, for the capture point
 SAME_HEIGHT = 1e-3  # [m] ground this near to z = 0 is level ground
@@ -41,7 +44,7 @@ class CatchSteps:
     """The steps that catch a fall: the controller that takes them, and its memory."""
 
     controller: Locomotion
-    memory: LocomotionMemory = field(default_factory=LocomotionMemory)
+    memory: LocomotionMemory
 
     @property
     def stands(self) -> bool:
@@ -63,6 +66,9 @@ class CatchSteps:
 
 def catch_steps(snapshot: Snapshot, rate: float, terrain: Terrain | None) -> CatchSteps:
     """Returns steps that begin now. The body goes on facing where its feet face."""
+    from counterpoise.control.locomotion.locomotion import Locomotion  # here, because it jumps by `Jump`, a performance
+    from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
+
     yaw = see(snapshot, walking_body(snapshot.character)).yaw
     heading = math.atan2(float(np.sin(yaw).sum()), float(np.cos(yaw).sum()))
     controller = Locomotion(heading=heading, rate=rate, terrain=terrain, tuning=CROUCHED)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from counterpoise.character.character import Character
 from counterpoise.motion.clips import clip_of_motion
 from counterpoise.motion.files.glb import pack
-from counterpoise.motion.files.gltf import GENERATOR, build_gltf, build_static
+from counterpoise.motion.files.gltf import GENERATOR, build_gltf, build_static, wants_smooth
 from counterpoise.motion.files.meshes import MeshSurface
 from counterpoise.motion.files.names import clean_name, unique_names
 from counterpoise.motion.motion import Motion
@@ -38,8 +38,8 @@ def character_part(character: Character, pose: ArrayLike | None = None) -> GltfP
 
 
 def motion_part(motion: Motion, rate: float | None = None) -> GltfPart:
-    """Returns a motion, to be joined with others."""
-    return build_gltf(clip_of_motion(motion, rate, None, None), motion)
+    """Returns a motion, to be joined with others; the library's person has its smooth body."""
+    return build_gltf(clip_of_motion(motion, rate, None, None), motion, wants_smooth(None, motion))
 
 
 def static_part(name: str, surfaces: Sequence[MeshSurface]) -> GltfPart:
