@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from counterpoise.arrays import Array, Ints
+from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
-from counterpoise.character.manifold import batch_difference
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
@@ -40,6 +39,7 @@ from counterpoise.control.stand_objectives import StandAim, stand_levels
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import com_above_feet, limp_torque, lowest, standing_body
 from counterpoise.control.support import Support, capture_shares, follow_offset, measured_support
+from counterpoise.control.tracking import tracking_error
 from counterpoise.control.uneven_ground import feet_off_ground, foot_steps, pose_on_heights, terrain_ground
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
@@ -429,26 +429,11 @@ def _urgency(snapshot: Snapshot, aim: StandAim, first: float, second: float) -> 
     )  # fmt: skip
 
 
-def tracking_error(snapshot: Snapshot, q: Array) -> float:
-    """Returns the root of the mean square of the joints' errors [rad]."""
-    character = snapshot.character
-    return _mean_error(character.layout, character.root_dofs.stop, character.nv, snapshot.q, q)
-
-
 @kernel
 def _blend(before: Array, now: Array, share: float, out: Array) -> None:
     """Fills `out` with what lies between two arrays, at a share of the way."""
     for j in range(len(now)):
         out[j] = before[j] + (now[j] - before[j]) * share
-
-
-@kernel
-def _mean_error(layout: Ints, root: int, nv: int, q: Array, wanted: Array) -> float:
-    e = batch_difference(layout, nv, q.reshape(1, -1), wanted.reshape(1, -1))
-    total = 0.0
-    for j in range(root, nv):
-        total += e[0, j] * e[0, j]
-    return float(np.sqrt(total / max(nv - root, 1)))
 
 
 _FULL_STRENGTH = WholeBodyTuning(rank=NEARLY_DEPENDENT, force_weight=300.0)

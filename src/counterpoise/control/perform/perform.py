@@ -28,8 +28,9 @@ from counterpoise.control.perform.plan_of_motion import plan_of_motion
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState, plan_of_result
 from counterpoise.control.perform.progress import PlanProgress, advance, first_progress
 from counterpoise.control.perform.tuning import PerformTuning
-from counterpoise.control.stand import Stand, StandMemory, tracking_error
+from counterpoise.control.stand import Stand, StandMemory
 from counterpoise.control.standing_body import limp_torque, standing_body
+from counterpoise.control.tracking import tracking_error
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
 from counterpoise.errors import BadValue
