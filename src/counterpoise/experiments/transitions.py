@@ -23,8 +23,8 @@ class TransitionsSettings:
     """A change of speed is asked for at once, at a random moment of a stride."""
 
     trials: str = setting("all", "", "names separated by commas, or all")
-    walk: float = setting(1.2, "m/s", "")
-    run: float = setting(3.0, "m/s", "")
+    walk: float = setting(1.2, "m/s", "speed of the walk")
+    run: float = setting(3.0, "m/s", "speed of the run")
     starts: int = setting(20, "", "random starts and moments of each")
     first_seed: int = setting(0, "", "of the random starts")
 
