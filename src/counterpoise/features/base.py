@@ -18,6 +18,8 @@ from counterpoise.character.character import Character
 from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import Snapshot
 
+XYZ: tuple[str, ...] = ("x", "y", "z")
+
 
 class Feature(ABC):
     """One quantity. Asking changes nothing: the same kinematics gives the same answer every time.
@@ -33,7 +35,7 @@ class Feature(ABC):
     @property
     @abstractmethod
     def unit(self) -> str:
-        """Unit of its tangent space: m, rad."""
+        """Unit of its tangent space: m, rad. A feature that has always the same says `unit = "m"`."""
 
     @abstractmethod
     def value(self, kinematics: Kinematics) -> Array:

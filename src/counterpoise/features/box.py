@@ -30,14 +30,11 @@ class BoxDistance(BodyFeature):
     half: Point  # half edges [m]
     rotation: Rotation = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # world from box
     point: Point = ORIGIN
+    unit = "m"
 
     @property
     def name(self) -> str:
         return f"distance of {self.body} from a box"
-
-    @property
-    def unit(self) -> str:
-        return "m"
 
     def value(self, kinematics: Kinematics) -> Array:
         return self._distance(kinematics.position(self.body, self.point))[0][..., None]

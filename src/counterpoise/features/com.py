@@ -10,7 +10,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.features.base import Feature
+from counterpoise.features.base import XYZ, Feature
 from counterpoise.features.frame import ORIGIN, Point
 
 
@@ -18,17 +18,12 @@ from counterpoise.features.frame import ORIGIN, Point
 class ComPosition(Feature):
     """Centre of mass, world frame [m]."""
 
+    unit = "m"
+    labels = XYZ
+
     @property
     def name(self) -> str:
         return "centre of mass"
-
-    @property
-    def unit(self) -> str:
-        return "m"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
 
     def value(self, kinematics: Kinematics) -> Array:
         return kinematics.com.copy()
@@ -46,18 +41,12 @@ class PositionFromCom(Feature):
 
     body: str
     point: Point = ORIGIN  # in the body's frame
+    unit = "m"
+    labels = XYZ
 
     @property
     def name(self) -> str:
         return f"position of {self.body} from the centre of mass"
-
-    @property
-    def unit(self) -> str:
-        return "m"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
 
     def value(self, kinematics: Kinematics) -> Array:
         return kinematics.position(self.body, self.point) - kinematics.com
@@ -77,14 +66,11 @@ class ComSupport(Feature):
     """
 
     corners: tuple[tuple[float, float], ...]
+    unit = "m"
 
     @property
     def name(self) -> str:
         return "centre of mass over the support"
-
-    @property
-    def unit(self) -> str:
-        return "m"
 
     def value(self, kinematics: Kinematics) -> Array:
         normals, offsets = self._edges

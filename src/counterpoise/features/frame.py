@@ -12,7 +12,7 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.kinematics import Kinematics, dofs_moving
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.features.base import Feature
+from counterpoise.features.base import XYZ, Feature
 
 Point = tuple[float, float, float]
 ORIGIN: Point = (0.0, 0.0, 0.0)
@@ -34,18 +34,12 @@ class PointPosition(BodyFeature):
 
     body: str
     point: Point = ORIGIN  # in the body's frame
+    unit = "m"
+    labels = XYZ
 
     @property
     def name(self) -> str:
         return f"position of {self.body}"
-
-    @property
-    def unit(self) -> str:
-        return "m"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
 
     def value(self, kinematics: Kinematics) -> Array:
         return kinematics.position(self.body, self.point)
@@ -60,13 +54,8 @@ class PointPosition(BodyFeature):
 class RotationFeature(Feature):
     """Features whose value is a quaternion; differences are rotation vectors in the frame it is expressed in."""
 
-    @property
-    def unit(self) -> str:
-        return "rad"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
+    unit = "rad"
+    labels = XYZ
 
     def difference(self, start: ArrayLike, end: ArrayLike) -> Array:
         return spatial.log(spatial.multiply(np.asarray(end, float), spatial.conjugate(start)))
@@ -102,18 +91,12 @@ class AxisDirection(BodyFeature):
 
     body: str
     axis: Point
+    unit = "rad"
+    labels = XYZ
 
     @property
     def name(self) -> str:
         return f"axis of {self.body}"
-
-    @property
-    def unit(self) -> str:
-        return "rad"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
 
     def value(self, kinematics: Kinematics) -> Array:
         return np.asarray(kinematics.rotation(self.body) @ _unit(self.axis))
@@ -133,14 +116,11 @@ class AxisComponent(BodyFeature):
     body: str
     axis: Point
     direction: Point
+    unit = "rad"
 
     @property
     def name(self) -> str:
         return f"axis of {self.body} along a direction"
-
-    @property
-    def unit(self) -> str:
-        return "rad"
 
     def value(self, kinematics: Kinematics) -> Array:
         return np.asarray(self._axis.value(kinematics) @ _unit(self.direction))[..., None]
@@ -166,18 +146,12 @@ class AxisAim(BodyFeature):
     axis: Point
     at: Point  # world [m]
     point: Point = ORIGIN  # where the line of sight begins, body frame
+    unit = "rad"
+    labels = XYZ
 
     @property
     def name(self) -> str:
         return f"aim of {self.body}"
-
-    @property
-    def unit(self) -> str:
-        return "rad"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
 
     def value(self, kinematics: Kinematics) -> Array:
         return self._axis.value(kinematics) - self._line(kinematics)[0]

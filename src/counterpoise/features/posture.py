@@ -21,14 +21,11 @@ class WholePosture(Feature):
     """All coordinates of a body; differences are tangent vectors (nv)."""
 
     character: Character
+    unit = "rad"
 
     @property
     def name(self) -> str:
         return "posture"
-
-    @property
-    def unit(self) -> str:
-        return "rad"
 
     def value(self, kinematics: Kinematics) -> Array:
         return kinematics.q.copy()

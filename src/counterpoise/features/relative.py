@@ -11,7 +11,7 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
 from counterpoise.character.kinematics import Kinematics, dofs_moving
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.features.base import Feature
+from counterpoise.features.base import XYZ, Feature
 from counterpoise.features.frame import ORIGIN, Point, RotationFeature
 
 
@@ -34,18 +34,12 @@ class RelativePosition(RelativeFeature):
     body: str
     frame: str
     point: Point = ORIGIN
+    unit = "m"
+    labels = XYZ
 
     @property
     def name(self) -> str:
         return f"position of {self.body} in {self.frame}"
-
-    @property
-    def unit(self) -> str:
-        return "m"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
 
     def value(self, kinematics: Kinematics) -> Array:
         away = kinematics.position(self.body, self.point) - kinematics.position(self.frame)

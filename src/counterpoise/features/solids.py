@@ -24,14 +24,11 @@ class LowestPoints(BodyFeature):
     """
 
     body: str
+    unit = "m"
 
     @property
     def name(self) -> str:
         return f"lowest points of {self.body}"
-
-    @property
-    def unit(self) -> str:
-        return "m"
 
     def value(self, kinematics: Kinematics) -> Array:
         corners = body_corners(kinematics.character, self.body)

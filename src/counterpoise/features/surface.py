@@ -13,6 +13,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.kinematics import Kinematics
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
+from counterpoise.features.base import XYZ
 from counterpoise.features.frame import ORIGIN, BodyFeature, Point
 
 
@@ -24,14 +25,11 @@ class PlaneDistance(BodyFeature):
     origin: Point
     normal: Point
     point: Point = ORIGIN
+    unit = "m"
 
     @property
     def name(self) -> str:
         return f"distance of {self.body} from a plane"
-
-    @property
-    def unit(self) -> str:
-        return "m"
 
     def value(self, kinematics: Kinematics) -> Array:
         away = kinematics.position(self.body, self.point) - np.asarray(self.origin, float)
@@ -127,18 +125,12 @@ class CurveOffset(BodyFeature):
     body: str
     curve: Curve
     point: Point = ORIGIN
+    unit = "m"
+    labels = XYZ
 
     @property
     def name(self) -> str:
         return f"distance of {self.body} from a curve"
-
-    @property
-    def unit(self) -> str:
-        return "m"
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return ("x", "y", "z")
 
     def value(self, kinematics: Kinematics) -> Array:
         places = kinematics.position(self.body, self.point)
