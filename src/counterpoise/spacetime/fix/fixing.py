@@ -166,7 +166,9 @@ def _guarded(
     after = kept.reports[0]
     if kept.back.all():
         whole = _unchanged(asked)
-        result = replace(result, motion=whole.motion, leaps=(), turned=(), lift=0.0, slide=(0.0, 0.0), change=0.0, largest=0.0)
+        result = replace(
+            result, motion=whole.motion, leaps=(), turned=(), lift=0.0, slide=(0.0, 0.0), change=0.0, largest=0.0
+        )
         after = result.before
     elif kept.back.any():
         out = written(kept.poses)

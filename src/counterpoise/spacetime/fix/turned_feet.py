@@ -62,4 +62,3 @@ def _ankles(character: Character) -> list[Joint]:
     at, model = anatomy_of(character), character.model
     feet = {chain[0] for limb, chain in at.limbs.items() if limb.startswith("foot") and chain}
     return [j for j in character.joints if j.kind == "ball" and int(model.dof_bodyid[j.dofs.start]) in feet]
-
