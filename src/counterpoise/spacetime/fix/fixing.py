@@ -5,8 +5,9 @@
 
 Leaps of the capture are bridged (`leaps`), planted feet are put still and flat on the ground (`contacts`, `feet`), and
 the residual forces that are left are removed by a smooth deviation, as small as possible, in overlapping windows
-(`task`, `physics`, `windows`). Feet that all slide at one velocity are brought to rest before (`slide`), and what is
-worse than the input in the end is given back as it was (`guard`).
+(`task`, `physics`, `windows`). Before that, feet that are turned over at the ankle are turned back (`turned_feet`), and
+feet that all slide at one velocity are brought to rest (`slide`). What is worse than the input in the end is given back
+as it was (`guard`).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from counterpoise.spacetime.fix.result import FixResult, TimeStretch
 from counterpoise.spacetime.fix.slide import find_slide
 from counterpoise.spacetime.fix.task import build_task
 from counterpoise.spacetime.fix.tuning import FixTuning
+from counterpoise.spacetime.fix.turned_feet import turned_feet
 from counterpoise.spacetime.fix.windows import solve_windows
 
 MIN_FRAMES = 12
@@ -104,7 +106,9 @@ def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
     """The steps of a fix, each a name."""
     tuning, held, character = asked.tuning, asked.holds, asked.motion.character
     captured = check_motion(asked.motion, contacts=asked.contacts, holds=held, tuning=asked.checks, progress=reporter)
-    motion, slide, found = _without_slide(asked, captured, reporter)
+    motion, turned = _feet_turned_back(asked.motion)
+    known = captured if not turned else check_motion(motion, contacts=asked.contacts, holds=held, tuning=asked.checks)
+    motion, slide, found = _without_slide(asked, motion, known, reporter)
     checks = replace(asked.checks, floor=found.floor)
     open_ended = replace(motion, loop=False, travel=False, ends="free")
     even = replace(open_ended, times=found.frames.times, poses=frames_of_motion(motion, 0.0).raw)
@@ -134,7 +138,7 @@ def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
     before = partial(_known, captured) if footed.contacts == captured.contacts else partial(check, asked.motion)
     result = _result(asked, written(poses), before, lambda: check(written(poses)), footed.contacts, stopped, slide)
     result = replace(
-        result, windows=windows, frozen=task.frozen,
+        result, windows=windows, frozen=task.frozen, turned=turned,
         leaps=tuple(TimeStretch(float(even.times[a]), float(even.times[b - 1]), 0.0) for a, b in leaps),
     )  # fmt: skip
     if reporter.stopped:  # the checks take a while: they are made when somebody asks for them
@@ -162,7 +166,9 @@ def _guarded(
     after = kept.reports[0]
     if kept.back.all():
         whole = _unchanged(asked)
-        result = replace(result, motion=whole.motion, leaps=(), lift=0.0, slide=(0.0, 0.0), change=0.0, largest=0.0)
+        result = replace(
+            result, motion=whole.motion, leaps=(), turned=(), lift=0.0, slide=(0.0, 0.0), change=0.0, largest=0.0
+        )
         after = result.before
     elif kept.back.any():
         out = written(kept.poses)
@@ -179,9 +185,18 @@ def _guarded(
     )  # fmt: skip
 
 
-def _without_slide(asked: _Request, captured: CheckReport, reporter: Reporter) -> tuple[Motion, Array, CheckReport]:
+def _feet_turned_back(motion: Motion) -> tuple[Motion, tuple[TimeStretch, ...]]:
+    """Returns the motion with feet turned back that are turned over at the ankle, and when they were."""
+    poses, turned = turned_feet(motion.character, motion.times, np.asarray(motion.poses))
+    when = tuple(TimeStretch(float(motion.times[a]), float(motion.times[b - 1]), 0.0) for a, b in runs(turned))
+    return (replace(motion, poses=poses), when) if when else (motion, ())
+
+
+def _without_slide(
+    asked: _Request, motion: Motion, captured: CheckReport, reporter: Reporter
+) -> tuple[Motion, Array, CheckReport]:
     """Returns the motion without a constant slide of all its feet, the slide (2,) [m/s], and its check."""
-    motion, f = asked.motion, captured.frames
+    f = captured.frames
     slide = np.zeros(2)
     if asked.contacts is None and motion.character.floating:
         poses = frames_of_motion(motion, 0.0).raw
@@ -213,6 +228,7 @@ def _result(
         contacts=contacts,
         windows=(),
         leaps=(),
+        turned=(),
         left=(),
         given_back=(),
         worse=(),

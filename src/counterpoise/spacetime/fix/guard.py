@@ -55,7 +55,7 @@ def never_worse(
             return Guarded(fixed, back, (), reports)
         why |= dict.fromkeys(name for name, _, _ in found)
         for one in found:
-            back |= _near(given.times, _worse_frames(*one), WIDENING)
+            back |= near_frames(given.times, _worse_frames(*one), WIDENING)
         for offset in (offsets := tuple(dict.fromkeys((lift, 0.0)))):
             poses = _given_back(given, fixed, back, offset)
             reports = _until_worse(before, judge(poses), all_of_them=left > 0 and offset == offsets[-1])
@@ -114,7 +114,7 @@ def _by_frame(name: str, report: CheckReport) -> Array:
     return np.asarray({"limits": f.limit, "spin": f.violation, "flight": f.violation}.get(name, vars(f).get(name)))
 
 
-def _near(times: Array, flags: Flags, seconds: float) -> Flags:
+def near_frames(times: Array, flags: Flags, seconds: float) -> Flags:
     """Returns the frames (n,) that are within a time of a flag."""
     return np.asarray(_away(times, flags) <= seconds + 1e-9)
 

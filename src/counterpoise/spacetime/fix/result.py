@@ -49,6 +49,7 @@ class FixResult:
     contacts: tuple[ContactWindow, ...]  # in both reports
     windows: tuple[FixedWindow, ...]
     leaps: tuple[TimeStretch, ...]  # errors of the capture that were bridged
+    turned: tuple[TimeStretch, ...]  # stretches in which a foot was turned over at its ankle, and was turned back
     left: tuple[TimeStretch, ...]  # stretches that could not be made possible and stay near the original
     given_back: tuple[TimeStretch, ...]  # stretches that are as they were: the fix was worse there than the input
     worse: tuple[str, ...]  # the findings that were
@@ -86,6 +87,7 @@ class FixResult:
             "frames_per_second": len(self.motion) / max(self.seconds, 1e-9),
             "windows": [vars(w) for w in self.windows],
             "leaps": [vars(s) for s in self.leaps],
+            "turned": [vars(s) for s in self.turned],
             "left": [vars(s) for s in self.left],
             "given_back": [vars(s) for s in self.given_back],
             "worse": list(self.worse),
@@ -124,6 +126,8 @@ def summary_of(result: FixResult) -> str:
         parts.append(f"{where} is given back as it was: fixed, it would be worse ({what}).")
     if result.leaps:
         parts.append(f"Leaps of the capture were bridged at {_when(_spans(result.leaps))}.")
+    if result.turned:
+        parts.append(f"Feet that were turned over at the ankle were turned back at {_when(_spans(result.turned))}.")
     if before.carried:
         longest = max(before.carried, key=lambda c: c.end - c.start)
         spans = _when([(c.start, c.end) for c in before.carried])
