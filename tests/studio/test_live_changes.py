@@ -39,14 +39,15 @@ seconds = 0.4
 """
 
 
-def changing_bench(folder: Path) -> Bench:
-    bench = Bench(folder)
-    return Bench(folder, OpenScene(bench.folder, scene_from_text(CHANGING, folder, "changing.toml")))
+def changing_bench(folder: Path, first: float = 0.13) -> Bench:
+    bench, text = Bench(folder), CHANGING.replace("0.13", str(first))
+    return Bench(folder, OpenScene(bench.folder, scene_from_text(text, folder, "changing.toml")))
 
 
-def test_a_live_body_changes_when_the_scene_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", [0.13, 0.1])  # [s] within a picture, and at the end of one
+def test_a_live_body_changes_when_the_scene_says_so(moment: float, tmp_path: Path) -> None:
     """The run is, to the last bit, that of a session whose body is changed at these times."""
-    bench = changing_bench(tmp_path)
+    bench = changing_bench(tmp_path, moment)
     bench.do({"type": "start_live", "controller": "stand"})
     assert bench.last("live_changed")["bodies"] == []
     run, scene = bench.shop.live, bench.shop.document.scene
@@ -56,13 +57,13 @@ def test_a_live_body_changes_when_the_scene_says_so(tmp_path: Path) -> None:
     by_hand = Session(run.character, run.session.controller, world=scene.world, start=run.session.state)
     for picture in range(18):
         bench.shop.advance_live()
-        assert len(run.changes) == 2 - (picture >= 7) - (picture >= 12)
+        assert len(run.changes) == 2 - (picture >= (7 if moment > 0.1 else 6)) - (picture >= 12), picture
     said = bench.last("live_changed")["bodies"][0]
     assert said["mesh"] == figure_facts(second).mesh != figure_facts(scene.character()).mesh
     assert said["mesh"] in bench.shop.files and said["weight"] == pytest.approx(second.weight)
-    by_hand.advance(0.13)
+    by_hand.advance(moment)
     by_hand.character, by_hand.controller = first, replace(Stand(), **_fields(by_hand.controller), compliance=0.4)
-    by_hand.advance(0.21 - 0.13)
+    by_hand.advance(0.21 - moment)
     by_hand.character = second
     by_hand.advance(18 * FRAME - 0.21)
     assert run.character is second and run.time == by_hand.time

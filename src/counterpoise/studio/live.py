@@ -36,6 +36,7 @@ KEEP_POSES = 120.0  # [s] of poses for baking ...
 SLACK = 4.0  # [s] ... and so much more at most: older ones are dropped together
 ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
 MOST_THROWN = 12  # props that were thrown; the oldest vanish
+SAME_TIME = 1e-9  # [s] moments nearer than this are one
 FLOOR = -1  # number of a moving floor among the props that are drawn
 
 STEERS = ("speed", "heading")  # wishes that take the place of keys and of a place to go to
@@ -135,11 +136,12 @@ class LiveRun:
     def _stretch(self, seconds: float) -> Recording:
         """Simulates the next seconds; changes of the scene happen at their times. Returns the last recording."""
         session = self.session
-        while self.changes and self.changes[0][1].time <= session.time + session.remainder + seconds:
+        while self.changes and self.changes[0][1].time < session.time + session.remainder + seconds - SAME_TIME:
             figure, change = self.changes.pop(0)
-            before = max(change.time - session.time - session.remainder, 0.0)
-            session.advance(before)
-            seconds -= before
+            before = change.time - session.time - session.remainder
+            if before > SAME_TIME:
+                session.advance(before)
+                seconds -= before
             make_change(session, figure, change)
             if change.body is not None:
                 self._take_body(figure, change.body)
