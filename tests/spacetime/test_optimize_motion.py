@@ -13,6 +13,7 @@ import counterpoise as cp
 from counterpoise.errors import BadValue, UnknownName
 from counterpoise.measure.outsider_mechanics import lowest
 from counterpoise.spacetime.optimize.build import build_motion_problem
+from counterpoise.spacetime.optimize.judge import judging
 from counterpoise.spacetime.optimize.program import MotionProgram
 
 FEET = ("foot_left", "foot_right")
@@ -181,6 +182,27 @@ def test_it_can_be_stopped_and_keeps_what_it_has():
     assert np.isfinite(result.motion.poses).all()
     assert seen[-1].worst
     assert len(seen[-1].motion()) > 10
+
+
+def test_a_solve_is_stopped_between_its_stages_too():
+    """Building rows and judging take as long as many iterations: the last report is shown again around them."""
+    seen: list[int] = []
+
+    def stop(progress) -> bool:
+        seen.append(progress.iteration)
+        return len(seen) < 2 or seen[-1] != seen[-2]
+
+    result = cp.optimize_motion(*jump_asks(), rate=26.0, callback=stop)
+    assert len(seen) > 2 and seen[-1] == seen[-2] == result.iterations
+
+
+def test_what_is_stopped_before_it_is_possible_is_not_judged_for_long(monkeypatch: pytest.MonkeyPatch):
+    def long(*given: object) -> None:
+        raise AssertionError("this takes long")
+
+    monkeypatch.setattr(judging, "strength_measures", long)
+    monkeypatch.setattr(judging, "overlap_measures", long)
+    assert cp.optimize_motion(*jump_asks(), rate=26.0, callback=lambda progress: False).status == "stopped"
 
 
 @pytest.mark.parametrize("what", ["limits", "elsewhere", "twice", "nothing"])

@@ -13,7 +13,7 @@ from counterpoise.motion import reference_motion
 from counterpoise.scene.contents import EFFORTS_ENDING
 from counterpoise.simulate import Push, simulate
 from counterpoise.spacetime import check_motion
-from counterpoise.studio.efforts import Efforts, efforts_of_check, efforts_of_recording, read_efforts
+from counterpoise.studio.efforts import Efforts, efforts_of_check, efforts_of_recordings, read_efforts
 
 HUMAN = character("human")
 
@@ -21,7 +21,7 @@ HUMAN = character("human")
 def test_a_recording_has_the_largest_share_of_each_joint() -> None:
     push = Push("thorax", (60.0, 0.0, 0.0), 0.05, 0.1)
     recording = simulate(HUMAN, Stand(), seconds=0.3, disturbances=[push])
-    found = efforts_of_recording(recording, 0, 60.0)
+    found = efforts_of_recordings([recording], 0, 60.0)
     row = int(np.abs(recording.time - (recording.time[0] + found.times[9])).argmin())
     ankle = HUMAN.joint("ankle_left")
     share = np.abs(recording.torque[row, ankle.dofs]) / np.asarray(HUMAN.torque_limit)[ankle.dofs]

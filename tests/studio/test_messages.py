@@ -10,6 +10,7 @@ import pytest
 from counterpoise.character.library import character
 from counterpoise.control import Stand
 from counterpoise.errors import BadValue, CounterpoiseError
+from counterpoise.simulate import World
 from counterpoise.studio.commands import DragBody, SetLive
 from counterpoise.studio.frames import HEAD, POSED, PoseFrame, pack_frame, pack_track
 from counterpoise.studio.live_controllers import CONTROLLERS, make_controller
@@ -78,4 +79,4 @@ def test_tuning_tables_become_sliders_with_units() -> None:
 def test_every_controller_of_the_list_can_be_made() -> None:
     human = character("human")
     for name in CONTROLLERS:
-        assert make_controller(name, human.neutral).begin(human) is not Ellipsis
+        assert make_controller(name, human.neutral, World()).begin(human) is not Ellipsis

@@ -10,6 +10,7 @@ import pytest
 from counterpoise.errors import BadFile, BadValue
 from counterpoise.studio.guard import Guard, new_token
 from counterpoise.studio.start import serve
+from counterpoise.studio.warming import warm_up
 
 
 def test_what_cannot_be_opened_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +33,8 @@ def test_what_cannot_be_opened_is_a_sentence(tmp_path: Path, monkeypatch: pytest
 def test_the_address_holds_a_token_that_is_never_the_same() -> None:
     first, second = (Guard(new_token(), 8000).address for _ in range(2))
     assert first != second and first.startswith("http://127.0.0.1:8000/?token=") and len(first) > 50
+
+
+def test_warming_up_goes_through_to_its_end() -> None:
+    """It works in a process of its own, where an error would be seen by nobody."""
+    warm_up()

@@ -295,5 +295,5 @@ def test_wishes_of_a_locomotion_have_units_and_may_be_left_open(bench: Bench) ->
 def test_a_locomotion_begins_as_the_figure_faces(human: Any) -> None:
     q = np.array(human.neutral)
     q[3:7] = np.cos(0.5), 0.0, 0.0, np.sin(0.5)  # a quarter to the left and more: 1 rad
-    run = LiveRun("locomotion", [LiveFigure("main", human, make_controller("locomotion", q), q)], World())
+    run = LiveRun("locomotion", [LiveFigure("main", human, make_controller("locomotion", q, World()), q)], World())
     assert abs(run.session.controller.heading - 1.0) < 0.05

@@ -9,13 +9,14 @@ controller = { speed = 0.6 }
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from counterpoise.character.character import Character
 from counterpoise.errors import unknown_name
 from counterpoise.scene.contents import MAIN, SceneCharacter, SceneController
 from counterpoise.scene.controllers import read_options
+from counterpoise.simulate import Session
 from counterpoise.spacetime.stunt.reading import Table, is_number
 
 
@@ -57,6 +58,14 @@ def read_changes(
             body = characters[owner].character.rescaled(lengths, masses) if lengths or masses else None
         out.append(SceneChange(index, owner, time, body, options))
     return tuple(sorted(out, key=lambda one: one.time))
+
+
+def make_change(session: Session, figure: int, change: SceneChange) -> None:
+    """Does to a figure of a session, counted from 0, what a change says."""
+    if change.body is not None:
+        session.change_body(change.body, figure)
+    if change.options:
+        session.controllers[figure] = replace(session.controllers[figure], **change.options)  # type: ignore[type-var]
 
 
 def _factors(table: Table, key: str) -> dict[str, float]:

@@ -242,15 +242,18 @@ def build_controller(spec: SceneController, world: World, followed: Any = None) 
         given[FOLLOWING[spec.kind]] = gait_of(followed) if spec.kind in GOING else followed
     elif spec.follow is not None:
         raise BadValue(f"the controller {spec.name!r} follows {spec.follow!r}, which was not made")
-    if spec.kind == "stand":
-        given.setdefault("friction", PLANNED_FRICTION * min(world.friction, GROUND_FRICTION))
-        given["ground"] = _ground(world)
-    if spec.kind in GOING:
-        given.setdefault("terrain", world.terrain)  # it sees the ground
+    given = seen_world(spec.kind, world) | given
     if given.pop("avoid", False):
         given["avoid"] = world.props
     made: Controller = CONTROLLERS[spec.kind](**given)
     return made
+
+
+def seen_world(kind: str, world: World) -> dict[str, Any]:
+    """Returns the options that tell a controller of a kind what the ground is like."""
+    if kind == "stand":
+        return {"friction": PLANNED_FRICTION * min(world.friction, GROUND_FRICTION), "ground": _ground(world)}
+    return {"terrain": world.terrain} if kind in GOING else {}
 
 
 def gait_of(motion: Motion) -> GaitCycle:

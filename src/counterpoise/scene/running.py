@@ -20,6 +20,7 @@ from counterpoise.errors import BadFile, BadValue, Stopped
 from counterpoise.measure import fell
 from counterpoise.motion import Motion
 from counterpoise.progress import Reporter, Watch, watching
+from counterpoise.scene.changes import make_change
 from counterpoise.scene.contents import SceneController, SceneMotion
 from counterpoise.scene.controllers import GOING, build_controller
 from counterpoise.scene.experiments import run_scene_experiment
@@ -212,11 +213,7 @@ def _simulated(run: SceneRun, reporter: Reporter) -> SceneRun:
     for change in (one for one in scene.changes if one.time < seconds and one.character in names):
         if not reporter.stopped and change.time > session.time:
             session.advance(change.time - session.time, reporter)
-        figure = names.index(change.character)
-        if change.body is not None:
-            session.change_body(change.body, figure)
-        if change.options:
-            session.controllers[figure] = replace(session.controllers[figure], **change.options)  # type: ignore[type-var]
+        make_change(session, names.index(change.character), change)
     if not reporter.stopped:
         session.advance(seconds - session.time, reporter)
     recordings = tuple(session.recordings)

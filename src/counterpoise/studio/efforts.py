@@ -6,6 +6,7 @@ They are known of what was simulated and of what was optimised, and are kept bes
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,12 +65,15 @@ def efforts_of_torques(character: Character, torque: Array) -> Array:
     return body_efforts(character, np.stack(largest, axis=-1))
 
 
-def efforts_of_recording(recording: Recording, figure: int, rate: float) -> Efforts:
-    """Returns the efforts of a simulated figure, `rate` frames a second."""
-    step = max(1, round(1.0 / (rate * recording.timestep)))
-    rows = np.arange(0, max(len(recording) - 1, 1), step)  # the last row has no inputs
-    shares = efforts_of_torques(recording.figures[figure], recording.torques(figure)[rows])
-    return Efforts(np.asarray(recording.time[rows] - recording.time[0]), shares)
+def efforts_of_recordings(recordings: Sequence[Recording], figure: int, rate: float) -> Efforts:
+    """Returns the efforts of a simulated figure, `rate` frames a second; each change of its body has a recording."""
+    times, shares = [], []
+    for recording in recordings:
+        step = max(1, round(1.0 / (rate * recording.timestep)))
+        rows = np.arange(0, max(len(recording) - 1, 1), step)  # the last row has no inputs
+        times.append(recording.time[rows] - recordings[0].time[0])
+        shares.append(efforts_of_torques(recording.figures[figure], recording.torques(figure)[rows]))
+    return Efforts(np.concatenate(times), np.concatenate(shares))
 
 
 def efforts_of_result(result: Result) -> Efforts:

@@ -127,6 +127,15 @@ class PropFacts:
 
 
 @dataclass(frozen=True)
+class LiveBody:
+    """The body of a figure of a live run, which may differ from that of the scene."""
+
+    mesh: str  # address of its GLB, made of its shapes
+    smooth: str  # address of the GLB of its smooth body; empty: it has none
+    weight: float  # [N]
+
+
+@dataclass(frozen=True)
 class LiveChanged(Event):
     """The state of the live run."""
 
@@ -141,6 +150,7 @@ class LiveChanged(Event):
     thrown: int  # of them
     acts: str  # what it does on demand: jump, perform; empty: nothing
     stage: str  # how that goes: stands, is planned, performs, fell
+    bodies: tuple[LiveBody, ...]  # of all figures; empty: they are as in the scene
 
 
 @dataclass(frozen=True)

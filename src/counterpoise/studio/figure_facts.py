@@ -36,13 +36,23 @@ def mesh_key(character: Character) -> str:
     return hashlib.sha256(figure_glb(character)).hexdigest()[:16]
 
 
+def mesh_address(character: Character) -> str:
+    """Returns where the mesh of the figure's shapes is fetched."""
+    return f"/figures/{mesh_key(character)}.glb"
+
+
+def smooth_address(character: Character) -> str:
+    """Returns where its smooth body is fetched; empty: it has none."""
+    return f"/figures/{mesh_key(character)}/smooth.glb" if head_of(character) is not None else ""
+
+
 @kept_with_character
 def figure_facts(character: Character) -> FigureFacts:
     """Returns what lists, handles and the figure editor show."""
     return FigureFacts(
         name=character.name,
-        mesh=f"/figures/{mesh_key(character)}.glb",
-        smooth=f"/figures/{mesh_key(character)}/smooth.glb" if head_of(character) is not None else "",
+        mesh=mesh_address(character),
+        smooth=smooth_address(character),
         mass=character.mass,
         weight=character.weight,
         height=character.height,

@@ -130,9 +130,10 @@ def file_routes(desk: Desk) -> list[Route]:
 
 
 def shown_figure(shop: Workshop, key: str) -> Character | None:
-    """Returns the figure that is shown with this mesh: the one on the timeline, or another one of the scene."""
-    others = (shop.document.scene.character(name) for name in shop.cast.names)
-    return next((one for one in (shop.character, *others) if mesh_key(one) == key), None)
+    """Returns the figure that is shown with this mesh: of the timeline, of the scene or of the live run."""
+    others = [shop.document.scene.character(name) for name in shop.cast.names]
+    living = [] if shop.live is None else [one.character for one in shop.live.figures]
+    return next((one for one in (shop.character, *others, *living) if mesh_key(one) == key), None)
 
 
 def changed_limits(character: Character, asked: Mapping[str, str]) -> LimitFacts:

@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
@@ -30,10 +30,10 @@ from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
 from counterpoise.spacetime.optimize.run import OptimizeProgress
 from counterpoise.studio.curves import CheckCurves
-from counterpoise.studio.efforts import Efforts, efforts_of_check, efforts_of_recording, efforts_of_result
+from counterpoise.studio.efforts import Efforts, efforts_of_check, efforts_of_recordings, efforts_of_result
 from counterpoise.studio.measured_curves import check_curves
 from counterpoise.studio.performing import NewPlan, plan_for_clip, plan_for_jump, plan_for_keys
-from counterpoise.studio.prop_paths import PropPaths, paths_of_recording
+from counterpoise.studio.prop_paths import PropPaths, paths_of_recordings
 
 JobKind = Literal["optimize", "check", "fix", "play", "animate", "plan_jump", "plan_keys", "plan_clip"]
 REPORT_EVERY = 0.2  # [s] between two reports of progress
@@ -164,11 +164,10 @@ def run_play(tell: Watch, text: str, folder: Path, source: str, motion: str) -> 
     which = run.figures.index(MAIN) if MAIN in run.figures else 0
     motions = {name: run.motion_of(k).resampled(FRAMES_PER_SECOND) for k, name in enumerate(run.figures)}
     seen = motions.pop(run.figures[which])
-    done = JobDone(run.report(), seen, run.figures[which], stopped=run.stopped, others=motions)
-    if len(run.recordings) > 1:  # props and efforts are those of one body
-        return done
-    props = paths_of_recording(run.recording, scene.world, FRAMES_PER_SECOND)
-    return replace(done, props=props, efforts=efforts_of_recording(run.recording, which, FRAMES_PER_SECOND))
+    props = paths_of_recordings(run.recordings, scene.world, FRAMES_PER_SECOND)
+    efforts = efforts_of_recordings(run.recordings, which, FRAMES_PER_SECOND)
+    owner = run.figures[which]
+    return JobDone(run.report(), seen, owner, stopped=run.stopped, others=motions, props=props, efforts=efforts)
 
 
 def of_experiment(run: SceneRun, character: Character) -> JobDone:
@@ -181,7 +180,7 @@ def of_experiment(run: SceneRun, character: Character) -> JobDone:
         motion = recording.motion_of(0)
         if motion.character.joint_names == character.joint_names:
             seen = Motion(character, motion.times, motion.poses).resampled(FRAMES_PER_SECOND)
-            efforts = efforts_of_recording(recording, 0, FRAMES_PER_SECOND)
+            efforts = efforts_of_recordings([recording], 0, FRAMES_PER_SECOND)
             return JobDone(words, seen, MAIN, stopped=run.stopped, efforts=efforts)
     return JobDone(words, stopped=run.stopped)
 

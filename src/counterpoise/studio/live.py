@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character.character import Character
 from counterpoise.character.state import State
 from counterpoise.control.locomotion import Locomotion
 from counterpoise.control.perform import Perform, PlannedMotion
 from counterpoise.control.walk import Walk
 from counterpoise.errors import BadValue, unknown_name
+from counterpoise.scene.changes import SceneChange, make_change
 from counterpoise.simulate import Prop, Push, Session, Spring, World, aimed
 from counterpoise.simulate.disturbances import Disturbance
 from counterpoise.simulate.recording import Recording
@@ -34,6 +36,7 @@ KEEP_POSES = 120.0  # [s] of poses for baking ...
 SLACK = 4.0  # [s] ... and so much more at most: older ones are dropped together
 ARRIVED = 0.35  # [m] from where it was sent to, at which a walker stops
 MOST_THROWN = 12  # props that were thrown; the oldest vanish
+SAME_TIME = 1e-9  # [s] moments nearer than this are one
 FLOOR = -1  # number of a moving floor among the props that are drawn
 
 STEERS = ("speed", "heading")  # wishes that take the place of keys and of a place to go to
@@ -60,8 +63,16 @@ class LiveRun:
     """One live simulation of the figure that is shown, and of the others of the scene. `advance` is called once a
     picture. What is steered, tuned and baked is the first figure."""
 
-    def __init__(self, controller: str, figures: Sequence[LiveFigure], world: World) -> None:
+    def __init__(
+        self,
+        controller: str,
+        figures: Sequence[LiveFigure],
+        world: World,
+        changes: Sequence[tuple[int, SceneChange]] = (),
+    ) -> None:
         first = figures[0]
+        self.changes = list(changes)  # of figures, that are still to come
+        self.other_bodies = False  # whether a figure has another body than in the scene
         self.figures, self.character, self.name = tuple(figures), first.character, controller
         starts = [State(np.array(one.q), np.zeros(one.character.nv)) for one in figures]
         made = first.controller
@@ -104,7 +115,7 @@ class LiveRun:
             acting.append(self._pull)
         self.session.disturbances = acting
         self._steer()
-        recording = self.session.advance(FRAME * self.speed)
+        recording = self._stretch(FRAME * self.speed)
         if len(recording.time) > 1:
             self.arrows = forces_on(recording)
             self.efforts = efforts_of_torques(self.character, recording.torques()[-2])  # the last row has no inputs
@@ -121,6 +132,32 @@ class LiveRun:
             self.known_props = {number: prop for number, prop in self.known_props.items() if number in used}
             for rows in (self.poses, *self.other_poses):
                 del rows[:-most]
+
+    def _stretch(self, seconds: float) -> Recording:
+        """Simulates the next seconds; changes of the scene happen at their times. Returns the last recording."""
+        session = self.session
+        while self.changes and self.changes[0][1].time < session.time + session.remainder + seconds - SAME_TIME:
+            figure, change = self.changes.pop(0)
+            before = change.time - session.time - session.remainder
+            if before > SAME_TIME:
+                session.advance(before)
+                seconds -= before
+            make_change(session, figure, change)
+            if change.body is not None:
+                self._take_body(figure, change.body)
+        return session.advance(seconds)
+
+    def _take_body(self, figure: int, body: Character) -> None:
+        """Goes on with another body of a figure; plans that were made for the old one are forgotten."""
+        now = replace(self.figures[figure], character=body)
+        self.figures = (*self.figures[:figure], now, *self.figures[figure + 1 :])
+        self.other_bodies = True
+        if figure == 0:
+            self.character = body
+            if self.going is not None:
+                self.going.character = body
+            if self.performing is not None:
+                self.performing.character, self.performing.plans, self.performing.wanted = body, {}, None
 
     # -- props --------------------------------------------------------------------------------------------------------
     @property

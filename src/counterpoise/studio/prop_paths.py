@@ -92,15 +92,21 @@ def paths_of_rows(
     return PropPaths(times - times[0], tuple(known[number] for number in numbers), poses)
 
 
-def paths_of_recording(recording: Recording, world: World, rate: float) -> PropPaths | None:
-    """Returns the paths of the props of a recording, and of a moving floor, `rate` frames a second."""
+def paths_of_recordings(recordings: Sequence[Recording], world: World, rate: float) -> PropPaths | None:
+    """Returns the paths of the props of a run, and of a moving floor, `rate` frames a second; a run has one more
+    recording for each change of a body, which begins where the one before ends."""
     props, platform = world.props, world.platform
     if not props and platform is None:
         return None
-    step = max(1, round(1.0 / (rate * recording.timestep)))
-    rows = np.unique([*range(0, len(recording), step), len(recording) - 1])
-    times = recording.time[rows] - recording.time[0]
-    paths = [recording.prop_poses(k)[rows] for k in range(len(props))]
+    parts = []
+    for k, recording in enumerate(recordings):
+        step = max(1, round(1.0 / (rate * recording.timestep)))
+        last = len(recording) - 1
+        inner = np.unique([*range(0, last, step), last])
+        parts.append(inner if k == 0 else inner[inner > 0])
+    together = list(zip(recordings, parts, strict=True))
+    times = np.concatenate([one.time[rows] for one, rows in together]) - recordings[0].time[0]
+    paths = [np.concatenate([one.prop_poses(k)[rows] for one, rows in together]) for k in range(len(props))]
     if platform is not None:
         boxes = [platform_box(platform, float(time)) for time in times]
         paths.append(np.array([[*box.place, *box.turn] for box in boxes]))

@@ -27,7 +27,7 @@ def warm_up() -> None:
     drag.to(place + np.array([0.02, 0.0, 0.02]), (0.0, 0.0, 0.0), None)
     animate_keys(human, [Keyframe(0.0, human.neutral), Keyframe(0.1, drag.pose)])
     q = np.array(human.neutral)
-    run = LiveRun("stand", [LiveFigure("main", human, make_controller("stand", q), q)], World())
+    run = LiveRun("stand", [LiveFigure("main", human, make_controller("stand", q, World()), q)], World())
     run.advance()
 
 

@@ -27,6 +27,7 @@ from counterpoise.studio.events import (
     FilesListed,
     GoalFacts,
     JointValues,
+    LiveBody,
     LiveChanged,
     Notice,
     RulesChanged,
@@ -34,7 +35,7 @@ from counterpoise.studio.events import (
     StudioReady,
     Trouble,
 )
-from counterpoise.studio.figure_facts import figure_facts, figure_glb
+from counterpoise.studio.figure_facts import figure_glb, mesh_address, smooth_address
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.frames import LIVE, POSED, PoseFrame, pack_frame, pack_track
 from counterpoise.studio.jobs import Job, JobDone, JobReport, JobRunner, Mark
@@ -143,12 +144,12 @@ class Workshop:
         track = f"/tracks/{shown.name}-{shown.number}.bin"
         if track not in self.files:
             self._keep(track, pack_track(self.character, *shown.frames()))
-        self._keep(figure_facts(self.character).mesh, figure_glb(self.character))
+        self._keep_mesh(self.character)
         cast = self.cast
         for name in cast.names:
-            other = self.document.scene.character(name)
             self._keep(*cast.track(name))
-            self._keep(figure_facts(other).mesh, figure_glb(other))
+            self._keep_mesh(self.document.scene.character(name))
+        self.keep_live_meshes()
         paths, prop_track = shown.prop_paths, ""
         if paths is not None:
             prop_track = f"/tracks/{shown.name}-{shown.number}-props.bin"
@@ -169,6 +170,15 @@ class Workshop:
         while len(self.files) > KEPT_FILES + 2 * len(self.cast.names):
             del self.files[next(iter(self.files))]
 
+    def _keep_mesh(self, character: Character) -> None:
+        self._keep(mesh_address(character), figure_glb(character))
+
+    def keep_live_meshes(self) -> None:
+        """Has the meshes of a live run ready whose bodies are not those of the scene."""
+        if self.live is not None and self.live.other_bodies:
+            for one in self.live.figures:
+                self._keep_mesh(one.character)
+
     def say_scene(self) -> None:
         """Tells every page what the scene is now, and shows the pose at the playhead."""
         if self.time > self.document.shown.duration:
@@ -186,15 +196,15 @@ class Workshop:
             starters=starter_names(),
             controllers=tuple(ControllerFacts(name, meaning) for name, (_, meaning) in CONTROLLERS.items()),
         )
-        q, kind = self.document.pose_at(self.time), POSED
+        q, kind, character = self.document.pose_at(self.time), POSED, self.character
         if self.live is not None:
-            q, kind = self.live.poses[-1], LIVE
+            q, kind, character = self.live.poses[-1], LIVE, self.live.character
         events: list[Event] = [known, self.scene_event(), self.rules_event(), self.live_event(), self.joint_values(q)]
         events.append(FilesListed(self.folder.listing()))
         if self.document.recovered:
             self.document.recovered = False
             events.append(Notice("Changes that were not saved are here again. Undo takes them back."))
-        frame = pack_frame(PoseFrame(kind, self.character, q, revision=self.document.revision, time=self.time))
+        frame = pack_frame(PoseFrame(kind, character, q, revision=self.document.revision, time=self.time))
         return [*(dump_event(event) for event in events), frame]
 
     def rules_event(self) -> RulesChanged:
@@ -208,13 +218,15 @@ class Workshop:
         run = self.live
         if run is None:
             recorded = self.past.time if self.past is not None else 0.0
-            return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, (), (), 0, "", "")
+            return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, (), (), 0, "", "", ())
         tilt = (float(run.session.world.tilt[0]), float(run.session.world.tilt[1]))
         acting = run.performing
         acts, stage = ("", "") if acting is None else (acting.kind, acting.stage)
         props = prop_facts(run.drawn_props)
+        figures = [one.character for one in run.figures] if run.other_bodies else []
+        bodies = tuple(LiveBody(mesh_address(one), smooth_address(one), one.weight) for one in figures)
         return LiveChanged(
-            True, run.name, run.speed, run.paused, tilt, run.time, run.sliders, props, run.thrown, acts, stage
+            True, run.name, run.speed, run.paused, tilt, run.time, run.sliders, props, run.thrown, acts, stage, bodies
         )
 
     # -- doing --------------------------------------------------------------------------------------------------------
@@ -297,7 +309,7 @@ class Workshop:
         """One picture of the live run."""
         run = self.live
         assert run is not None
-        stage = run.performing.stage if run.performing is not None else ""
+        stage, to_come = run.performing.stage if run.performing is not None else "", len(run.changes)
         try:
             run.advance()
         except Exception as error:  # also of the controller itself: the studio goes on
@@ -306,18 +318,20 @@ class Workshop:
             self.stop_live()
             self.say(Trouble(f"the simulation stopped: {error}"))
             return
-        if run.performing is not None and run.performing.stage != stage:
+        if len(run.changes) != to_come:
+            self.keep_live_meshes()
+            self.say(self.live_event())
+        elif run.performing is not None and run.performing.stage != stage:
             self.say(self.live_event())
         self.show_live(run)
 
     def show_live(self, run: LiveRun) -> None:
         """Sends a frame of every figure of the live run; that of the first has the props."""
+        revision, time = self.document.revision, run.time
         for k, (one, poses) in enumerate(zip(run.figures[1:], run.other_poses, strict=True), start=1):
-            frame = PoseFrame(LIVE, one.character, poses[-1], revision=self.document.revision, time=run.time, figure=k)
-            self._post(pack_frame(frame))
-        self.show(
-            LIVE, run.poses[-1], time=run.time, arrows=run.arrows, efforts=run.efforts, props=run.prop_rows[-1][1]
-        )
+            self._post(pack_frame(PoseFrame(LIVE, one.character, poses[-1], revision=revision, time=time, figure=k)))
+        seen = {"arrows": run.arrows, "efforts": run.efforts, "props": run.prop_rows[-1][1]}
+        self._post(pack_frame(PoseFrame(LIVE, run.character, run.poses[-1], revision=revision, time=time, **seen)))
 
     def stop_live(self) -> None:
         """Ends the live run and keeps what it did for baking."""

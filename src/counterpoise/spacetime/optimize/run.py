@@ -52,6 +52,7 @@ class Monitor:
     iterations: int = 0
     first_violation: float = 0.0
     share: float = 0.0  # of the way that was reported
+    last: OptimizeProgress | None = None  # the last report
 
     @property
     def stopped(self) -> bool:
@@ -70,13 +71,17 @@ class Monitor:
         violation, worst = float(off.max(initial=0.0)), program.worst_block(off)
         self.share = max(self.share, self._share(violation))
         message = f"iteration {self.iterations}, worst violation {violation:.0e} {worst}"
-        self.reporter(
-            OptimizeProgress(
-                "making exact" if exact else "optimising", self.share, message, self.iterations,
-                problem.cost.value(problem.evaluation, x), violation, worst, self.seconds, exact,
-                lambda: curve_of(problem, x).motion(),
-            )
+        self.last = OptimizeProgress(
+            "making exact" if exact else "optimising", self.share, message, self.iterations,
+            problem.cost.value(problem.evaluation, x), violation, worst, self.seconds, exact,
+            lambda: curve_of(problem, x).motion(),
         )  # fmt: skip
+        self.reporter(self.last)
+
+    def again(self) -> None:
+        """Shows the last report again between two stages, so that the solve is stopped there, too."""
+        if self.last is not None and not self.stopped:
+            self.reporter(self.last)
 
     def _share(self, violation: float) -> float:
         """Returns how much of the way to the tolerance is done, in orders of magnitude."""

@@ -65,8 +65,9 @@ def optimize_motion(
     out of the boxes, ramps, stairs and stones of `terrain`. `strides` downhill follow the first exact
     motion, at about a third of its time each. A problem that is its own mirror image in a plane y = c is solved as
     such, in half the variables, unless `symmetric` is False. `callback` gets every iteration (`OptimizeProgress`); a
-    falsy answer stops the search, and the best motion so far is kept. `warm` is an earlier result to start from, as
-    after moving a key.
+    falsy answer stops the search, and the best motion so far is kept; one that is not possible yet is judged without
+    strength and overlap. Between stages the last iteration is shown again. `warm` is an earlier result to start from,
+    as after moving a key.
     """
     with watching(callback) as reporter:
         problem = build_motion_problem(
@@ -129,7 +130,16 @@ class _How:
     options: Mapping[str, Any]
 
     def stages(self, problem: MotionProblem, image: Image | None, strict: bool) -> Stages:
-        return Stages(MotionProgram(problem, image, strict), self.monitor, self.tuning)
+        """Builds the program of a problem. Asks before and after, since it takes as long as some iterations."""
+        self.monitor.again()
+        program = MotionProgram(problem, image, strict)
+        self.monitor.again()
+        return Stages(program, self.monitor, self.tuning)
+
+    def judge(self, found: Candidate) -> Judged:
+        """Judges a candidate; one that was stopped before it was possible only as far as that takes no time."""
+        thorough = not self.monitor.stopped or found.worst <= self.tuning.tolerance
+        return judge_candidate(found.problem, found.x, thorough)
 
     def done(self, found: Candidate) -> bool:
         return self.monitor.stopped or found.worst <= self.tuning.tolerance
@@ -190,7 +200,8 @@ def _is_optional(requirement: Requirement) -> bool:
 
 def _judged(found: Candidate, how: _How) -> tuple[Candidate, Judged]:
     """The motion with more knots where it was not right between them, and what remains."""
-    judged = judge_candidate(found.problem, found.x)
+    judged = how.judge(found)
+    how.monitor.again()
     best, most = (found, judged), how.tuning.refined_knots * found.problem.frames.knots
     for _ in range(how.tuning.refinements):
         more = found.problem.frames.knots + len(judged.places)
@@ -199,7 +210,8 @@ def _judged(found: Candidate, how: _How) -> tuple[Candidate, Judged]:
         finer = _with_more_knots(found, judged, how)
         if finer is None:
             break
-        found, judged = finer, judge_candidate(finer.problem, finer.x)
+        found, judged = finer, how.judge(finer)
+        how.monitor.again()
         if judged.excess < best[1].excess:
             best = found, judged
     return best
@@ -300,7 +312,7 @@ def _least_violating(problem: MotionProblem, how: _How) -> Result:
         stages.worst = found.worst
         x = _improved(stages, found.x, tuning.slack_strides, 1.0)
         found = Candidate(stages.program, x, found.status)
-    result = make_result(found, how.monitor, tuning.tolerance, judge_candidate(found.problem, found.x))
+    result = make_result(found, how.monitor, tuning.tolerance, how.judge(found))
     named = _named_violations(found, result.violations, tuning)
     worst = max((v.amount for v in named), default=0.0)
     status = "stopped" if how.monitor.stopped else "infeasible" if named else "unsolved"

@@ -26,11 +26,12 @@ from counterpoise.studio.commands import (
 )
 from counterpoise.studio.efforts import Efforts
 from counterpoise.studio.events import JobChanged
+from counterpoise.studio.figure_facts import mesh_key
 from counterpoise.studio.going import HeldKeys
 from counterpoise.studio.jobs import JobKind, scene_values
 from counterpoise.studio.layers import with_joints
 from counterpoise.studio.live import FRAME, LiveRun
-from counterpoise.studio.live_controllers import LiveFigure, companion, make_controller
+from counterpoise.studio.live_controllers import LiveFigure, companion, live_changes, make_controller
 from counterpoise.studio.performing import Performing
 from counterpoise.studio.prop_paths import paths_of_rows
 from counterpoise.studio.takes import add_keys, add_take, owner_of
@@ -50,10 +51,15 @@ def start_live(shop: Workshop, command: StartLive) -> None:
     shop.time = command.time
     scene = shop.document.scene
     first = LiveFigure(
-        owner_of(shop, shop.document.shown.name), shop.character, make_controller(command.controller, q), q
+        owner_of(shop, shop.document.shown.name), shop.character, make_controller(command.controller, q, scene.world), q
     )
     others = [companion(scene, name, shop.cast.pose_at(name, command.time)) for name in shop.cast.names]
-    shop.live = LiveRun(command.controller, [first, *others], scene.world)
+    figures = [first, *others]
+    changes = live_changes(scene, figures)
+    for _, change in changes:
+        if change.body is not None:
+            mesh_key(change.body)  # it is made now, and not while the figure moves
+    shop.live = LiveRun(command.controller, figures, scene.world, changes)
     shop.live.playhead = command.time
     shop.say(shop.live_event())
 
@@ -96,7 +102,9 @@ def act_live(shop: Workshop, command: ActLive) -> None:
     if key in acting.plans:
         run.perform(acting.plans[key])
     elif acting.kind == "jump":
-        plan_in_worker(shop, acting, "plan_jump", {"character": shop.character, "wish": acting.wish})
+        plan_in_worker(shop, acting, "plan_jump", {"character": run.character, "wish": acting.wish})
+    elif run.other_bodies:
+        raise BadValue("the body has changed since: a motion is performed by the body it is made for; press Live again")
     elif shown.is_clip:
         plan_in_worker(shop, acting, "plan_clip", {"motion": shown.whole()})
     else:

@@ -18,6 +18,7 @@ import { StagingPanel } from "./panels/staging_panel.js";
 import { Tree } from "./panels/tree.js";
 import { WorldPanel } from "./panels/world_panel.js";
 import { shortcuts } from "./shortcuts.js";
+import { Stats } from "./stats.js";
 import { changed, on, select, setTime, state } from "./store.js";
 import { Graph } from "./timeline/graph.js";
 import { Heat } from "./timeline/heat.js";
@@ -74,7 +75,7 @@ const ears = {
   studio_ready: event => { state.ready = event; changed("ready"); document.body.dataset.ready = "yes"; },
   scene_changed: event => takeScene(event),
   rules_changed: event => { state.rules = event; changed("rules"); stage.touch(); },
-  live_changed: event => { const was = state.live?.running; state.live = event; if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], state.scene?.fields ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); liveEfforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
+  live_changed: event => { const was = state.live?.running; state.live = event; loadFigures(); if (event.running) props.choose(-1); changed("live"); showProps(); world.show(state.scene?.solids ?? [], state.scene?.fields ?? [], event.running ? event.tilt : state.scene?.tilt ?? [0, 0]); if (was && !event.running) { overlays.setForces([], 0, 0); liveEfforts = null; } if (!was && event.running) { stats.live = null; byId("view_note").textContent = "starting … (the first start compiles the controller)"; } if (was && !event.running) byId("view_note").textContent = ""; },
   joint_values: event => changed("joints", event),
   job_changed: event => { changed("job", event); if (event.state !== "running") figure.dropGhost("job"); },
   files_listed: event => changed("files", event),
@@ -90,16 +91,23 @@ async function takeScene(event) {
   showProps();
   changed("scene");
   if (framed !== event.figure.name) { framed = event.figure.name; unframed = true; }
-  await figure.load(event.figure);
+  await loadFigures();
   if (state.selected && !figure.names.includes(state.selected)) select(null);
   if (await track.load(event.track)) { changed("track"); showTime(); }
   if (await propTrack.load(event.prop_track)) showProps();
   await heat.load(event.efforts);
-  await cast.load(event.cast);
   if (!state.live?.running) cast.showTime(state.time);
   extras.show();
   stage.touch();
   document.body.dataset.revision = String(event.revision);
+}
+
+/** Loads the figures of the scene, with the bodies that they have now: those of a live run may have changed. */
+async function loadFigures() {
+  const scene = state.scene, bodies = state.live?.running ? state.live.bodies : [];
+  if (!scene) return;
+  await figure.load({ ...scene.figure, ...bodies[0] });
+  await cast.load(scene.cast.map((one, k) => ({ ...one, figure: { ...one.figure, ...bodies[k + 1] } })));
 }
 
 /** Props of the live run, or where they begin. */
@@ -119,17 +127,7 @@ const connection = new Connection({
 });
 
 // -- pictures
-const stats = {
-  frames: 0, troubles: /** @type {string[]} */ ([]), solve: /** @type {number[]} */ ([]), answer: /** @type {number[]} */ ([]), script: /** @type {number[]} */ ([]), last: /** @type {Frame | null} */ (null), live: /** @type {Frame | null} */ (null),
-  /** @param {Frame} frame */
-  arrived(frame) {
-    this.frames += 1;
-    if (frame.kind === POSED) this.last = frame;
-    if (frame.kind === LIVE && !frame.figure) this.live = frame;
-    const at = dragging.sent.get(frame.seq);
-    if (frame.seq && at !== undefined) { this.answer.push(performance.now() - at); this.solve.push(frame.cost); }
-  },
-};
+const stats = new Stats(dragging, stage);
 
 /** @type {Float32Array | null} */
 let liveEfforts = null; // share of the strength of each body's joint, while live
@@ -164,7 +162,7 @@ function takeFrames() {
   const held = dragging.held;
   overlays.setPull(null);
   if (held && dragging.goal && (pose.status !== 0 || pose.kind === LIVE)) overlays.setPull(held.point.clone().applyMatrix4(held.view.bones[held.index].matrixWorld), dragging.goal);
-  const facts = pose.kind === LIVE ? `live ${pose.time.toFixed(2)} s\nground force ${overlays.total.toFixed(0)} N of ${state.scene?.figure.weight.toFixed(0)} N` : held ? `${held.body.replaceAll("_", " ")}: ${STATUSES[pose.status].replace("_", " ")}` : "";
+  const facts = pose.kind === LIVE ? `live ${pose.time.toFixed(2)} s\nground force ${overlays.total.toFixed(0)} N of ${(state.live?.bodies[0] ?? state.scene?.figure)?.weight.toFixed(0)} N` : held ? `${held.body.replaceAll("_", " ")}: ${STATUSES[pose.status].replace("_", " ")}` : "";
   byId("view_note").textContent = facts;
   document.body.dataset.status = STATUSES[pose.status];
   return true;
@@ -210,11 +208,6 @@ on("live", () => { if (!state.live?.running) overlays.goal.visible = false; });
 on("throw", where => { const way = throwing.way(where, Number(tabs.Live.size.range.value)); if (way) tabs.Live.throwAlong(way); });
 on("live", () => { if (!state.live?.running) cast.showTime(state.time); });
 on("add_key", () => send({ type: "add_pose_key", time: state.time }));
-setInterval(() => {
-  const middle = (/** @type {number[]} */ list) => (list.length ? [...list.slice(-60)].sort((a, b) => a - b)[Math.min(list.length, 60) >> 1].toFixed(1) : "–");
-  if (stage.scriptTime) stats.script.push(stage.scriptTime);
-  byId("status_facts").textContent = `solve ${middle(stats.solve)} ms · pointer to pose ${middle(stats.answer)} ms · script ${stage.scriptTime.toFixed(1)} ms · drawing ${stage.drawTime.toFixed(0)} ms`;
-}, 500);
 
 function frameAll() {
   const { middle, size } = figure.bounds();

@@ -312,6 +312,12 @@ export type PropFacts = {
   bounce: number;
 };
 
+export type LiveBody = {
+  mesh: string;
+  smooth: string;
+  weight: number;
+};
+
 export type LiveChanged = {
   type: "live_changed";
   running: boolean;
@@ -325,6 +331,7 @@ export type LiveChanged = {
   thrown: number;
   acts: string;
   stage: string;
+  bodies: Array<LiveBody>;
 };
 
 export type Trouble = {

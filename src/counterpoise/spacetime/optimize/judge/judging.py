@@ -37,12 +37,16 @@ class Judged:
     sunk: tuple[BodySphere, ...] = ()  # spheres that are only drawn, found in the ground
 
 
-def judge_candidate(problem: MotionProblem, x: Array) -> Judged:
-    """Judges a candidate at four times its knots: physics, strength, ground, overlap, limits, contacts, wishes."""
+def judge_candidate(problem: MotionProblem, x: Array, thorough: bool = True) -> Judged:
+    """Judges a candidate at four times its knots: physics, strength, ground, overlap, limits, contacts, wishes.
+
+    One that is not `thorough` leaves out strength and overlap, which take most of its time.
+    """
     s = sample_candidate(problem, x)
     measures, best = physics_measures(s)
-    measures += strength_measures(s, best)
-    measures += [*ground_measures(s), *overlap_measures(s), *limit_measures(s), *contact_measures(s), *wish_measures(s)]
+    if thorough:
+        measures += [*strength_measures(s, best), *overlap_measures(s)]
+    measures += [*ground_measures(s), *limit_measures(s), *contact_measures(s), *wish_measures(s)]
     faults = [f for m in measures if (f := m.fault(s.times)) is not None]
     faults.sort(key=lambda f: -f.size / f.allowed)
     excess = np.zeros(s.count)

@@ -178,7 +178,7 @@ export class Timeline {
       c.lineWidth = 1;
       c.beginPath(); c.moveTo(x, RULER); c.lineTo(x, h); c.stroke();
       c.fillStyle = colour("--dim");
-      c.fillText(`${Math.abs(t) < 1e-9 ? 0 : +t.toFixed(2)} s`, x + 3, RULER / 2);
+      c.fillText(`${Math.abs(t) < 1e-9 ? 0 : +t.toFixed(2)} s`, x + 7, RULER / 2); // beside the head of the playhead
     }
   }
 
