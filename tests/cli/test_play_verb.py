@@ -38,3 +38,10 @@ def test_the_verb_plays_changes_and_writes(say: Any, tmp_path: Path):
     assert code == 2 and "push[7]" in err
     code, out, _ = say("play", "s.toml", "--png", "strip.png", "--set", "simulation.seconds=0.05")
     assert code == 0 and (tmp_path / "strip.png").is_file() and "simulated 0.05 s" in out
+
+
+def test_files_of_a_scene_that_is_not_run_are_refused(say: Any, tmp_path: Path):
+    (tmp_path / "s.toml").write_text(STANDING)
+    for words in (["-o", "a.npz"], ["--motion", "a.bvh"], ["--video", "a.mp4"], ["--png", "a.png"]):
+        code, _, err = say("play", "s.toml", "--no-run", "--write", "t.toml", *words)
+        assert code == 2 and words[0].replace("-o", "--no-run") in err and not (tmp_path / "t.toml").exists()

@@ -92,7 +92,7 @@ def _pairs(texts: list[str] | None) -> dict[str, str]:
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise BadValue(f"--set takes NAME=VALUE, such as seconds=5; got {text!r}")
+            raise BadValue(f"--set takes NAME=VALUE, such as seed=5; got {text!r}")
         out[name] = value
     return out
 

@@ -63,6 +63,10 @@ def play(
     changes += [read_edit(text) for text in edit or ()]
     asked = dict(zip(_OUTPUTS, (recording, motion, video, png), strict=True))
     files = {kind: str(path.resolve()) for kind, path in asked.items() if path is not None}
+    if files and not run_it:
+        raise BadValue(
+            "--no-run makes nothing that could be written: leave out -o, --motion, --video and --png, or --no-run"
+        )
     if changes:
         scene = apply_edit(scene, Together(changes))
     if write is not None:

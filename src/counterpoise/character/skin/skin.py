@@ -16,6 +16,7 @@ from counterpoise.character.skin.dressing import head_of, tones_of
 from counterpoise.character.skin.field import BodyField, body_field
 from counterpoise.character.skin.seams import cut_seams
 from counterpoise.character.skin.shapes import RoundShape, largest_round
+from counterpoise.character.skin.soles import within_soles
 from counterpoise.character.skin.surface import surface_of
 
 STEP = 0.011  # [body heights] between points
@@ -69,8 +70,10 @@ def skin_of(character: Character) -> Skin:
         part = BodyField(shapes, field.parents, field.melt, within, field.floor)
         low, high = _box(shapes, MARGIN * height)
         p, f = surface_of(part.distance, low, high, step * height)
-        p, n = _evened(p, f)
+        p = _evened(p, f)
         bodies, share = _shares(part, p, f, BLEND * height)
+        p = within_soles(character, p, np.array(bodies)[share.argmax(axis=1)])
+        n = _normals(p, f)
         p, n, share, f, label = cut_seams(p, n, share, f)
         index, share = _most_followed(bodies, share)
         made = (p, n, f + start, index, share, np.array(bodies)[label])
@@ -131,17 +134,21 @@ def _smoothed(share: Array, faces: Ints) -> Array:
     return share
 
 
-def _evened(points: Array, faces: Ints) -> tuple[Array, Array]:
-    """Points without the ripples of the grid, by Taubin's filter, which does not shrink; and their normals."""
+def _evened(points: Array, faces: Ints) -> Array:
+    """Points without the ripples of the grid, by Taubin's filter, which does not shrink."""
     links, count = _links(faces, len(points))
     for _ in range(EVENINGS):
         for step in TAUBIN:
             points = points + step * ((links @ points) / count - points)
+    return points
+
+
+def _normals(points: Array, faces: Ints) -> Array:
     sides = np.cross(points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]])
     normals = np.zeros_like(points)
     for corner in range(3):
         np.add.at(normals, faces[:, corner], sides)
-    return points, normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-15)
+    return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-15)
 
 
 def _links(faces: Ints, k: int) -> tuple[Any, Array]:
