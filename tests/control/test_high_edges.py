@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.control.locomotion.high_edges import FAR, NEAR, at_edges, edge_ahead
+from counterpoise.control.locomotion.high_edges import EdgeTuning, at_edges, edge_ahead
+from counterpoise.control.locomotion.leaps import asked_jump
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.control.walk.wishes import Wishes
+from counterpoise.errors import BadValue
+from counterpoise.quick import altered
 
 
 def block(at: float, height: float) -> cp.Terrain:
@@ -23,9 +26,11 @@ def test_a_high_edge_is_found(human, heading):
     body = walking_body(human)
     middle = 3.5 * math.cos(heading), 3.5 * math.sin(heading)
     terrain = cp.Terrain([cp.Box(middle, (4.0, 4.0), 0.5, yaw=math.degrees(heading))])
-    place, height = edge_ahead(np.zeros(2), 0.0, heading, terrain, body)
+    place, height = edge_ahead(np.zeros(2), 0.0, heading, terrain, body, EdgeTuning())
     assert place == pytest.approx(1.5, abs=0.03) and height == pytest.approx(0.5)
-    assert np.isnan(edge_ahead(np.zeros(2), 0.0, heading + 0.4, terrain, body)).all()  # not square to its way
+    assert np.isnan(
+        edge_ahead(np.zeros(2), 0.0, heading + 0.4, terrain, body, EdgeTuning())
+    ).all()  # not square to its way
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,7 @@ def test_a_high_edge_is_found(human, heading):
     ],
 )
 def test_other_ground_is_no_high_edge(human, terrain):
-    assert np.isnan(edge_ahead(np.zeros(2), 0.0, 0.0, terrain, walking_body(human))).all()
+    assert np.isnan(edge_ahead(np.zeros(2), 0.0, 0.0, terrain, walking_body(human), EdgeTuning())).all()
 
 
 def test_it_slows_down_stops_and_asks_for_a_jump(human):
@@ -49,12 +54,30 @@ def test_it_slows_down_stops_and_asks_for_a_jump(human):
     for away in (2.0, 0.8, 0.36, 0.1):
         terrain = block(middle + away, 0.5)
         walks = LocomotionMemory(doing="step")
-        wishes, memory = at_edges(snapshot, Wishes(1.2), walks, terrain, body)
+        wishes, memory = at_edges(snapshot, Wishes(1.2), walks, terrain, body, EdgeTuning())
         speeds[away] = wishes.speed
-        assert memory.jump is None
+        assert memory.edge_jump is None
     assert speeds[2.0] == 1.2 and 0.0 < speeds[0.8] < 0.6 and speeds[0.36] == 0.0 and speeds[0.1] < 0.0
-    _, memory = at_edges(snapshot, Wishes(1.2), LocomotionMemory(), block(middle + 0.36, 0.5), body)
-    assert memory.jump is not None and memory.jump.onto == 0.5
-    assert 0.36 < memory.jump.forward < 0.8 and NEAR < 0.36 / body.hips_height < FAR
-    _, memory = at_edges(snapshot, Wishes(0.0), LocomotionMemory(), block(middle + 0.36, 0.5), body)
-    assert memory.jump is None  # it is to stand where it is
+    _, memory = at_edges(snapshot, Wishes(1.2), LocomotionMemory(), block(middle + 0.36, 0.5), body, EdgeTuning())
+    assert memory.edge_jump is not None and memory.edge_jump.onto == 0.5
+    assert 0.36 < memory.edge_jump.forward < 0.8 and EdgeTuning().near < 0.36 / body.hips_height < EdgeTuning().far
+    assert memory.jump is None  # that is what was asked for
+    _, memory = at_edges(snapshot, Wishes(0.0), LocomotionMemory(), block(middle + 0.36, 0.5), body, EdgeTuning())
+    assert memory.edge_jump is None  # it is to stand where it is
+
+
+def test_a_jump_onto_an_edge_does_not_end_the_one_that_is_asked_for(human):
+    onto, hop = cp.Jump(0.1, forward=0.6, onto=0.5), cp.Jump(0.2)
+    memory = asked_jump(None, 0.0, LocomotionMemory(edge_jump=onto))
+    assert memory.jump is None and memory.edge_jump is onto
+    memory = asked_jump(hop, 0.1, memory)
+    assert memory.jump is hop and memory.edge_jump is onto  # both wait
+    done = altered(memory, jump=None)
+    assert asked_jump(hop, 0.2, done).jump is None  # still asked for: it is done once
+    assert asked_jump(hop, 0.4, asked_jump(None, 0.3, done)).jump is hop  # asked for again, while the edge still waits
+
+
+@pytest.mark.parametrize("given", [{"look": 0.0}, {"near": 0.4}, {"far": math.nan}])
+def test_bad_tunings_of_edges_are_refused(given):
+    with pytest.raises(BadValue, match="EdgeTuning"):
+        EdgeTuning(**given)

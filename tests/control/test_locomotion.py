@@ -9,7 +9,11 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.control.locomotion.steering import steer, way_of
+from counterpoise.control.walk.schedule import next_phase
+from counterpoise.control.walk.seen import see
+from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import walking_body
+from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.errors import CounterpoiseError
 
 
@@ -30,6 +34,28 @@ def test_a_pushed_body_steps_and_stands_again(human):
     assert 1 <= np.nanmax(recording.notes["steps"]) <= 5
     place = cp.measure.com(recording)
     assert place[-1, 0] > 0.3 and float(np.abs(place[-1] - place[-200]).max()) < 0.03
+
+
+@pytest.mark.parametrize("way", [0.0, 180.0])
+def test_a_push_of_110_newton_seconds_is_caught(human, way):
+    force = 1100.0 * math.cos(math.radians(way))
+    recording = cp.simulate(human, cp.Locomotion(), 4.5, disturbances=[cp.Push("thorax", (force, 0.0, 0.0), 0.5, 0.1)])
+    assert not cp.measure.fell(recording) and phases(recording)[-1] == "stand"
+
+
+@pytest.mark.parametrize(
+    ("catches", "stretched", "phase"), [(True, 1.0, "single"), (True, 0.9, "double"), (False, 1.0, "double")]
+)
+def test_a_rear_leg_that_pulls_leaves_in_a_catch(human, catches, stretched, phase):
+    body, tuning = walking_body(human), cp.WalkTuning()
+    seen = see(human.snapshot(), body)
+    leg = seen.hip[1] - seen.ankle[1]
+    hip = seen.hip.copy()
+    hip[1] = seen.ankle[1] + leg * (stretched * body.legs[1].longest / float(np.linalg.norm(leg)))
+    landed = WalkMemory(time=0.01, phase="double", stance=0, began=0.0, double=0.1, catches=catches)
+    shape = StepShape(length=0.0, time=0.4, double=0.1, width=0.15)
+    after = next_phase(landed, seen._replace(hip=hip), Wishes(1.0), shape, human, tuning)
+    assert after.phase == phase and after.stance == 0
 
 
 def test_a_small_push_is_taken_in_place(human):

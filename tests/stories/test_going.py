@@ -31,3 +31,23 @@ def test_mild_minutes_are_walked_without_a_fall():
     one = find_experiment("wander")
     outcome = one.run(one.with_settings({"share": 0.5, "seed": 600}), Lab())
     assert outcome.holds, [claim.measured for claim in outcome.claims]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "size"), [("walking", "40"), ("walking", "60"), ("running", "30")])
+def test_pushes_on_the_way_are_survived_as_often_as_the_bar_says(kind, size):
+    one = find_experiment("pushed-steps")
+    none = {"standing": "", "walking": "", "running": ""}
+    outcome = one.run(one.with_settings({**none, kind: size, "moments": 8, "first_seed": 600}), Lab())
+    assert outcome.holds, [claim.measured for claim in outcome.claims]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "share"), [("80", 1.0), ("110", 0.75)])
+def test_pushes_of_a_standing_body_are_survived(size, share):
+    one = find_experiment("pushed-steps")
+    outcome = one.run(
+        one.with_settings({"standing": size, "walking": "", "running": "", "starts": 3, "first_seed": 600}), Lab()
+    )
+    found = outcome.facts["stands"].values()
+    assert sum(row["good"] for row in found) >= share * sum(row["tried"] for row in found), outcome.claims[0].measured

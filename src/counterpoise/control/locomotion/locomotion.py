@@ -25,8 +25,8 @@ from counterpoise.control.locomotion.dodge import DodgeTuning, duck_height, is_d
 from counterpoise.control.locomotion.gait_change import RUN_FROM, can_run, can_walk, walk_after
 from counterpoise.control.locomotion.guard import guarded
 from counterpoise.control.locomotion.hazards import Hazard, hazards_of
-from counterpoise.control.locomotion.high_edges import at_edges
-from counterpoise.control.locomotion.leaps import LiveJump, can_jump, leap, with_jump
+from counterpoise.control.locomotion.high_edges import EdgeTuning, at_edges
+from counterpoise.control.locomotion.leaps import LiveJump, asked_jump, before_jump, can_jump, leap, waits_to_jump
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.locomotion.steering import steer, way_of
 from counterpoise.control.perform.jump import Jump
@@ -85,6 +85,7 @@ class Locomotion:
     tuning: WalkTuning = field(default_factory=WalkTuning)
     running: RunTuning = field(default_factory=RunTuning)
     dodging: DodgeTuning = field(default_factory=DodgeTuning)
+    edges: EdgeTuning = field(default_factory=EdgeTuning)
 
     def __post_init__(self) -> None:
         for name in ("heading", "lean", *POSITIVE, *NOT_NEGATIVE):
@@ -141,6 +142,8 @@ class Locomotion:
         return altered(start, stand=memory) if isinstance(memory, StandMemory) else start
 
     def act(self, snapshot: Snapshot, memory: LocomotionMemory) -> Action:
+        if self.jump is not None:
+            memory = asked_jump(self.jump, snapshot.time, memory)
         if memory.doing == "jump":
             return leap(snapshot, memory)
         character = snapshot.character
@@ -149,10 +152,10 @@ class Locomotion:
             memory = altered(memory, walk=altered(memory.walk, ground=ground_under_feet(snapshot, self.terrain)))
         seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
-        if self.terrain is not None and memory.jump is None and memory.doing in ("stand", "step"):
-            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body)
-        if self.jump is not None or memory.jump is not None:
-            wishes, memory = with_jump(self.jump, snapshot.time, wishes, memory)
+        if self.terrain is not None and not waits_to_jump(memory) and memory.doing in ("stand", "step"):
+            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body, self.edges)
+        if waits_to_jump(memory):
+            wishes = before_jump(wishes)
             if can_jump(memory, seen, body):
                 return leap(snapshot, memory)
         hazards = self._hazards(snapshot.time)

@@ -34,6 +34,8 @@ class LocomotionMemory:
     looked_around: float = -1e3  # [s] when it last looked for ways
     edge: Array = field(default_factory=lambda: np.full(2, np.nan))  # a high one ahead: place, height [m]; NaN: none
     looked_ahead: float = -1e3  # [s] when it last looked for one
-    jump: Jump | None = None  # that it is to do, or does
+    jump: Jump | None = None  # that was asked for and is not done yet
+    edge_jump: Jump | None = None  # onto a high edge, that is not done yet
+    leap: Jump | None = None  # the one of both that it does now
     jumping: JumpMemory | None = None  # of that jump
     last_jump: JumpWish | None = None  # the one asked for last: it is done once

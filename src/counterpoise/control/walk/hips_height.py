@@ -91,7 +91,7 @@ def _heights(m: WalkMemory, seen: SeenBody, plan: StepPlan) -> tuple[float, floa
 
 def leg_stop(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> float:
     """Returns the largest acceleration of the hips at which no carrying leg is pulled straight [m/s^2]."""
-    single, (left, right) = m.phase == "single", body.legs
+    single, (left, right) = m.phase == "single" or m.catches, body.legs  # a rear leg too short for a catch leaves
     return _leg_stop(
         not single or m.stance == 0, not single or m.stance == 1, left.longest, right.longest, body.leg_time, seen.hip,
         seen.hip_velocity, seen.ankle, seen.ankle_velocity, float(seen.hips[1, 2]),

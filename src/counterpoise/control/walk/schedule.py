@@ -60,7 +60,7 @@ def next_phase(
             return _first_lift(m, seen, shape)
         return m
     if m.phase == "double":
-        if now - m.began >= m.double - 1e-9:
+        if now - m.began >= m.double - 1e-9 or (m.catches and _is_pulled(m, seen, body, t)):
             if stays and _can_stop(m, seen, shape, body, t, EVEN if wishes.even else t.stop_stagger):
                 return altered(m, phase="stand", began=now, speed=0.0, aside=0.0, turn=0.0, trim=0.0)
             return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
@@ -77,6 +77,12 @@ def next_phase(
         return _land(m, seen, wishes, shape, body, t)
     highest = float(seen.low[1 - m.stance])
     return altered(m, highest=highest) if highest > m.highest else m
+
+
+def _is_pulled(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:
+    """Returns whether the rear leg is so long that it would pull the hips down: its foot leaves at once."""
+    rear = 1 - m.stance
+    return float(np.linalg.norm(seen.hip[rear] - seen.ankle[rear])) > t.catch_length * body.legs[rear].longest
 
 
 def _is_calm(m: WalkMemory, seen: SeenBody, body: WalkingBody, t: WalkTuning) -> bool:

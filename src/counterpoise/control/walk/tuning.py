@@ -141,6 +141,7 @@ class WalkTuning:
     hips_turn_stiffness: float = 14.2  # [1/time^2], as all stiffnesses here
     chest_turn_stiffness: float = 9.5
     swing_weight: float = 345.0
+    catch_swing_weight: float = 6000.0  # the same in a step that catches a fall: it lands before CoM and trunk count
     swing_turn_weight: float = 60.0
     swing_turn_stiffness: float = 38.0
     roll_weight: float = 10.0

@@ -29,6 +29,7 @@ class WalkObjectives:
     chest_turn: Setpoint | None
     head_turn: Setpoint | None
     swing: tuple[Setpoint, Setpoint]
+    catch: tuple[Setpoint, Setpoint]  # the swinging foot of a step that catches a fall
     swing_turn: tuple[Setpoint, Setpoint]
     roll: tuple[Setpoint, Setpoint]
     toes: tuple[Setpoint | None, Setpoint | None]
@@ -51,7 +52,8 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
     def pair(make: str) -> tuple[Setpoint, Setpoint]:
         out = []
         for side, leg in zip(SIDES, body.legs, strict=True):
-            if make == "swing":
+            if make in ("swing", "catch"):
+                heavy = t.swing_weight if make == "swing" else t.catch_swing_weight
                 point = PointPosition(leg.body, leg.ankle)
                 out.append(
                     Setpoint(
@@ -59,7 +61,7 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
                         origin,
                         stiffness=0.0,
                         damping=0.0,
-                        weight=t.swing_weight * per_length,
+                        weight=heavy * per_length,
                         name=f"swing {side}",
                     )
                 )
@@ -96,6 +98,7 @@ def walk_objectives(character: Character, t: WalkTuning) -> WalkObjectives:
         turn(body.chest, t.chest_turn_stiffness, t.chest_turn_weight, "chest turn"),
         turn(body.head, t.chest_turn_stiffness, t.head_turn_weight, "head turn"),
         pair("swing"),
+        pair("catch"),
         pair("turn"),
         pair("roll"),
         (toes[0], toes[1]),

@@ -333,7 +333,8 @@ def _step(
         if goal.waits:
             m = altered(m, began=m.began + dt)
         feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
-        goals.append(own.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
+        swing = (own.catch if m.catches else own.swing)[i]
+        goals.append(swing.aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
         turn = foot_goal(body.legs[i], landing, goal.pitch, goal.pitch_rate, goal.roll)
         goals.append(own.swing_turn[i].aimed(**turn))
     m = altered(m, stride=stride, feet=(feet[0], feet[1]))
