@@ -27,6 +27,8 @@ class PerformTuning:
     stop_weight: float = 10.0  # of joint limits
     stop_deceleration: float = 1500.0  # [rad/s^2] with which a joint brakes before its limit
     stop_settle: float = 0.01  # [s] in which its speed settles there
+    clear_weight: float = 300.0  # of keeping parts that the plan does not use off the ground, in standing CoM heights
+    clear_margin: float = 0.02  # [standing CoM heights] how far off the ground
     lead: float = 1.0  # share of the capture point's error by which landing feet are moved
     lead_limit: float = 0.25  # [standing CoM heights] largest such move
     lead_from: float = 0.5  # share of the flight after which the feet are led
