@@ -51,14 +51,15 @@ def perform_levels(
         landing = _landing_points(snapshot, goal, now, plan, feet, t)
         return (own.contact,), (own.flight.aimed(**joints), own.stops, landing)
     place = {"value": goal.com[0], "velocity": goal.com[1], "acceleration": goal.com[2]}
+    landed = now.phase >= plan.last_stance
     level: tuple[Objective, ...] = (
-        own.com.aimed(**place),
+        own.com.aimed(**place, weight=t.landed_com_weight if landed else t.com_weight),
         own.height.aimed(**place),
         own.momentum.aimed(value=goal.spin[0], rate=goal.spin[1]),
         own.track.aimed(**joints),
         own.stops,
     )
-    if now.phase >= plan.last_stance:
+    if landed:
         level = (*level, own.clear)
     swinging = (plan.lands[now.phase] & ~pushing) | (pushing & ~down)
     if swinging.any():

@@ -10,6 +10,7 @@ class PerformTuning:
     """How a planned motion is followed. Weights are relative to 1 of every joint."""
 
     com_weight: float = 1000.0  # of the CoM over the ground
+    landed_com_weight: float = 1e4  # the same after the last landing, where posture must not cost the balance
     height_weight: float = 1000.0  # of the CoM's height
     momentum_weight: float = 30.0  # of the angular momentum
     root_weight: float = 10.0  # of the root's orientation, with contact
