@@ -55,6 +55,11 @@ class PlannedMotion:
     spin: Array  # (rows, 2, 3)
     points: Array  # (rows, 3, p, 3)
 
+    @cached_property
+    def kept(self) -> dict[tuple[str, int], tuple[Array, Array]]:
+        """What others work out of the plan once."""
+        return {}
+
     @property
     def duration(self) -> float:
         """[s]"""

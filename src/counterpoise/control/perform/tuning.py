@@ -35,6 +35,10 @@ class PerformTuning:
     lead_from: float = 0.5  # share of the flight after which the feet are led
     lead_time: float = 0.4  # share of the flight over which the move is made
     soon: float = 0.25  # [s] parts that land within this time after the first one are led as well
+    tuck_limit: float = 0.8  # largest share by which a flight is tucked or opened anew; 0: never
+    tuck_rate: float = 8.0  # [1/s] in which that share changes
+    replan_time: float = 0.03  # [s] after which the rest of a flight is planned again
+    replan_error: float = 0.1  # [rad] of the orientation at landing, below which it stays as it is
     slowest: float = 0.6  # clock in flight, so that the planned landing falls on the real one
     fastest: float = 1.6
     force_rise: float = 0.01  # [s] from no force to full force after touch-down
