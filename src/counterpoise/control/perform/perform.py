@@ -21,6 +21,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
+from counterpoise.control.bracing import BraceTuning, falling_torque
 from counterpoise.control.perform.catching import CatchSteps, can_step, catch_steps, is_level, is_tipping
 from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.perform_objectives import carried, perform_levels
@@ -30,7 +31,7 @@ from counterpoise.control.perform.progress import PlanProgress, advance, first_p
 from counterpoise.control.perform.replanning import AirPlan, plan_rest, tucked
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.stand import Stand, StandMemory
-from counterpoise.control.standing_body import limp_torque, standing_body
+from counterpoise.control.standing_body import standing_body
 from counterpoise.control.tracking import tracking_error
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
@@ -45,7 +46,7 @@ from counterpoise.terrain import Terrain
 Stage = Literal["wait", "perform", "step", "stand", "fallen"]
 QUICK_FALL = 1e-4  # [s] in which the force of a point that leaves as planned falls to zero
 LOSE_TIME = 1e-3  # [s] the same where contact is lost
-LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
+BRACE = BraceTuning()  # after a fall
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +272,7 @@ class Perform:
 
     def _limp(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         notes = {"status": "fallen", "stage": "fallen", "cause": memory.cause}
-        return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
+        return Action(falling_torque(snapshot, BRACE), memory, notes)
 
 
 def _plan(motion: Result | FixResult | Motion | PlannedMotion) -> PlannedMotion:
