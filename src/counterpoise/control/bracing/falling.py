@@ -53,7 +53,7 @@ def brace_torque(snapshot: Snapshot, tuning: BraceTuning) -> Array:
 
 
 def falling_torque(snapshot: Snapshot, tuning: BraceTuning) -> Array:
-    """Returns the torques of a body that falls: those of `brace_torque` where it has arms, legs and a neck, else limp."""
+    """Returns the torques of a body that falls: it braces where it has arms, legs and a neck; else it is limp."""
     if can_brace(snapshot.character):
         return brace_torque(snapshot, tuning)
     return limp_torque(snapshot, tuning.limp_damping)

@@ -57,7 +57,7 @@ class PerformMemory:
     stage: Stage = "wait"
     since: float | None = None  # [s] when this stage began
     progress: PlanProgress | None = None
-    air: AirPlan = AirPlan()
+    air: AirPlan = field(default_factory=AirPlan)
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     stand: Stand | None = None  # before and after the plan
     standing: StandMemory | None = None  # memory of `stand`

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,8 +56,8 @@ class PlannedMotion:
     points: Array  # (rows, 3, p, 3)
 
     @cached_property
-    def kept(self) -> dict[tuple[str, int], tuple[Array, Array]]:
-        """What others work out of the plan once."""
+    def kept(self) -> dict[int, Any]:
+        """What is worked out of a phase once, by phase."""
         return {}
 
     @property

@@ -33,6 +33,14 @@ LEAST_SPIN = 1e-3  # [m^2/s] angular momentum for each kilogram below which noth
 LOOKED_AT = 9  # poses of a flight among which the most compact one is
 
 
+class FlightPoses(NamedTuple):
+    """What a planned flight has to offer."""
+
+    compact: Array  # (nq,) the pose with the least inertia about the axis of the spin
+    landing: Array  # (nq,) the pose at the end
+    turn: float  # [rad] by which the root turns
+
+
 class AirPlan(NamedTuple):
     """What was planned again in a flight."""
 
@@ -45,9 +53,15 @@ class AirPlan(NamedTuple):
 
 
 def plan_rest(air: AirPlan, plan: PlannedMotion, now: PlanProgress, snapshot: Snapshot, t: PerformTuning) -> AirPlan:
-    """Returns the plan of the rest of a flight at this tick; the flight must follow a contact and end with one."""
+    """Returns the plan of the rest of a flight at this tick.
+
+    It is planned again where the flight follows a contact, ends with one, and turns the body far: in others the feet
+    alone correct the landing.
+    """
     phase = now.phase
     if t.tuck_limit == 0.0 or phase == 0 or phase + 1 >= plan.phases or not plan.flies(phase):
+        return AirPlan()
+    if flight_poses(plan, phase).turn < t.replan_turn:
         return AirPlan()
     if air.phase != phase:
         air = AirPlan(phase, snapshot.time)
@@ -78,7 +92,7 @@ def find_tuck(
 
 
 def landing_error(tuck: float, plan: PlannedMotion, now: PlanProgress, snapshot: Snapshot) -> float:
-    """Returns by how much farther than planned the body will have turned at landing, about the axis of its spin [rad]."""
+    """Returns by how much farther than planned the body will have turned at landing, about its axis of spin [rad]."""
     character, phase = plan.character, now.phase
     ends = float(plan.ends[phase + 1])
     span, rate = (ends - now.clock) / STEPS, max(now.speed, 1e-9)
@@ -101,11 +115,11 @@ def tucked(goal: PlannedState, tuck: float, plan: PlannedMotion, clock: float, p
     """Returns the plan's state in a flight with its joints moved by a tuck; the root stays."""
     if tuck == 0.0:
         return goal
-    compact, landing = flight_poses(plan, phase)
+    poses = flight_poses(plan, phase)
     span = float(plan.ends[phase + 1] - plan.ends[phase])
     u = min(max((clock - float(plan.ends[phase])) / span, 0.0), 1.0)
     share, rate = abs(tuck) * math.sin(math.pi * u) ** 2, abs(tuck) * math.pi / span * math.sin(2.0 * math.pi * u)
-    away = plan.character.difference(goal.q, compact if tuck > 0.0 else landing)
+    away = plan.character.difference(goal.q, poses.compact if tuck > 0.0 else poses.landing)
     away[: plan.character.root_dofs.stop] = 0.0
     joints = np.arange(len(away)) >= plan.character.root_dofs.stop
     v = np.where(joints, (1.0 - share) * goal.v + rate * away, goal.v)
@@ -113,15 +127,15 @@ def tucked(goal: PlannedState, tuck: float, plan: PlannedMotion, clock: float, p
     return goal._replace(q=plan.character.integrate(goal.q, share * away), v=v, a=a)
 
 
-def flight_poses(plan: PlannedMotion, phase: int) -> tuple[Array, Array]:
-    """Returns the pose of a flight with the least inertia about the axis of its spin, and that of its end."""
-    known = plan.kept.get(("flight poses", phase))
-    if known is None:
-        known = plan.kept["flight poses", phase] = _flight_poses(plan, phase)
+def flight_poses(plan: PlannedMotion, phase: int) -> FlightPoses:
+    """Returns the poses of a planned flight between which it can be changed; they are kept with the plan."""
+    if phase not in plan.kept:
+        plan.kept[phase] = _flight_poses(plan, phase)
+    known: FlightPoses = plan.kept[phase]
     return known
 
 
-def _flight_poses(plan: PlannedMotion, phase: int) -> tuple[Array, Array]:
+def _flight_poses(plan: PlannedMotion, phase: int) -> FlightPoses:
     rows = np.linspace(plan.first[phase], plan.first[phase + 1] - 1, LOOKED_AT).astype(int)
     inertia = []
     for row in rows:
@@ -129,4 +143,7 @@ def _flight_poses(plan: PlannedMotion, phase: int) -> tuple[Array, Array]:
         axis = spatial.rotate(spatial.conjugate(q[3:7]), spin / max(float(np.linalg.norm(spin)), 1e-9))
         A = take_snapshot(plan.character, State(q, np.zeros(plan.character.nv))).momentum_matrix[:3, 3:6]
         inertia.append(float(np.linalg.norm(A @ axis)))
-    return plan.q[rows[int(np.argmin(inertia))]], plan.q[plan.first[phase + 1] - 1]
+    root = plan.q[rows, 3:7]
+    steps = spatial.log(spatial.multiply(spatial.conjugate(root[:-1]), root[1:]))
+    turn = float(np.linalg.norm(steps, axis=1).sum())
+    return FlightPoses(plan.q[rows[int(np.argmin(inertia))]], plan.q[rows[-1]], turn)

@@ -38,6 +38,7 @@ class PerformTuning:
     tuck_limit: float = 0.8  # largest share by which a flight is tucked or opened anew; 0: never
     tuck_rate: float = 8.0  # [1/s] in which that share changes
     replan_time: float = 0.03  # [s] after which the rest of a flight is planned again
+    replan_turn: float = 4.0  # [rad] a planned flight that turns the body by less is not planned again
     replan_error: float = 0.1  # [rad] of the orientation at landing, below which it stays as it is
     slowest: float = 0.6  # clock in flight, so that the planned landing falls on the real one
     fastest: float = 1.6
