@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
+from counterpoise.control.bracing.falling import BraceTuning, brace_torque, fall_direction
 from counterpoise.control.getting_up import GettingUpPlanTuning, plan_getting_up, way_of_lying
 from counterpoise.control.getting_up import plan as plans
-from counterpoise.control.getting_up.falling import BraceTuning, brace_torque, fall_direction
 from counterpoise.errors import BadValue, CounterpoiseError, MissingRole
 
 HUMAN = cp.character("human")

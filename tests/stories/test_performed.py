@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.control.perform import plan_of_result
+from counterpoise.control.perform import PerformTuning, plan_of_result
 
 BOX = cp.World(terrain=cp.Terrain([cp.Box((0.8, 0.0), (0.3, 0.9), 0.8)]))
 STARTS = 6
@@ -25,3 +25,16 @@ def test_a_stunt_is_performed_and_stands(human: cp.Character, name: str, world: 
         good += bool(recording.notes["stage"][-1] == "stand" and np.linalg.norm(last.com_velocity) < 0.15)
         assert cp.replay(recording).exact and cp.measure.summary(recording).peak_torque_share <= 1.0 + 1e-9
     assert good >= LEAST
+
+
+@pytest.mark.slow
+def test_a_back_flip_begun_badly_lands_because_it_is_planned_again(human: cp.Character):
+    """A push of 350 N from the front as it jumps off makes it spin too fast."""
+    plan = plan_of_result(cp.with_reserve(cp.read_stunt("examples/stunts/back_flip.toml")).optimize())
+    push = [cp.Push("thorax", (-350.0, 0.0, 0.0), 0.8, 0.1)]
+    fell = []
+    for limit in (0.0, PerformTuning().tuck_limit):
+        controller = cp.Perform(plan, tuning=PerformTuning(tuck_limit=limit))
+        recording = cp.simulate(human, controller, plan.duration + 2.8, disturbances=push)
+        fell.append(bool(cp.measure.fell(recording)))
+    assert fell == [True, False]

@@ -34,6 +34,7 @@ class Foot:
     body: str
     side: Side
     points: tuple[ContactPoint, ...]
+    stands: bool = True  # False: a part that bears for a while, as a hand on a box; it is kept off the ground otherwise
 
 
 @dataclass(frozen=True)

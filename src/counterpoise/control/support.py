@@ -52,6 +52,10 @@ class Support:
         narrowest = np.linalg.eigvalsh(spread.T @ spread / len(spread))[0]
         return float(np.sqrt(max(narrowest, LEAST_VARIANCE)))
 
+    def outside(self, place: Array) -> float:
+        """Returns how far a place is outside the edges, seen from above [m]; negative inside."""
+        return float((self.edges[:, :2] @ place[:2] - self.edges[:, 2]).max())
+
     def inside(self, place: Array, margin: float) -> Array:
         """Returns the place nearest to `place` that is `margin` [m] inside the edges; its height stays."""
         x, y = nearest_about(self.edges, float(place[0]), float(place[1]), margin, self.middle)

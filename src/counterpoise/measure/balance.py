@@ -131,16 +131,7 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
     character = recording.figures[figure]
     if not character.feet:
         raise MissingRole(f"{character.name!r} has no feet, so it cannot be said to stand or fall")
-    g, weight = ground_contacts(recording, figure), weight_of(recording, figure)
-    feet = np.concatenate([_foot_bodies(recording, figure, foot.name) for foot in character.feet])
-    other = ~np.isin(g.body, feet)
-    signs: list[tuple[float, str]] = []
-    load = np.bincount(g.row[other], np.linalg.norm(g.force[other], axis=1), len(recording))
-    if (load > FALL_LOAD * weight).any():
-        row = int(np.argmax(load > FALL_LOAD * weight))
-        at = other & (g.row == row)
-        heaviest = g.body[at][int(np.argmax(np.linalg.norm(g.force[at], axis=1)))]
-        signs.append((float(recording.time[row]), f"{character.segments[heaviest - 1]} on the ground"))
+    signs = [] if (sign := touch_down_of_others(recording, figure)) is None else [sign]
     neutral = character.snapshot()
     height = neutral.com[2] - neutral.contact_position[:, 2].mean()
     track = recording.track(figure)
@@ -153,6 +144,21 @@ def fell(recording: Recording, figure: int = 0) -> Fall:
         return Fall(False)
     when, why = min(signs)
     return Fall(True, when, why)
+
+
+def touch_down_of_others(recording: Recording, figure: int = 0, start: float = -np.inf) -> tuple[float, str] | None:
+    """Returns when, from `start` [s] on, a part that is no foot first bears weight on the ground, and which."""
+    character = recording.figures[figure]
+    g, weight = ground_contacts(recording, figure), weight_of(recording, figure)
+    feet = np.concatenate([_foot_bodies(recording, figure, foot.name) for foot in character.feet])
+    other = ~np.isin(g.body, feet) & (recording.time[g.row] >= start)
+    load = np.bincount(g.row[other], np.linalg.norm(g.force[other], axis=1), len(recording))
+    if not (load > FALL_LOAD * weight).any():
+        return None
+    row = int(np.argmax(load > FALL_LOAD * weight))
+    at = other & (g.row == row)
+    heaviest = g.body[at][int(np.argmax(np.linalg.norm(g.force[at], axis=1)))]
+    return float(recording.time[row]), f"{character.segments[heaviest - 1]} on the ground"
 
 
 def height_above_ground(recording: Recording, points: Array) -> Array:

@@ -97,7 +97,8 @@ class Clearance(Objective):
 @kept_with_character
 def corners_off_feet(character: Character) -> Corners:
     """The corners of all solids but those of the feet and of what hangs from them."""
-    feet = {character.body_id(name) for f in character.feet for name in (f.body, *(p.body for p in f.points))}
+    own = [foot for foot in character.feet if foot.stands]
+    feet = {character.body_id(name) for f in own for name in (f.body, *(p.body for p in f.points))}
     for b in range(1, character.model.nbody):
         if int(character.model.body_parentid[b]) in feet:
             feet.add(b)

@@ -1,6 +1,6 @@
 """Getting up from the ground, and bracing in a fall."""
 
-from counterpoise.control.getting_up.falling import BraceTuning
+from counterpoise.control.bracing.falling import BraceTuning
 from counterpoise.control.getting_up.getting_up import GetUp, GetUpMemory, GetUpTuning
 from counterpoise.control.getting_up.lying import way_of_lying
 from counterpoise.control.getting_up.lying_start import lying_state

@@ -13,7 +13,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
-from counterpoise.control.getting_up.humanoid import BodyBends, LimbBends, posed
+from counterpoise.control.bracing.humanoid import BodyBends, LimbBends, posed
 from counterpoise.control.getting_up.lying import Lying, LyingKey
 
 _FLAT = LimbBends((90.0, 0.0, 0.0), 25.0, (5.0, 0.0, 0.0), 8.0, -20.0, 30.0)

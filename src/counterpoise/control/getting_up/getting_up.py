@@ -15,9 +15,9 @@ import numpy as np
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
+from counterpoise.control.bracing.falling import BraceTuning, brace_torque
+from counterpoise.control.bracing.humanoid import humanoid_of
 from counterpoise.control.getting_up.choreography import LyingTimes, kneeling_keys, rolling_keys
-from counterpoise.control.getting_up.falling import BraceTuning, brace_torque
-from counterpoise.control.getting_up.humanoid import humanoid_of
 from counterpoise.control.getting_up.lying import KeyProgress, LyingKey, follow_keys, way_of_lying, with_joints_kept
 from counterpoise.control.getting_up.plan import GettingUpPlanTuning, plan_getting_up
 from counterpoise.control.perform.perform import Perform, PerformMemory

@@ -15,7 +15,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.shapes.solid import body_solids
-from counterpoise.control.getting_up.humanoid import BodyBends, BodySide, LimbBends, humanoid_of, posed
+from counterpoise.control.bracing.humanoid import BodyBends, BodySide, LimbBends, humanoid_of, posed
 from counterpoise.pose import AboveGround, Aim, CenterOfMass, Orient, PoseTuning, Posture, Reach, solve_pose
 from counterpoise.spatial import exp
 

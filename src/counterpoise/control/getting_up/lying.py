@@ -18,7 +18,7 @@ import numpy as np
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.getting_up.humanoid import humanoid_of
+from counterpoise.control.bracing.humanoid import humanoid_of
 
 Lying = Literal["front", "back", "left", "right"]
 ON_FRONT = -0.5  # height of the chest's forward direction: below this the body lies on its front

@@ -11,7 +11,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.shapes.solid import solids_of
 from counterpoise.character.state import State
-from counterpoise.control.getting_up.humanoid import humanoid_of
+from counterpoise.control.bracing.humanoid import humanoid_of
 from counterpoise.errors import BadValue, unknown_name
 
 WAYS = ("front", "back", "left", "right")

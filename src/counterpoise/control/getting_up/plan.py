@@ -14,7 +14,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.roles import ContactPoint, Foot, Side
-from counterpoise.control.getting_up.humanoid import humanoid_of
+from counterpoise.control.bracing.humanoid import humanoid_of
 from counterpoise.control.getting_up.kneeling import KneelingTuning, kneeling_poses, wrist_point
 from counterpoise.control.perform.plan_store import plan_folder, planner_version
 from counterpoise.control.perform.planned_motion import PlannedMotion, fill_plan, plan_of_result

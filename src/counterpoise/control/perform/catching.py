@@ -124,5 +124,4 @@ def _outside(points: Array, bearing: Flags, com: Array, velocity: Array, height:
         return -math.inf
     above = max(float(com[2] - points[bearing, 2].mean()), LEAST_LEG * height)
     place = com[:2] + velocity[:2] * math.sqrt(above / gravity)
-    edges = support_of(points, bearing).edges
-    return float((edges[:, :2] @ place - edges[:, 2]).max())
+    return support_of(points, bearing).outside(place)

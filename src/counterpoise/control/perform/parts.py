@@ -88,4 +88,4 @@ def _part(character: Character, name: str, body: str, places: Sequence[Array]) -
     points = tuple(
         ContactPoint(f"{name} {i}", body, (float(p[0]), float(p[1]), float(p[2]))) for i, p in enumerate(places)
     )
-    return Foot(name, body, side_of(body, character.segments), points)
+    return Foot(name, body, side_of(body, character.segments), points, stands=False)

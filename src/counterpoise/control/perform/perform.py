@@ -21,15 +21,17 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
+from counterpoise.control.bracing import BraceTuning, falling_torque
 from counterpoise.control.perform.catching import CatchSteps, can_step, catch_steps, is_level, is_tipping
 from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.perform_objectives import carried, perform_levels
 from counterpoise.control.perform.plan_of_motion import plan_of_motion
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState, plan_of_result
 from counterpoise.control.perform.progress import PlanProgress, advance, first_progress
+from counterpoise.control.perform.replanning import AirPlan, plan_rest, tucked
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.stand import Stand, StandMemory
-from counterpoise.control.standing_body import limp_torque, standing_body
+from counterpoise.control.standing_body import standing_body
 from counterpoise.control.tracking import tracking_error
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
@@ -44,7 +46,7 @@ from counterpoise.terrain import Terrain
 Stage = Literal["wait", "perform", "step", "stand", "fallen"]
 QUICK_FALL = 1e-4  # [s] in which the force of a point that leaves as planned falls to zero
 LOSE_TIME = 1e-3  # [s] the same where contact is lost
-LIMP_DAMPING = 0.02  # [torque limits per rad/s] after a fall
+BRACE = BraceTuning()  # after a fall
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,7 @@ class PerformMemory:
     stage: Stage = "wait"
     since: float | None = None  # [s] when this stage began
     progress: PlanProgress | None = None
+    air: AirPlan = field(default_factory=AirPlan)
     solver: WholeBodyMemory = field(default_factory=WholeBodyMemory)
     stand: Stand | None = None  # before and after the plan
     standing: StandMemory | None = None  # memory of `stand`
@@ -137,7 +140,9 @@ class Perform:
         snapshot = _seen(given, plan)
         assert memory.progress is not None
         now = advance(memory.progress, plan, snapshot, given.body_force, t)
-        goal = laid(plan.at(now.clock, now.phase), now.layout, now.speed)
+        air = plan_rest(memory.air, plan, now, snapshot, t)
+        goal = tucked(plan.at(now.clock, now.phase), air.tuck, plan, now.clock, now.phase)
+        goal = laid(goal, now.layout, now.speed)
         if plan.flies(now.phase):
             goal = carried(goal, snapshot, len(given.character.contact_points))
         cause = self._fall(snapshot, goal, now, plan)
@@ -152,12 +157,12 @@ class Perform:
         )  # fmt: skip
         footing = self._footing(plan, now, pushing)
         solution = solve_whole_body(snapshot, levels, footing, _solver_tuning(t), memory.solver)
-        after = replace(memory, progress=now, solver=solution.memory)
+        after = replace(memory, progress=now, air=air, solver=solution.memory)
         if now.phase + 1 == plan.phases and now.clock >= plan.duration:
             after = self._finish(given, goal, now, after)
         notes = {
             **solution.notes(), "stage": memory.stage, "phase": float(now.phase), "clock": now.clock,
-            "event": now.event, "tracking": tracking_error(snapshot, goal.q),
+            "event": now.event, "tracking": tracking_error(snapshot, goal.q), "tuck": air.tuck, "turn": air.error,
             "done": now.clock / plan.duration if plan.duration > 0.0 else 1.0,
         }  # fmt: skip
         return Action(solution.torque, after, notes)
@@ -267,7 +272,7 @@ class Perform:
 
     def _limp(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         notes = {"status": "fallen", "stage": "fallen", "cause": memory.cause}
-        return Action(limp_torque(snapshot, LIMP_DAMPING), memory, notes)
+        return Action(falling_torque(snapshot, BRACE), memory, notes)
 
 
 def _plan(motion: Result | FixResult | Motion | PlannedMotion) -> PlannedMotion:

@@ -18,7 +18,7 @@ from counterpoise.control.perform.progress import PlanProgress
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.standing_body import standing_body
 from counterpoise.features import ComPosition
-from counterpoise.objectives import Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
+from counterpoise.objectives import Clearance, Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
 
 LEAST_LEG = 0.2  # [standing CoM heights] of the CoM above the feet, for the capture point in the air
 
@@ -33,6 +33,7 @@ class PerformObjectives(NamedTuple):
     track: TrackPose  # with contact
     flight: TrackPose  # in the air
     stops: JointStops
+    clear: Clearance  # of parts that the plan does not use
 
 
 def perform_levels(
@@ -50,13 +51,16 @@ def perform_levels(
         landing = _landing_points(snapshot, goal, now, plan, feet, t)
         return (own.contact,), (own.flight.aimed(**joints), own.stops, landing)
     place = {"value": goal.com[0], "velocity": goal.com[1], "acceleration": goal.com[2]}
+    landed = now.phase >= plan.last_stance
     level: tuple[Objective, ...] = (
-        own.com.aimed(**place),
+        own.com.aimed(**place, weight=t.landed_com_weight if landed else t.com_weight),
         own.height.aimed(**place),
         own.momentum.aimed(value=goal.spin[0], rate=goal.spin[1]),
         own.track.aimed(**joints),
         own.stops,
     )
+    if landed:
+        level = (*level, own.clear)
     swinging = (plan.lands[now.phase] & ~pushing) | (pushing & ~down)
     if swinging.any():
         level = (*level, FollowPoints(swinging, goal.points, t.feet_stiffness, t.feet_limit, t.swing_weight))
@@ -107,6 +111,7 @@ def _lead(snapshot: Snapshot, planned: PlannedState, t: PerformTuning) -> Array:
 def perform_objectives(character: Character, t: PerformTuning) -> PerformObjectives:
     """Returns the objectives without their references."""
     origin, com = np.zeros(3), ComPosition()
+    height = standing_body(character).height
     return PerformObjectives(
         Contact(stiffness=t.contact_stiffness),
         Setpoint(com, origin, stiffness=t.com_stiffness, axes="xy", weight=t.com_weight, name="com"),
@@ -115,4 +120,5 @@ def perform_objectives(character: Character, t: PerformTuning) -> PerformObjecti
         TrackPose(None, t.joint_stiffness, root_weight=t.root_weight),
         TrackPose(None, t.flight_stiffness, root_weight=t.flight_root_weight),
         JointStops(t.stop_deceleration, t.stop_settle, top_speed=None, weight=t.stop_weight),
+        Clearance(margin=t.clear_margin * height, weight=t.clear_weight / height**2),
     )

@@ -25,7 +25,13 @@ from counterpoise.spacetime.optimize.result import Result
 from counterpoise.spacetime.optimize.run import OptimizeProgress
 from counterpoise.spacetime.optimize.tuning import MotionTuning
 
-PLANNER = ("spacetime/optimize", "spacetime/stunt", "control/perform", "control/getting_up")  # what makes plans
+PLANNER = (
+    "spacetime/optimize",
+    "spacetime/stunt",
+    "control/perform",
+    "control/bracing",
+    "control/getting_up",
+)  # what makes plans
 LOWER = 0.8  # a jump that is too high is tried again at this share of its height ...
 TRIES = 6  # ... so often
 # errors between the knots are small beside what feedback corrects; plans were tuned with half of the way followed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,11 @@ class PlannedMotion:
     com: Array  # (rows, 3, 3)
     spin: Array  # (rows, 2, 3)
     points: Array  # (rows, 3, p, 3)
+
+    @cached_property
+    def kept(self) -> dict[int, Any]:
+        """What is worked out of a phase once, by phase."""
+        return {}
 
     @property
     def duration(self) -> float:

@@ -10,6 +10,7 @@ class PerformTuning:
     """How a planned motion is followed. Weights are relative to 1 of every joint."""
 
     com_weight: float = 1000.0  # of the CoM over the ground
+    landed_com_weight: float = 1e4  # the same after the last landing, where posture must not cost the balance
     height_weight: float = 1000.0  # of the CoM's height
     momentum_weight: float = 30.0  # of the angular momentum
     root_weight: float = 10.0  # of the root's orientation, with contact
@@ -27,11 +28,18 @@ class PerformTuning:
     stop_weight: float = 10.0  # of joint limits
     stop_deceleration: float = 1500.0  # [rad/s^2] with which a joint brakes before its limit
     stop_settle: float = 0.01  # [s] in which its speed settles there
+    clear_weight: float = 300.0  # of keeping parts that the plan does not use off the ground, in standing CoM heights
+    clear_margin: float = 0.02  # [standing CoM heights] how far off the ground
     lead: float = 1.0  # share of the capture point's error by which landing feet are moved
     lead_limit: float = 0.25  # [standing CoM heights] largest such move
     lead_from: float = 0.5  # share of the flight after which the feet are led
     lead_time: float = 0.4  # share of the flight over which the move is made
     soon: float = 0.25  # [s] parts that land within this time after the first one are led as well
+    tuck_limit: float = 0.8  # largest share by which a flight is tucked or opened anew; 0: never
+    tuck_rate: float = 8.0  # [1/s] in which that share changes
+    replan_time: float = 0.03  # [s] after which the rest of a flight is planned again
+    replan_turn: float = 4.0  # [rad] a planned flight that turns the body by less is not planned again
+    replan_error: float = 0.1  # [rad] of the orientation at landing, below which it stays as it is
     slowest: float = 0.6  # clock in flight, so that the planned landing falls on the real one
     fastest: float = 1.6
     force_rise: float = 0.01  # [s] from no force to full force after touch-down

@@ -29,9 +29,7 @@ def is_tipping(snapshot: Snapshot, seen: SeenBody, body: WalkingBody, margin: fl
         bearing[leg.points] = seen.over[leg.points].min() < highest
     if bearing.sum() < 3:
         return True
-    x, y = float(seen.capture[0]), float(seen.capture[1])
-    edges = support_of(points, bearing).edges
-    return bool((edges[:, 0] * x + edges[:, 1] * y > edges[:, 2] + margin * body.hips_height).any())
+    return support_of(points, bearing).outside(seen.capture) > margin * body.hips_height
 
 
 def usual_cost(m: WalkMemory, body: WalkingBody, t: WalkTuning) -> float:

@@ -10,8 +10,9 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.getting_up.humanoid import BodyBends, LimbBends, humanoid_of, posed
+from counterpoise.control.bracing.humanoid import BodyBends, LimbBends, humanoid_of, posed
 from counterpoise.control.standing_body import limp_torque, standing_body
+from counterpoise.errors import MissingRole
 
 _FORWARD = LimbBends((20.0, 85.0, 0.0), 35.0)
 _BACKWARD = LimbBends((35.0, -45.0, 0.0), 30.0, (5.0, 100.0, 0.0), 110.0)
@@ -49,6 +50,23 @@ def brace_torque(snapshot: Snapshot, tuning: BraceTuning) -> Array:
         pull = stiffness * limit[dofs] * (error[dofs] - tuning.damping * snapshot.v[dofs])
         torque[dofs] = np.clip(pull, -limit[dofs], limit[dofs])
     return torque
+
+
+def falling_torque(snapshot: Snapshot, tuning: BraceTuning) -> Array:
+    """Returns the torques of a body that falls: it braces where it has arms, legs and a neck; else it is limp."""
+    if can_brace(snapshot.character):
+        return brace_torque(snapshot, tuning)
+    return limp_torque(snapshot, tuning.limp_damping)
+
+
+@kept_with_character
+def can_brace(character: Character) -> bool:
+    """Returns whether the body has what `brace_torque` uses."""
+    try:
+        humanoid_of(character)
+    except MissingRole:
+        return False
+    return True
 
 
 def fall_direction(snapshot: Snapshot) -> str:

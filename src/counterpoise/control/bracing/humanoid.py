@@ -1,4 +1,4 @@
-"""The parts of a humanoid that getting up uses, and poses written as bends of its joints."""
+"""The parts of a humanoid that bracing and getting up use, and poses written as bends of its joints."""
 
 from __future__ import annotations
 
