@@ -330,8 +330,9 @@ class Workshop:
         revision, time = self.document.revision, run.time
         for k, (one, poses) in enumerate(zip(run.figures[1:], run.other_poses, strict=True), start=1):
             self._post(pack_frame(PoseFrame(LIVE, one.character, poses[-1], revision=revision, time=time, figure=k)))
-        seen = {"arrows": run.arrows, "efforts": run.efforts, "props": run.prop_rows[-1][1]}
-        self._post(pack_frame(PoseFrame(LIVE, run.character, run.poses[-1], revision=revision, time=time, **seen)))
+        first = PoseFrame(LIVE, run.character, run.poses[-1], revision=revision, time=time)
+        seen = replace(first, arrows=run.arrows, efforts=run.efforts, props=run.prop_rows[-1][1])
+        self._post(pack_frame(seen))
 
     def stop_live(self) -> None:
         """Ends the live run and keeps what it did for baking."""

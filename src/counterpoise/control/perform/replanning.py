@@ -97,7 +97,8 @@ def landing_error(tuck: float, plan: PlannedMotion, now: PlanProgress, snapshot:
     ends = float(plan.ends[phase + 1])
     span, rate = (ends - now.clock) / STEPS, max(now.speed, 1e-9)
     H, root = snapshot.momentum[:3], character.root_dofs.stop
-    q, turn = snapshot.q.copy(), np.zeros(3)
+    q = snapshot.q.copy()
+    turn: Array = np.zeros(3)
     for k in range(STEPS):
         goal = tucked(plan.at(now.clock + (k + 0.5) * span, phase), tuck, plan, now.clock + (k + 0.5) * span, phase)
         q[7:] = goal.q[7:]
