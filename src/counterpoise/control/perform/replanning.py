@@ -105,7 +105,8 @@ def landing_error(tuck: float, plan: PlannedMotion, now: PlanProgress, snapshot:
         half = q.copy()
         half[3:7] = spatial.multiply(q[3:7], spatial.exp(0.5 * turn))
         A = take_snapshot(character, State(half, np.zeros(character.nv))).momentum_matrix[:3]
-        turn = np.linalg.solve(A[:, 3:root], H - A[:, root:] @ (rate * goal.v[root:])) * span / rate
+        spin = np.linalg.solve(A[:, 3:root], H - A[:, root:] @ (rate * goal.v[root:]))
+        turn = np.asarray(spin * span / rate, np.float64)
         q[3:7] = spatial.multiply(q[3:7], spatial.exp(turn))
     wanted = laid(plan.at(ends, phase), now.layout, 1.0).q[3:7]
     error = spatial.log(spatial.multiply(q[3:7], spatial.conjugate(wanted)))
