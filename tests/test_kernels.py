@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
+import counterpoise
 from counterpoise import kernel_cache
 from counterpoise.kernels import dot, dot_sizes, fma, kernel
 
@@ -306,3 +310,37 @@ def test_shipped_kernels_are_used_where_they_fit(tmp_path: Path):
         empty = tmp_path / f"empty{len(expected)}"
         use = f"import os\nos.environ['NUMBA_CACHE_DIR'] = {str(empty)!r}\n" + use
         assert set(compiled_by(tmp_path, use)) == expected
+
+
+def test_kernels_without_counted_references_are_given_no_new_arrays():
+    """They would never be freed; and numba refuses them, or not, by which kernel was compiled first."""
+    allocates = {"array", "copy", "diag", "dot", "empty", "empty_like", "eye", "full", "ones", "solve", "zeros"}
+
+    def may_allocate(made) -> bool:
+        function = made.py_func
+        names = set(function.__code__.co_names)
+        called = [function.__globals__.get(name) for name in names]
+        return bool(names & allocates) or any(may_allocate(one) for one in called if is_counted(one))
+
+    def is_counted(value) -> bool:
+        return isinstance(value, Dispatcher) and value.targetoptions.get("_nrt") is not False
+
+    kernels = {one.py_func: one for one in all_kernels()}
+    lean = [one for one in kernels.values() if not is_counted(one)]
+    assert len(lean) > 100 and any(may_allocate(one) for one in kernels.values())
+    wrong = [
+        f"{one.__module__}.{one.__qualname__} calls {name}"
+        for one in (made.py_func for made in lean)
+        for name in one.__code__.co_names
+        if is_counted(one.__globals__.get(name)) and may_allocate(one.__globals__[name])
+    ]
+    assert wrong == []
+
+
+def all_kernels() -> list[Dispatcher]:
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(counterpoise.__path__, "counterpoise.")
+        if not found.name.endswith("__main__")
+    ]
+    return [value for one in modules for value in vars(one).values() if isinstance(value, Dispatcher)]

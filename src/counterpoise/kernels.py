@@ -27,17 +27,18 @@ code = cast(Any, code_generation)  # it has no types
 ir = code.ir  # llvmlite's, which numba brings along
 F = TypeVar("F", bound=Callable[..., object])
 LEAN = {"_nrt": False}  # no allocations, no counting of references
+COUNTED = {"_nrt": True}  # said aloud: without it numba takes what the kernel has that calls it first
 NOTICE_DELAY = 1.5  # [s] a compilation shorter than this prints nothing
 LANES = 8  # partial sums of `dot`
 
 
 def kernel(function: F) -> F:
     """Compile `function` to machine code on first call, strict IEEE arithmetic, cached on disk."""
-    return _compiled(function)
+    return _compiled(function, **COUNTED)
 
 
 def lean_kernel(function: F) -> F:
-    """As `kernel`, for kernels that allocate no arrays and return none.
+    """As `kernel`, for kernels that allocate no arrays, return none and are given none by the kernels they call.
 
     Arrays are borrowed from the caller and not counted, so slices and named tuples of arrays cost nothing.
     """
@@ -50,7 +51,25 @@ def inner_kernel(function: F) -> F:
     No entry from Python is made, and an integer constant as argument makes no version of its own. To a lean or inner
     kernel it may return a tuple with views of its arguments.
     """
-    made = _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **LEAN)
+    return _without_entry(function, **LEAN)
+
+
+def inner_kernel_with_arrays(function: F) -> F:
+    """As `inner_kernel`, for kernels that allocate arrays, return them or are given them by the kernels they call."""
+    return _without_entry(function, **COUNTED)
+
+
+def merged_kernel(function: F) -> F:
+    """As `inner_kernel`, for a kernel that one kernel calls, in one place: it is compiled as a part of that one.
+
+    Compiled by itself it would become machine code that nobody calls, and so would the next one on the way to Python:
+    for the upper floors of a deep tower of kernels. A function that becomes very long compiles slower, not faster.
+    """
+    return _compiled(function, inline="always", **COUNTED)
+
+
+def _without_entry(function: F, **options: Any) -> F:
+    made = _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
     dispatcher, plain = cast(Any, made), cast(Any, numba.types.unliteral)
     find = dispatcher.get_call_template
 
@@ -63,7 +82,7 @@ def inner_kernel(function: F) -> F:
 
 def fast_kernel(function: F) -> F:
     """As `kernel`, with fused and reordered arithmetic: for pictures, where the last bit does not matter."""
-    return _compiled(function, fastmath=True)
+    return _compiled(function, fastmath=True, **COUNTED)
 
 
 # -- arithmetic for kernels ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.kept import kept_with_character
-from counterpoise.kernels import fma, kernel
+from counterpoise.kernels import fma, inner_kernel, kernel
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -159,19 +159,19 @@ def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
     )
 
 
-@kernel
+@inner_kernel
 def matrix_of(w: float, x: float, y: float, z: float, out: Array) -> None:
     out[0], out[1], out[2] = w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)
     out[3], out[4], out[5] = 2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)
     out[6], out[7], out[8] = 2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z
 
 
-@kernel
+@inner_kernel
 def row_times(m: Array, k: int, v: Array) -> float:
     return fma(m[3 * k], v[0], fma(m[3 * k + 1], v[1], m[3 * k + 2] * v[2]))
 
 
-@kernel
+@inner_kernel
 def turn_about(x: float, y: float, z: float, place: Array, out: Array) -> None:
     """Motion vector of a turn about an axis through a place: [axis; place x axis]."""
     out[0], out[1], out[2] = x, y, z

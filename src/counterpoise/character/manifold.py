@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import BALL, FREE
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 
 def difference(layout: Ints, nv: int, start: ArrayLike, end: ArrayLike) -> Array:
@@ -67,7 +67,7 @@ def batch_integrate(layout: Ints, pose: Array, tangent: Array) -> Array:
     return out
 
 
-@kernel
+@inner_kernel
 def turn_between(a: Array, b: Array, out: Array) -> None:
     """log(a^-1 b), of the two signs of b the nearer."""
     w = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
@@ -81,7 +81,7 @@ def turn_between(a: Array, b: Array, out: Array) -> None:
     out[0], out[1], out[2] = scale * x, scale * y, scale * z
 
 
-@kernel
+@inner_kernel
 def turn_by(q: Array, turn: Array) -> None:
     """q <- q exp(turn), normalised."""
     angle = np.sqrt(turn[0] ** 2 + turn[1] ** 2 + turn[2] ** 2)

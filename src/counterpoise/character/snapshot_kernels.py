@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot_layout import snapshot_parts
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 Int32s = NDArray[np.int32]
 
@@ -50,7 +50,7 @@ def point_jacobian(cdof: Array, ancestors: Array, arm: Array) -> Array:
     return out
 
 
-@kernel
+@inner_kernel
 def _inertia_times(I: Array, s: Array, out: Array) -> None:
     """MuJoCo's ten-number inertia about the CoM times a motion vector -> [angular; linear] momentum."""
     out[0] = I[0] * s[0] + I[3] * s[1] + I[4] * s[2] - I[8] * s[4] + I[7] * s[5]

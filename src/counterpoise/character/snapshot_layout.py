@@ -12,7 +12,7 @@ from math import prod
 from typing import NamedTuple
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel_with_arrays
 
 Shape = tuple[int, ...]
 
@@ -61,7 +61,7 @@ def layout_snapshot(nv: int, nbody: int, points: int) -> dict[str, PartPlace]:
     return out
 
 
-@kernel
+@inner_kernel_with_arrays
 def snapshot_parts(flat: Array, nv: int, nbody: int, points: int) -> SnapshotParts:
     """Returns views of all parts."""
     n, b, p = nv, nbody, points

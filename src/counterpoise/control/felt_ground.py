@@ -18,7 +18,7 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.objectives import LEVEL, FootingMemory, Surface
 from counterpoise.objectives.footing import foot_table, force_unit
 from counterpoise.quick import altered
@@ -168,7 +168,7 @@ def _find_new(
     return felt, found
 
 
-@kernel
+@inner_kernel
 def _slides(velocity: Array, foot_of: Ints, foot: int, raised: Flags) -> bool:
     """Returns whether all points of a foot move the same way, faster than SLIDE_SPEED; a foot that turns does not."""
     x, y, z = 0.0, 0.0, 0.0
@@ -185,7 +185,7 @@ def _slides(velocity: Array, foot_of: Ints, foot: int, raised: Flags) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def _felt_friction(force: Array, foot_of: Ints, foot: int, row: Array, least_load: float) -> float:
     """Returns the force on a foot along its ground over that across it; infinity where it bears less than a load."""
     x, y, z = 0.0, 0.0, 0.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.control.triangular import backward, factor, forward
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel_with_arrays, kernel
 
 FORCE_SOFTNESS = 1e-4  # eps, with forces in body weights
 QUICK_STEPS = 12  # of Newton's method from the last tick's answer
@@ -39,7 +39,7 @@ def bounded_forces(A: Array, y: Array, limit: Array, soft: float, start: Array) 
     return forces, z, steps
 
 
-@kernel
+@inner_kernel_with_arrays
 def _newton(A: Array, y: Array, limit: Array, soft: float, start: Array, most: int) -> tuple[Array, Array, int, bool]:
     """Returns lambda, z, the steps taken, and whether they were enough."""
     r, k = A.shape

@@ -15,7 +15,7 @@ from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.feet import Grounds, ground_motion
 from counterpoise.control.reference import ContactPattern
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel_with_arrays, kernel
 from counterpoise.objectives import Stance
 from counterpoise.quick import quick
 from counterpoise.solve.polygon import deepest, hull_edges, nearest_about, share_of_way
@@ -153,7 +153,7 @@ def _measure(
     return count, len(hull), x, y, depth
 
 
-@kernel
+@inner_kernel_with_arrays
 def _standing_points(held: Flags, loose: Flags, raised: Flags) -> Flags:
     """Returns (p,): points that are held or loose, and not raised; where there are none, those that are not raised."""
     out, count = np.empty(len(held), np.bool_), 0
@@ -166,7 +166,7 @@ def _standing_points(held: Flags, loose: Flags, raised: Flags) -> Flags:
     return out
 
 
-@kernel
+@inner_kernel_with_arrays
 def mean_offset(places: Array, reference: Array, bearing: Flags) -> Array:
     """Returns the mean difference, (3,), of the bearing points' places from the reference's, (p, 3) each."""
     out, count = np.zeros(3), 0

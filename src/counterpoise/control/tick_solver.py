@@ -19,7 +19,7 @@ from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.snapshot_layout import snapshot_parts
 from counterpoise.control.whole_body_problem import LEAST_POSTURE_WEIGHT, WholeBodyAnswer, WholeBodyProblem
 from counterpoise.errors import BadValue
-from counterpoise.kernels import compile_notice, inner_kernel, kernel, lean_kernel
+from counterpoise.kernels import compile_notice, inner_kernel, lean_kernel
 from counterpoise.objectives import Objective, Stance
 from counterpoise.objectives.base import diagonal_size, size_of_rows
 from counterpoise.objectives.clearance import LEVEL_GROUND, Clearance
@@ -326,7 +326,7 @@ def _write_held(
     return end
 
 
-@kernel
+@lean_kernel
 def find_at_limit(torque: Array, high: Array, root: int, force: Array, force_high: Array, full: Flags) -> bool:
     """Fills which torques and contact points are at their limits, (nv + p,). Returns whether any is."""
     nv, found = len(torque), False

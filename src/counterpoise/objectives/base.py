@@ -18,7 +18,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.tables import tables_of
 from counterpoise.errors import BadValue
-from counterpoise.kernels import kernel
+from counterpoise.kernels import lean_kernel
 from counterpoise.objectives.writing import HELD_POINTS, RELAXED, BlockFull, Record, write_records, write_rows
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class DiagonalRows:
         return np.sqrt(self.weight) * self.target
 
 
-@kernel
+@lean_kernel
 def size_of_rows(A: Array, b: Array, y: Array, at_most: bool) -> float:
     """Returns |A y - b|; with `at_most` only of the excess."""
     total = 0.0
@@ -94,7 +94,7 @@ def size_of_rows(A: Array, b: Array, y: Array, at_most: bool) -> float:
     return float(np.sqrt(total))
 
 
-@kernel
+@lean_kernel
 def diagonal_size(weight: Array, target: Array, y: Array) -> float:
     """Returns |sqrt(weight) (y - target)|."""
     total = 0.0
@@ -198,7 +198,7 @@ def smooth_step(x: float) -> float:
     return s * s * (3.0 - 2.0 * s)
 
 
-smooth_kernel = kernel(smooth_step)  # the same for kernels
+smooth_kernel = lean_kernel(smooth_step)  # the same for kernels
 
 
 def check_weight(objective: Any) -> None:

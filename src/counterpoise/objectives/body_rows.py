@@ -9,10 +9,10 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.snapshot_layout import SnapshotParts
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel
 
 
-@kernel
+@inner_kernel_with_arrays
 def write_point(A: Array, b: Array, at: int, r: Array, s: SnapshotParts, ancestors: Array) -> int:
     """Writes the rows of a record of kind BODY_POINT. Returns their number."""
     beta, body, mass = r[1], int(r[2]), r[3]
@@ -49,7 +49,7 @@ def write_point(A: Array, b: Array, at: int, r: Array, s: SnapshotParts, ancesto
     return end - at
 
 
-@kernel
+@inner_kernel_with_arrays
 def write_turn(A: Array, b: Array, at: int, r: Array, s: SnapshotParts, ancestors: Array) -> int:
     """Writes the rows of a record of kind BODY_TURN. Returns their number."""
     beta, body = r[1], int(r[2])
@@ -65,7 +65,7 @@ def write_turn(A: Array, b: Array, at: int, r: Array, s: SnapshotParts, ancestor
     return end - at
 
 
-@kernel
+@inner_kernel
 def write_relaxed(A: Array, b: Array, at: int, r: Array, s: SnapshotParts) -> int:
     """Writes the rows of a record of kind RELAXED, (M_i a + h_i) / M_ii = wanted. Returns their number."""
     beta, count = r[1], int(r[2])
@@ -78,7 +78,7 @@ def write_relaxed(A: Array, b: Array, at: int, r: Array, s: SnapshotParts) -> in
     return count
 
 
-@kernel
+@inner_kernel_with_arrays
 def _write_targets(b: Array, at: int, beta: float, error: Array, rate: Array, drift: Array, r: Array) -> int:
     """Writes k_p e + k_v (y_r' - y') + y_r'' - drift of the picked axes, shortened to a limit. Returns the next row.
 
@@ -99,7 +99,7 @@ def _write_targets(b: Array, at: int, beta: float, error: Array, rate: Array, dr
     return row
 
 
-@kernel
+@inner_kernel_with_arrays
 def turn_to(R: Array, wanted: Array, out: Array) -> None:
     """Fills the rotation vector, world axes and at most pi long, that turns R (9,) into a quaternion (w, x, y, z)."""
     q = np.empty(4)
@@ -133,7 +133,7 @@ def _quaternion(R: Array, q: Array) -> None:
         q[k] /= size
 
 
-@kernel
+@inner_kernel
 def _cross(w: Array, r: Array, out: Array) -> None:
     """Fills w x r, of the first three numbers of both."""
     out[0] = w[1] * r[2] - w[2] * r[1]

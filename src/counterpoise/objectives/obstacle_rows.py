@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.objectives.obstacles import Obstacles, field_top, lowest_point
 
 NEARBY = 1.0  # [m] parts farther than this from a box are not compared with it
 UNDERSIDE = -0.5  # z of a normal below which a face lies underneath a box: nothing gets there
 
 
-@kernel
+@inner_kernel
 def _separating_face(
     x: Array, R: Array, centre: Array, axes: Array, radius: float, box: Array, normal: Array, point: Array
 ) -> float:

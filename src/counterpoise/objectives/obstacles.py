@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel, lean_kernel
 
 
 class Obstacles(NamedTuple):
@@ -22,7 +22,7 @@ class Obstacles(NamedTuple):
 PARALLEL = 1e-12  # sine of the angle below which a vertical line never meets a face
 
 
-@kernel
+@inner_kernel
 def box_top(x: float, y: float, box: Array, normal: Array) -> float:
     """Returns where a vertical line leaves a box upwards, z, and fills the normal there; -inf where it misses.
 
@@ -48,7 +48,7 @@ def box_top(x: float, y: float, box: Array, normal: Array) -> float:
     return high
 
 
-@kernel
+@inner_kernel
 def field_top(x: float, y: float, field: Array, data: Array, normal: Array) -> float:
     """Returns the height of a field at a place and fills its normal; -inf outside of it.
 
@@ -92,7 +92,7 @@ def highest(
                 normal[i, 0], normal[i, 1], normal[i, 2] = found[0], found[1], found[2]
 
 
-@kernel
+@lean_kernel
 def lowest_point(
     n0: float, n1: float, n2: float, x: Array, R: Array, centre: Array, axes: Array, radius: float, out: Array
 ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel
 
 NO_LIMIT = 1e30  # [N] upper bound of a force without a limit
 
@@ -75,7 +75,7 @@ def fill_points(
     return sound
 
 
-@kernel
+@inner_kernel
 def _to_surface(s: Array, place: Array, local: Array) -> None:
     """Fills `local` with a place in the frame of a surface."""
     r0, r1, r2 = place[0] - s[0], place[1] - s[1], place[2] - s[2]
@@ -83,7 +83,7 @@ def _to_surface(s: Array, place: Array, local: Array) -> None:
         local[k] = s[3 + k] * r0 + s[6 + k] * r1 + s[9 + k] * r2
 
 
-@kernel
+@inner_kernel
 def _ramp(share: float, wanted: float, dt: float, rise: float, fall: float) -> float:
     """Returns the share of its force a point may use now: it goes towards `wanted` within `rise` or `fall` seconds."""
     if wanted > share:
@@ -107,7 +107,7 @@ def _plant(local: Array, was_planted: Array, stays: bool, slip: float, planted: 
     planted[2] = 0.0
 
 
-@kernel
+@inner_kernel_with_arrays
 def _carry(s: Array, planted: Array, goal: Array, goal_v: Array, goal_a: Array) -> None:
     """Fills place, velocity and acceleration, in the world, of a place that is fixed on a moving surface."""
     r = np.empty(3)
@@ -123,7 +123,7 @@ def _carry(s: Array, planted: Array, goal: Array, goal_v: Array, goal_a: Array) 
     goal_a[2] = s[20] + a0 * r[1] - a1 * r[0] + w0 * u1 - w1 * u0
 
 
-@kernel
+@inner_kernel
 def _cone(s: Array, point: int, friction: float, strength: float, basis: Array, limit: Array) -> None:
     """Fills the four edges of a point's friction cone, in the world, and their upper bounds."""
     across = friction / np.sqrt(2.0)
@@ -135,7 +135,7 @@ def _cone(s: Array, point: int, friction: float, strength: float, basis: Array, 
             basis[k, e] = s[3 + 3 * k] * x + s[4 + 3 * k] * y + s[5 + 3 * k] * 1.0
 
 
-@kernel
+@inner_kernel
 def _free_axes(s: Array, point: int, basis: Array, limit: Array) -> None:
     """Fills the three axes of a point that can push and pull, in the world; their bounds are no limits."""
     for e in range(3):
@@ -144,7 +144,7 @@ def _free_axes(s: Array, point: int, basis: Array, limit: Array) -> None:
             basis[k, e] = s[3 + 3 * k + e]
 
 
-@kernel
+@inner_kernel
 def _generalised(jacobian: Array, basis: Array, point: int, G: Array) -> None:
     """Fills the columns of G = J^T V of one point."""
     edges = basis.shape[1]

@@ -12,7 +12,7 @@ from counterpoise.character.limits import fill_ball_rows
 from counterpoise.character.manifold import turn_by
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.objectives.base import Objective, Rows, check_weight
 from counterpoise.quick import quick
 
@@ -77,7 +77,7 @@ def _bound(value: float, speed: float, d: float, settle: float, margin: float) -
     return (allowed - speed) / settle - slope * speed
 
 
-@kernel
+@inner_kernel
 def _unit_ball(pose: Array, at: int, q: Array) -> None:
     """Copies the quaternion of a ball joint to `q`, with length one."""
     size = 0.0

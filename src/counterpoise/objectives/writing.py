@@ -20,7 +20,7 @@ import numpy as np
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.manifold import batch_difference
 from counterpoise.character.snapshot_layout import snapshot_parts
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel, lean_kernel
 from counterpoise.objectives.body_rows import write_point, write_relaxed, write_turn
 
 Record = tuple[float, ...]
@@ -43,7 +43,7 @@ def write_rows(A: Array, b: Array, at: int, beta: float, rows: Array, targets: A
     return m
 
 
-@kernel
+@inner_kernel
 def write_contacts(
     A: Array, b: Array, at: int, beta: float, jacobian: Array, held: Flags, goal: Array, goal_v: Array, goal_a: Array,
     position: Array, velocity: Array, drift: Array, k_p: float, k_v: float,
@@ -63,7 +63,7 @@ def write_contacts(
     return row - at
 
 
-@kernel
+@inner_kernel_with_arrays
 def write_vector(
     A: Array, b: Array, at: int, beta: float, J: Array, unit: float, value: Array, rate: Array, drift: Array,
     wanted: Array, wanted_v: Array, wanted_a: Array, picked: Array, k_p: float, k_v: float, limit: float,
@@ -145,7 +145,7 @@ def add_posture(
         pull[j] += own * target[j]
 
 
-@kernel
+@lean_kernel
 def sizes_of_rows(A: Array, b: Array, starts: Ints, beta: Array, a: Array, out: Array) -> None:
     """Fills `out` with |A a - b| / beta of every objective; its rows begin at `starts`, the last entry is the end."""
     for o in range(len(beta)):
@@ -158,7 +158,7 @@ def sizes_of_rows(A: Array, b: Array, starts: Ints, beta: Array, a: Array, out: 
         out[o] = np.sqrt(total) / beta[o]
 
 
-@kernel
+@lean_kernel
 def needs_correction(A: Array, b: Array, a: Array, tolerance: float, held: Flags) -> bool:
     """Returns whether a row of A a <= b is exceeded but not held, or held but slack. An empty `held` holds no row."""
     for i in range(len(b)):
@@ -173,7 +173,7 @@ def needs_correction(A: Array, b: Array, a: Array, tolerance: float, held: Flags
     return False
 
 
-@kernel
+@lean_kernel
 def correct_held(A: Array, b: Array, a: Array, tolerance: float, held: Flags, out: Flags) -> None:
     """Fills which rows of A a <= b are to be held: those that are exceeded, and those that were held and are not slack.
 

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 FLATNESS = 0.1  # c: the peak is 1.4 of the mean, instead of 1.57
 DURATIONS = 25  # of a stance that are tried
@@ -31,14 +31,14 @@ def bump_force(size: float, skew: float, u: float) -> float:
     return size * (math.sin(a) + FLATNESS * math.sin(3.0 * a)) + skew * math.sin(2.0 * a)
 
 
-@kernel
+@inner_kernel
 def _once(n: float, u0: float, u: float) -> float:
     """Returns the integral of sin(n pi u) from u0 to u."""
     a = n * math.pi
     return (math.cos(a * u0) - math.cos(a * u)) / a
 
 
-@kernel
+@inner_kernel
 def _twice(n: float, u0: float, u: float) -> float:
     """Returns the double integral of sin(n pi u) from u0 to u."""
     a = n * math.pi

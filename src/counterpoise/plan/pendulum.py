@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel, lean_kernel
 
 LEAST_TIME = 1e-6  # [s]
 
 
-@kernel
+@lean_kernel
 def capture_after(xi: float, p0: float, p1: float, T: float, omega: float) -> float:
     """Returns where the capture point is after the time T in which the centre of pressure goes from p0 to p1."""
     if T < LEAST_TIME:
@@ -70,7 +70,7 @@ def _shares(T: float, omega: float) -> tuple[float, float, float]:
     )
 
 
-@kernel
+@inner_kernel
 def pendulum_shares(T: float, omega: float, out: Array) -> None:
     """Fills the factors of xi, p0 and p1 in `capture_after`, and their derivatives by T, (6,).
 

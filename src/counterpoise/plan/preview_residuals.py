@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.plan.pendulum import pendulum_shares
 from counterpoise.plan.preview_costs import (
     ACROSS,
@@ -198,7 +198,7 @@ def _advance(
                 dz[row, 3 * jT] += rate
 
 
-@kernel
+@inner_kernel
 def _add_place(J: Array, row: int, k: int, gx: float, gy: float) -> None:
     """Adds the derivative by the place of step k, from the stance foot."""
     J[row, 3 * k + 1] += gx
@@ -208,7 +208,7 @@ def _add_place(J: Array, row: int, k: int, gx: float, gy: float) -> None:
         J[row, 3 * k - 1] -= gy
 
 
-@kernel
+@inner_kernel
 def _over(excess: float) -> tuple[float, float]:
     """Returns max(0, excess), rounded off, and its derivative."""
     root = math.sqrt(excess * excess + EDGE * EDGE)
@@ -223,7 +223,7 @@ def _hinge(r: Array, J: Array, row: int, k: int, w: float, excess: float, gx: fl
     _add_place(J, row, k, w * slope * gx, w * slope * gy)
 
 
-@kernel
+@inner_kernel
 def _late(
     x: Array, k: int, way: int, ways: Ints, fx: float, fy: float, vx: float, vy: float, s: Array, body: Array,
     w: float, r: Array, J: Array,
@@ -271,7 +271,7 @@ def _late(
     _by_way(J, row + 1, k, slope * gx / body[FOOT_SPEED], slope * gy / body[FOOT_SPEED], -slope)
 
 
-@kernel
+@inner_kernel
 def _by_way(J: Array, row: int, k: int, gx: float, gy: float, by_time: float) -> None:
     """Fills derivatives by the way of the foot from where it starts to where it lands, and by the time."""
     J[row, 3 * k], J[row, 3 * k + 1], J[row, 3 * k + 2] = by_time, gx, gy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.plan.pendulum import pendulum_shares
 from counterpoise.plan.preview_costs import CROSS
 from counterpoise.plan.preview_residuals import (
@@ -82,7 +82,7 @@ def improve(
     return cost
 
 
-@kernel
+@inner_kernel
 def _normal(r: Array, J: Array, A: Array, g: Array) -> None:
     """Fills J^T J and J^T r; rows without a derivative are passed over."""
     n = len(g)
@@ -97,7 +97,7 @@ def _normal(r: Array, J: Array, A: Array, g: Array) -> None:
                     A[i, j] += a * J[row, j]
 
 
-@kernel
+@inner_kernel
 def _solve_damped(A: Array, g: Array, held: Flags, damping: float, L: Array, step: Array) -> None:
     """Fills the step of the damped normal equations, by Cholesky's method; what is held does not move."""
     n = len(g)

@@ -15,7 +15,7 @@ parts, that a controller measures as it runs.
 from __future__ import annotations
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.plan.bounce import bounce_height, bump_force
 
 MAP_STEPS = 16  # of the integration, by the fourth-order method of Runge and Kutta
@@ -72,7 +72,7 @@ def _stiffness(bump: Array, T: float, u0: float, z: float, rate: float, g: float
     return bump_force(bump[0], bump[1], u) / bounce_height(bump[0], bump[1], T, u0, z, rate, u, g)
 
 
-@kernel
+@inner_kernel
 def _mean(added: Array, u0: float, s0: float, s1: float) -> float:
     """Returns the mean of what is added between the shares s0 and s1 of what is left of the stance."""
     parts = len(added)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 Int32s = NDArray[np.int32]
 MAX_SPEED = 1e8  # [m/s, rad/s] beyond this a simulation has diverged
@@ -35,7 +35,7 @@ def write_state(
         torques[row, j] = torque[j]
 
 
-@kernel
+@inner_kernel
 def gather_contacts(
     address: Int32s, dim: Int32s, frame: Array, geom: Int32s, place: Array, solved: Array, body_of: Int32s, at: int,
     bodies: Int32s, point: Array, force: Array,

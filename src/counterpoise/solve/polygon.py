@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 THIN_HALF_WIDTH = 5e-3  # [m] half the width given to points in a line
 
@@ -122,7 +122,7 @@ def nearest_about(
     return bx, by
 
 
-@kernel
+@inner_kernel
 def _holds(edges: Array, x: float, y: float, room: float) -> bool:
     """Whether (x, y) is inside, at least `room` from every edge."""
     worst = -np.inf

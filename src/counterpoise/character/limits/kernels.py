@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import kernel, lean_kernel
 
 Numbers = Array | tuple[float, ...]
 SINGULAR = 1e-9  # below this |(w, x)|^2 the twist is undefined and is taken as zero
@@ -50,7 +50,7 @@ def twist_angle(q: Array, axis: Array, rest: Array) -> float:
     return angle
 
 
-@kernel
+@lean_kernel
 def fill_ball_rows(
     q: Array,
     axis: Array,

@@ -19,7 +19,7 @@ from counterpoise.control.walk.turns import foot_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives
 from counterpoise.control.walk.walk_state import FootState
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel
 from counterpoise.objectives import Objective
 from counterpoise.objectives.base import smooth_kernel, smooth_step
 
@@ -168,14 +168,14 @@ def _fly(
     return _flying_pitch(u, lift_pitch, t), turn
 
 
-@kernel
+@inner_kernel
 def _flying_pitch(u: float, lift_pitch: float, t: _FlyingTables) -> float:
     """Returns the pitch of a foot at a share of its swing [rad]."""
     up, down = smooth_kernel(u / RAISED), smooth_kernel((u - LOWERED[0]) / (LOWERED[1] - LOWERED[0]))
     return lift_pitch * (1.0 - up) + (t.lift_pitch * up) * (1.0 - down) + t.land_pitch * down
 
 
-@kernel
+@inner_kernel
 def _flying_height(u: float, lift_pitch: float, t: _FlyingTables) -> float:
     """Returns the height of the ankle at a share of the swing [m]."""
     arch = t.lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
@@ -184,14 +184,14 @@ def _flying_height(u: float, lift_pitch: float, t: _FlyingTables) -> float:
     return ankle_over(_flying_pitch(u, lift_pitch, t), t.ankle_height, t.heel_at, t.ball_at) + arch + low
 
 
-@kernel
+@inner_kernel
 def _aside(u: float) -> float:
     """Returns how far a foot is beside its way at a share of its swing, 0 to 1."""
     out, back = smooth_kernel(u / ASIDE[0]), smooth_kernel((u - ASIDE[1]) / (ASIDE[2] - ASIDE[1]))
     return out * (1.0 - back)
 
 
-@kernel
+@inner_kernel
 def _trapezoid(u: float, ramp: float) -> tuple[float, float, float]:
     """Returns share, rate and change of rate of a way whose speed rises, stays and falls. It rises and falls smoothly,
     in a share `ramp` of the time each: while both feet are in the air, so that their reactions cancel."""
@@ -203,7 +203,7 @@ def _trapezoid(u: float, ramp: float) -> tuple[float, float, float]:
     return (share if u < ramp else 1.0 - share), pace, (top if u < ramp else -top) * change / ramp
 
 
-@kernel
+@inner_kernel_with_arrays
 def _keep_bent(
     acceleration: Array, ankle: Array, hip: Array, ankle_velocity: Array, hip_velocity: Array, falling: bool,
     t: _FlyingTables,

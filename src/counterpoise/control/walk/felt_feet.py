@@ -19,7 +19,7 @@ from counterpoise.control.walk.seen import SeenBody
 from counterpoise.control.walk.seen_ground import ANYWHERE, NOWHERE, soles_of
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.quick import altered
 from counterpoise.terrain import Terrain
 
@@ -128,7 +128,7 @@ def _feel(
     return bears, front, highest, lowest, sole
 
 
-@kernel
+@inner_kernel
 def _is_in(point: int, points: Ints) -> bool:
     """Returns whether a point is one of these."""
     found = False

@@ -17,7 +17,7 @@ from counterpoise.control.walk.step_plan import StepPlan
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel, lean_kernel
 from counterpoise.objectives.base import smooth_kernel, smooth_step
 from counterpoise.terrain import Terrain
 
@@ -150,13 +150,13 @@ def swing_profile(
     return height, (high - low) / span, pitch, (last - first) / span
 
 
-@kernel
+@inner_kernel
 def _swing_pitch(u: float, lift_pitch: float, strike: float) -> float:
     """Returns the pitch of a swinging foot at a share of its swing [rad]."""
     return lift_pitch * (1.0 - smooth_kernel(u / 0.6)) - strike * smooth_kernel((u - 0.55) / 0.4)
 
 
-@kernel
+@inner_kernel
 def _sole_height(u: float, lift: float, late: float) -> float:
     """Returns the height of a swinging sole at a share of its swing [m]."""
     arch = lift * 6.75 * u * (1.0 - u) ** 2 if u < 1.0 else 0.0
@@ -252,7 +252,7 @@ def ankle_above(leg: WalkingLeg, pitch: float) -> float:
     return ankle_over(pitch, leg.ankle_height, leg.heel_at, leg.ball_at)
 
 
-@kernel
+@lean_kernel
 def ankle_over(pitch: float, ankle_height: float, heel_at: float, ball_at: float) -> float:
     """Returns the same as `ankle_above`."""
     r = ROUNDING * ankle_height

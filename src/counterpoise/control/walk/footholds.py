@@ -13,7 +13,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.control.walk.planes import STEEPEST, ground_height, sole_plane
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.objectives.obstacles import Obstacles
 
 SPACING = 0.02  # [m] between the places that are tried along the line
@@ -61,7 +61,7 @@ def fits(x: float, y: float, yaw: float, sole: Array, rim: float, ground: Obstac
     return rough
 
 
-@kernel
+@inner_kernel
 def _rise_cost(rise: float) -> float:
     """Returns the cost of a step up or down [m^2]."""
     return min(RISE_COST * max(abs(rise) - EASY_RISE, 0.0) ** 2, MOST_RISE_COST)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.objectives import LEVEL, Surface
 from counterpoise.objectives.obstacles import Obstacles, box_top, field_top
 
@@ -76,7 +76,7 @@ def hold_points(
     return uneven
 
 
-@kernel
+@inner_kernel
 def slopes_along(plane: Array, yaw: float) -> tuple[float, float]:
     """Returns the slopes of a plane along a direction and to the left of it."""
     c, s = math.cos(yaw), math.sin(yaw)
@@ -98,7 +98,7 @@ def surface_of(plane: Array) -> Surface:
     return Surface.tilted((-along_x, -along_y, 1.0), (x, y, z))
 
 
-@kernel
+@inner_kernel
 def ground_height(x: float, y: float, ground: Obstacles, normal: Array) -> float:
     """Returns the height of the ground at a place [m]; `normal` (3,) is room to work in."""
     floor, boxes, fields, data = ground

@@ -24,7 +24,7 @@ from counterpoise.control.walk.turns import foot_turn
 from counterpoise.control.walk.walk_objectives import WalkObjectives, foot_goal
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody, WalkingLeg, walking_body
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.objectives import Objective
 from counterpoise.objectives.base import smooth_kernel
 
@@ -231,7 +231,7 @@ def _plant(
     return (ROLLS if rolls else LIES), flat, released, (goal if rolls else pitch), rate, lies, side
 
 
-@kernel
+@inner_kernel
 def _let_go(points: Ints, left: float, held: Flags, share: Array) -> None:
     """Points are not held any more; `left` of their force is left."""
     for j in points:

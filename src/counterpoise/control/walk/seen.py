@@ -15,7 +15,7 @@ from counterpoise.character.snapshot_layout import SnapshotParts, snapshot_parts
 from counterpoise.character.tables import tables_of
 from counterpoise.control.walk.planes import FLAT_GROUND, plane_at, slopes_along
 from counterpoise.control.walk.walking_body import WalkingBody, walking_body
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 BEARS = 0.02  # [body weights] on a foot that bears
 LOW_FOOT = 0.02  # [leg lengths] a foot with a point lower than this lies where it will be flat
@@ -130,7 +130,7 @@ def _see(
     return _bears(force, t.feet[0], t.least), _bears(force, t.feet[1], t.least)
 
 
-@kernel
+@inner_kernel
 def _bears(force: Array, points: Ints, least: float) -> bool:
     """Returns whether the forces on these points are together larger than `least`, upward."""
     total = 0.0

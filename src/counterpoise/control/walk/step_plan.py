@@ -17,7 +17,7 @@ from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, WalkingLeg, walking_body
 from counterpoise.control.walk.wishes import StepShape
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.plan.pendulum import capture_after, capture_before, periodic_capture
 
 COM_STEPS = 8  # of the integration that tells where the CoM will be at the landing
@@ -296,7 +296,7 @@ def first_capture(shape: StepShape, stance: int, character: Character, t: WalkTu
     return float(capture_before(end, first, last, single, at.omega))
 
 
-@kernel
+@inner_kernel
 def _seen_from(place: Array, origin: Array, c: float, s: float, out: Array) -> None:
     """Fills a place of the world as seen from an origin and a heading."""
     x, y = place[0] - origin[0], place[1] - origin[1]
@@ -309,7 +309,7 @@ def _in_world(x: float, y: float, origin: Array, c: float, s: float, out: Array)
     out[0], out[1] = origin[0] + c * x - s * y, origin[1] + s * x + c * y
 
 
-@kernel
+@inner_kernel
 def _com_then(
     com: float, xi: float, pressure: float, first: float, last: float, double: float, left: float, omega: float
 ) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel, lean_kernel
 from counterpoise.plan.pendulum import LEAST_TIME, capture_after
 
 TIMES = 33  # moments of landing that are tried
@@ -84,7 +84,7 @@ def choose_step(
     _landing(0.5 * (a + b), way, xi, pressure, omega, left[1], wish, swing, w, out)
 
 
-@kernel
+@lean_kernel
 def least_time(way: float, speed: float, most: float) -> float:
     """Returns the least time [s] from a speed to rest at a place `way` [m] ahead, at accelerations up to `most`."""
     brake = 0.5 * speed * speed / most
@@ -93,7 +93,7 @@ def least_time(way: float, speed: float, most: float) -> float:
     return (2.0 * math.sqrt(most * way + 0.5 * speed * speed) - speed) / most
 
 
-@kernel
+@inner_kernel
 def _landing(
     T: float, cross: int, xi: Array, pressure: Array, omega: float, usual: float, wish: StepWish, swing: Array,
     w: StepCosts, out: Array,

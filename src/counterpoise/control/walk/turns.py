@@ -8,12 +8,12 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.control.walk.walking_body import WalkingBody
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, lean_kernel
 
 NO_TURN = 1e-9  # [rad]
 
 
-@kernel
+@lean_kernel
 def turned(rest: Array, roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
     """Returns the quaternion of Rz(yaw) Ry(pitch) Rx(roll) times an orientation at rest."""
     cr, sr = math.cos(0.5 * roll), math.sin(0.5 * roll)
@@ -42,7 +42,7 @@ def foot_direction(yaw: float, pitch: float, rate: float) -> dict[str, tuple[flo
     return {"value": (c * level, s * level, -up), "velocity": (-c * up * rate, -s * up * rate, -level * rate)}
 
 
-@kernel
+@inner_kernel
 def trunk_turn(
     rest: Array, heading: float, spin: float, turn: Array, rate: Array, lean: float, out: Array
 ) -> None:  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import Tree, forward_kinematics, row_times
 from counterpoise.character.limits import fill_ball_rows
-from counterpoise.kernels import fma, kernel
+from counterpoise.kernels import fma, inner_kernel, inner_kernel_with_arrays, kernel
 from counterpoise.motion.retarget.tangents import tangent_from
 
 Lists: TypeAlias = tuple[Ints, Ints]  # starts, dofs
@@ -54,7 +54,7 @@ def frame_cost(
     return 0.5 * cost
 
 
-@kernel
+@inner_kernel_with_arrays
 def _aims_cost(
     above: Lists, aims: Aims, wanted: Array, xmat: Array, xquat: Array, motion: Array, full: bool, H: Array, g: Array
 ) -> float:
@@ -87,7 +87,7 @@ def _aims_cost(
     return cost
 
 
-@kernel
+@inner_kernel_with_arrays
 def _points_cost(
     above: Lists, points: Points, places: Array, pulls: Array, xpos: Array, xmat: Array, motion: Array, full: bool,
     H: Array, g: Array,
@@ -127,7 +127,7 @@ def _points_cost(
     return cost
 
 
-@kernel
+@inner_kernel
 def _limits_cost(q: Array, balls: Balls, limit: tuple[float, float], rows: LimitRows) -> float:
     """Returns twice the cost of ball joints beyond their limits, and fills the rows of these limits."""
     cost = 0.0
@@ -150,7 +150,7 @@ def _limits_cost(q: Array, balls: Balls, limit: tuple[float, float], rows: Limit
     return cost
 
 
-@kernel
+@inner_kernel
 def _aim_error(R: Array, quat: Array, axis: Array, wanted: Array, bone: Array, swing: Array, about: Array) -> float:
     """Fills the bone's direction d and the rotation vector that swings it to d*. Returns the twist left after that
     [rad].

@@ -18,7 +18,7 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import FREE, Tree
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.motion.retarget.cost import Aims, Balls, Lists, Points, frame_cost
 from counterpoise.motion.retarget.step import limited_step
 from counterpoise.motion.retarget.tangents import move_along, tangent_from
@@ -111,7 +111,7 @@ def fit_frames(
     return out, steps
 
 
-@kernel
+@inner_kernel
 def _clamp(q: Array, ranges: tuple[Ints, Ints, Array, Array]) -> None:
     """Moves hinges and slides into their ranges."""
     addresses, _, lows, highs = ranges
@@ -119,7 +119,7 @@ def _clamp(q: Array, ranges: tuple[Ints, Ints, Array, Array]) -> None:
         q[addresses[i]] = min(max(q[addresses[i]], lows[i]), highs[i])
 
 
-@kernel
+@inner_kernel
 def _step_bounds(q: Array, ranges: tuple[Ints, Ints, Array, Array], free: bool, low: Array, high: Array) -> None:
     """Fills the bounds of a step: its largest size, and the ranges of hinges and slides."""
     addresses, dofs, lows, highs = ranges

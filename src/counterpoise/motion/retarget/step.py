@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import dot, fma, kernel
+from counterpoise.kernels import dot, fma, inner_kernel, inner_kernel_with_arrays, lean_kernel
 
 MAX_SWEEPS = 8  # of the working set of joint ranges ...
 RELEASING_SWEEPS = 4  # ... only in the first of these a coordinate may leave its bound again
 MAX_EXCHANGES = 6  # of the rows of ball limits
 
 
-@kernel
+@lean_kernel
 def _factor(H: Array, damping: float, held: Ints, U: Array) -> bool:
     """Fills the upper triangle U'U of H, damped, without the coordinates that are held. Returns False if H is singular.
 
@@ -39,7 +39,7 @@ def _factor(H: Array, damping: float, held: Ints, U: Array) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def _bounded_step(
     H: Array, g: Array, damping: float, low: Array, high: Array, held: Ints, x: Array, U: Array, y: Array
 ) -> bool:
@@ -89,7 +89,7 @@ def _bounded_step(
     return True
 
 
-@kernel
+@inner_kernel_with_arrays
 def limited_step(
     H: Array, g: Array, rows: tuple[Array, Array, Ints], weight: float, damping: float, low: Array, high: Array,
     held: Ints, x: Array, L: Array, H2: Array, g2: Array,

@@ -6,10 +6,10 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import BALL, FREE
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def tangent_from(reference: Array, q: Array, kinds: Ints, joint_q: Ints, joint_v: Ints, out: Array) -> None:
     """Fills the tangent (nv,) that leads from the reference pose to q."""
     for j in range(len(kinds)):
@@ -35,7 +35,7 @@ def tangent_from(reference: Array, q: Array, kinds: Ints, joint_q: Ints, joint_v
             out[dof] = q[at] - reference[at]
 
 
-@kernel
+@inner_kernel
 def move_along(q: Array, step: Array, kinds: Ints, joint_q: Ints, joint_v: Ints, out: Array) -> None:
     """Fills the pose (nq,) that is reached from q along a tangent."""
     for j in range(len(kinds)):

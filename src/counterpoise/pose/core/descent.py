@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel
 from counterpoise.pose.core.restore import fill_bounds, moved_pose, new_scratch, restore_pose, variable_offsets
 from counterpoise.pose.core.step import bounded_step
 from counterpoise.pose.core.tables import (
@@ -66,7 +66,7 @@ def descend_core(
     return here.q, cost, True, reached, done, gain
 
 
-@kernel
+@inner_kernel_with_arrays
 def _approach(
     here: PoseRows, cost: float, joints: CompiledJoints, goals: CompiledGoals, goal_weights: Array, rest: RestPose,
     cap: StepCap, rules: CoreRules, working: WorkingSet, scratch: CoreScratch,
@@ -144,7 +144,7 @@ def _settle(
     return here, done, gain
 
 
-@kernel
+@inner_kernel
 def _longest(x: Array) -> float:
     longest = 0.0
     for i in range(len(x)):
@@ -163,7 +163,7 @@ def _cost(r: Array, goal_rows: int, offset: Array, rest: RestPose) -> float:
     return 0.5 * total
 
 
-@kernel
+@inner_kernel
 def _posture_cost(offset: Array, joint_weights: Array) -> float:
     total = 0.0
     for i in range(len(offset)):

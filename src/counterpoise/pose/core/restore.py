@@ -8,7 +8,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import forward_kinematics
 from counterpoise.character.limits import fill_ball_rows
 from counterpoise.character.manifold import batch_difference, batch_integrate
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel_with_arrays, kernel
 from counterpoise.pose.core.rows import evaluate_rows
 from counterpoise.pose.core.step import bounded_step
 from counterpoise.pose.core.tables import (
@@ -30,7 +30,7 @@ SURE_RESTORATIONS = 6  # after these, a step that does not halve the violation e
 LONGEST_STEP = 1.0  # [rad, m]: no variable moves further in one step
 
 
-@kernel
+@inner_kernel_with_arrays
 def new_scratch(joints: CompiledJoints) -> CoreScratch:
     """Returns the arrays the core works in."""
     bodies, nv, n = len(joints.tree[0]), joints.dofs.nv, len(joints.dofs.variables)
@@ -44,7 +44,7 @@ def new_scratch(joints: CompiledJoints) -> CoreScratch:
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel_with_arrays
 def restore_pose(
     q: Array, free_rows: int, joints: CompiledJoints, goals: CompiledGoals, cap: StepCap, rules: CoreRules,
     scratch: CoreScratch,
@@ -92,7 +92,7 @@ def restore_pose(
     return PoseRows(q, r, J), False
 
 
-@kernel
+@inner_kernel_with_arrays
 def goals_first(r: Array, J: Array, goal_rows: Ints, equality_rows: Ints) -> tuple[Array, Array]:
     """Returns the rows with those of the goals first."""
     values, slopes, wanted = np.empty_like(r), np.empty_like(J), len(goal_rows)
@@ -122,7 +122,7 @@ def fill_limit_rows(q: Array, balls: BallLimits, margin: float, g: Array, G: Arr
         row += count
 
 
-@kernel
+@inner_kernel_with_arrays
 def fill_bounds(q: Array, dofs: Dofs, ranges: Ranges, cap: StepCap, low: Array, high: Array) -> None:
     """Fills how far each variable may move down and up from q: by its range, by the cap, by the longest step."""
     n = len(dofs.variables)
@@ -141,7 +141,7 @@ def fill_bounds(q: Array, dofs: Dofs, ranges: Ranges, cap: StepCap, low: Array, 
         low[i], high[i] = min(low[i], 0.0), max(high[i], 0.0)
 
 
-@kernel
+@inner_kernel_with_arrays
 def moved_pose(q: Array, x: Array, dofs: Dofs, ranges: Ranges) -> Array:
     """Returns q after a step of the variables; hinges and slides stay exactly inside their ranges."""
     step = np.zeros((1, dofs.nv))
@@ -154,7 +154,7 @@ def moved_pose(q: Array, x: Array, dofs: Dofs, ranges: Ranges) -> Array:
     return out
 
 
-@kernel
+@inner_kernel_with_arrays
 def variable_offsets(start: Array, q: Array, dofs: Dofs) -> Array:
     """Returns the tangent (n,) from `start` to q, of the variables."""
     whole = batch_difference(dofs.layout, dofs.nv, start.reshape(1, -1), q.reshape(1, -1))[0]

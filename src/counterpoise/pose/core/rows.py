@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel_with_arrays, kernel
 from counterpoise.pose.core.tables import CompiledGoals
 
 
-@kernel
+@inner_kernel_with_arrays
 def evaluate_rows(
     cdof: Array, ancestors: Array, xpos: Array, xmat: Array, com: Array, variables: Ints, goals: CompiledGoals
 ) -> tuple[Array, Array]:
@@ -107,7 +107,7 @@ def second_order(
     return S
 
 
-@kernel
+@inner_kernel_with_arrays
 def _rotation_error(mat: Array, target: Array, error: Array, rate: Array) -> None:
     """Fills e = log(R R_t^T) and its rate J_l(e)^-1, of a row-major matrix R and a target quaternion."""
     w, x, y, z = target[0], target[1], target[2], target[3]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import dot, fma, kernel
+from counterpoise.kernels import dot, fma, inner_kernel, inner_kernel_with_arrays, kernel
 from counterpoise.pose.core.tables import StepProgram, WorkingSet
 
 MAX_SWEEPS = 12  # changes of the working set
@@ -81,7 +81,7 @@ def bounded_step(program: StepProgram, working: WorkingSet) -> tuple[Array, bool
     return x, False
 
 
-@kernel
+@inner_kernel_with_arrays
 def _update_bounds(
     program: StepProgram, held: Ints, multipliers: Array, rows: int, A: Array, may_release: bool, x: Array
 ) -> bool:
@@ -110,7 +110,7 @@ def _update_bounds(
     return changed
 
 
-@kernel
+@inner_kernel
 def _update_limits(program: StepProgram, active: Ints, multipliers: Array, may_release: bool, x: Array) -> bool:
     """Adds limit rows that x violates, releases those with a multiplier of the wrong sign. Returns whether any was."""
     changed, row = False, len(program.r)
@@ -126,7 +126,7 @@ def _update_limits(program: StepProgram, active: Ints, multipliers: Array, may_r
     return changed
 
 
-@kernel
+@inner_kernel_with_arrays
 def solve_positive(M: Array, diagonal: Array, right: Array, n: int) -> tuple[Array, bool]:
     """Solves (M + diagonal) x = right for the leading n x n part, lower triangle, by Cholesky.
 

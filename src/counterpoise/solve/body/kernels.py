@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, lean_kernel
+from counterpoise.kernels import inner_kernel, lean_kernel, merged_kernel
 from counterpoise.solve.body.active_set import begin, hold, list_working_set, ratio_test, take_step
 from counterpoise.solve.body.answer import fall_back, keep_within, meets_equalities, read_candidate, write_residuals
 from counterpoise.solve.body.cascade import assemble, cascade
@@ -74,7 +74,7 @@ def solve_core(
     )  # fmt: skip
 
 
-@inner_kernel
+@merged_kernel
 def solve_tick(
     body: BodyDynamics, limits: BodyLimits, levels: StrictLevels, last: LastLevel, settings: TickSettings,
     memory: TickMemory, scratch: TickScratch, result: TickResult,
@@ -99,7 +99,7 @@ def solve_tick(
     write_residuals(levels, last, space.candidate, result.values[2 * n + k :])
 
 
-@inner_kernel
+@merged_kernel
 def iterate(body: BodyDynamics, space: BodyWorkspace, force_weight: float, max_steps: int, stat: Ints) -> int:
     """Changes the working set, one bound a step, until every level is closed. Returns the status."""
     bounds, working, chain, candidate = space.bounds, space.working, space.chain, space.candidate
@@ -148,7 +148,7 @@ def iterate(body: BodyDynamics, space: BodyWorkspace, force_weight: float, max_s
     return status
 
 
-@inner_kernel
+@merged_kernel
 def find_candidate(
     body: BodyDynamics, space: BodyWorkspace, face: FaceSizes, depth: int, unit: float, stat: Ints
 ) -> int:
@@ -169,7 +169,7 @@ def find_candidate(
     return depth
 
 
-@inner_kernel
+@merged_kernel
 def _all_finite(body: BodyDynamics, levels: StrictLevels, last: LastLevel) -> bool:
     """Whether no number is NaN or infinite."""
     vectors = _finite(body.h) and _finite(last.weight) and _finite(last.a_ref) and _finite(levels.b)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel
 from counterpoise.solve.lexicographic.descend import KNOWN_INDEPENDENT, descend
 from counterpoise.solve.lexicographic.directions import (
     GRADE,
@@ -91,7 +91,7 @@ def _turn(C: Array, Q: Array, z: Array, working: WorkingRows, q0: int, q1: int) 
     reflect_forth(z, working.V, working.beta, q0, q1, n)
 
 
-@kernel
+@inner_kernel_with_arrays
 def _write_level(problem: ScaledHierarchy, Q: Array, level: LevelRows, l: int) -> None:
     """The rows of level l (the last: the nearness |d y - near|) in the coordinates z."""
     first, n = problem.ends[l], len(Q)

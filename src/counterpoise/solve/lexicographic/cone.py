@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import dot, inner_kernel, kernel
+from counterpoise.kernels import dot, inner_kernel, inner_kernel_with_arrays
 from counterpoise.solve.orthogonal import RANK_TOLERANCE, append_row, solve_upper, square
 from counterpoise.solve.reflections import reflect_back, reflect_forth
 
@@ -33,7 +33,7 @@ class PassiveRows(NamedTuple):
     refused: Ints  # (na,) 1: it cannot join before the next change
 
 
-@kernel
+@inner_kernel_with_arrays
 def nonnegative(N: Array, g: Array, mu: Array, left: Array) -> None:
     """Writes mu (na,) for the rows N (na, nz), and left = N' mu - g."""
     na, nz = N.shape

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import dot, dot_sizes, inner_kernel, kernel
+from counterpoise.kernels import dot, dot_sizes, inner_kernel, inner_kernel_with_arrays, kernel
 from counterpoise.solve.lexicographic.cone import nonnegative
 from counterpoise.solve.lexicographic.problem import ROUNDING_SHARE
 from counterpoise.solve.lexicographic.project import rounding_at
@@ -72,7 +72,7 @@ def curvature(R: Array, p: Array, k: int) -> float:
     return curve
 
 
-@kernel
+@inner_kernel_with_arrays
 def misfit(level: LevelRows, z: Array, r: Array, g: Array, account: Array) -> None:
     """r = R z - rhs and g = R' r; account: |r|^2, the same of its terms' sizes, and the largest size of g's terms."""
     R, rhs = level.R, level.rhs
@@ -94,7 +94,7 @@ def misfit(level: LevelRows, z: Array, r: Array, g: Array, account: Array) -> No
     account[RESIDUAL], account[TERMS], account[GRADE] = here, whole, largest(size)
 
 
-@kernel
+@inner_kernel_with_arrays
 def newton(level: LevelRows, r: Array, k: int, nw: int, working: WorkingRows, p: Array) -> None:
     """The shortest p that minimises |R p + r| and keeps the working rows: least squares in their null space."""
     m, n = level.R.shape
@@ -156,7 +156,7 @@ def walk(region: FeasibleRegion, z: Array, p: Array, k: int, length: float) -> t
     return step, hit, 1 if hit >= 0 and rate[hit] > 0.0 else -1
 
 
-@kernel
+@inner_kernel_with_arrays
 def cone_of_active(region: FeasibleRegion, z: Array, g: Array, k: int, mu: Array, p: Array) -> float:
     """Multipliers mu of all active constraints that explain the gradient best; p is what is left. Returns |p|^2.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import dot, inner_kernel, kernel
+from counterpoise.kernels import dot, inner_kernel, inner_kernel_with_arrays, kernel
 from counterpoise.solve.lexicographic.multipliers import Settling, level_multipliers
 from counterpoise.solve.lexicographic.problem import ScaledHierarchy
 from counterpoise.solve.orthogonal import append_row, pivoted_lq
@@ -24,7 +24,7 @@ from counterpoise.solve.trapezoid import fit_trapezoid
 NEAREST_SIZE = 1e-6  # rows of the nearness count as this part of their length, so that none of them is dependent
 
 
-@kernel
+@inner_kernel_with_arrays
 def settling_space(problem: ScaledHierarchy) -> Settling:
     """Workspace for `settle`."""
     (M, n), m, N = problem.A.shape, len(problem.C), len(problem.ends) - 1
@@ -144,7 +144,7 @@ def _take_nearest(problem: ScaledHierarchy, space: Settling, nf: int, used: int)
         t[j] = space.c[j]
 
 
-@kernel
+@inner_kernel_with_arrays
 def _take_nearest_scaled(problem: ScaledHierarchy, space: Settling, nf: int, used: int) -> None:
     """The same in other units: least squares of |d y - near| in the coordinates left free."""
     c, t, left = space.c, space.t, nf - used

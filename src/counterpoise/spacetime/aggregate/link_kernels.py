@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array
-from counterpoise.kernels import inner_kernel, kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays
 from counterpoise.spacetime.aggregate.lanes import (
     ANGULAR,
     FIRST_MOMENT,
@@ -65,7 +65,7 @@ from counterpoise.spacetime.aggregate.tables import (
 JOINT_Q, JOINT_V, JOINT_A, JOINT_ROWS = 0, 4, 7, 10
 
 
-@kernel
+@inner_kernel_with_arrays
 def link_rows(tables: LinkTables) -> Array:
     """Returns rows for the world (the first), the links, and the whole character (the last)."""
     S = np.empty((len(tables.links) + 2, LINK_ROWS * LANES))
@@ -78,7 +78,7 @@ def link_rows(tables: LinkTables) -> Array:
 
 
 # -------------------------------------------------------------------------------------------------------- passes
-@kernel
+@inner_kernel_with_arrays
 def links_outward(
     tables: LinkTables, q: Array, v: Array, a: Array, about: Array, first: int, width: int, S: Array, moving: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, kernel
 
 GRADIENT_TOLERANCE = 1e-11  # relative: a column with a smaller gradient does not enter
 ZERO_TOLERANCE = 1e-15  # a value below this is zero
@@ -71,7 +71,7 @@ def nonnegative_least_squares(H: Array, g: Array) -> Array:
     return x
 
 
-@kernel
+@inner_kernel
 def _solve_columns(H: Array, g: Array, order: Ints, size: int, made: int, L: Array, s: Array) -> None:
     """Writes the unconstrained optimum over the first `size` columns of `order` to s, by Cholesky.
 

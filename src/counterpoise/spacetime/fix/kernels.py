@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Flags, Ints
-from counterpoise.kernels import kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel
 
 FORCE_RIDGE = 1e-7  # so that opposite forces of held bodies do not grow
 FINAL_BARRIER = 1e-10  # [body weights^2] barrier parameter at which forces and residuals are read
@@ -54,7 +54,7 @@ def split_wrenches(
                 residual[t, i] -= l[k] * A[k, i]
 
 
-@kernel
+@inner_kernel
 def _contact_columns(
     com: Array, places: Array, active: Flags, held: Flags, edges: Array, height: float, components: Array,
     A: Array, point: Ints, direction: Array,
@@ -85,7 +85,7 @@ def _contact_columns(
     return c
 
 
-@kernel
+@inner_kernel_with_arrays
 def _reach_barrier(
     A: Array, c: int, wrench: Array, barrier: float, l: Array, s: Array, l_step: Array, s_step: Array
 ) -> None:
@@ -128,7 +128,7 @@ def _reach_barrier(
             s[k] += step * s_step[k]
 
 
-@kernel
+@inner_kernel_with_arrays
 def _write_hessian(A: Array, c: int, l: Array, s: Array, hessian: Array) -> None:
     """Writes (1 + A diag(l / s) A^T)^-1 (6, 6)."""
     G = np.eye(6)
@@ -140,7 +140,7 @@ def _write_hessian(A: Array, c: int, l: Array, s: Array, hessian: Array) -> None
     hessian[:] = np.linalg.inv(G)
 
 
-@kernel
+@inner_kernel
 def _solve_six(M: Array, b: Array, x: Array) -> None:
     """Solves M x = b for a positive definite M (6, 6). Only its lower triangle is read; it is overwritten."""
     for r in range(6):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import inner_kernel, kernel
+from counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel
 
 TERMS = 22  # of the series; the last is below 1e-16 for |x| < 2 pi
 BLOCKS = 4  # per rotation: d pose/dx = dw/dx' = dw'/dx'' = J; dw/dx; dw'/dx; dw'/dx'
@@ -68,7 +68,7 @@ def _add_hat_times(k: float, a: Array, M: Array, out: Array) -> None:
         out[2, j] += k * (a[0] * m1 - a[1] * m0)
 
 
-@kernel
+@inner_kernel_with_arrays
 def _add_turning(x: Array, y: Array, s: Array, out: Array) -> None:
     """out += d(J(x) y)/dx."""
     b, c, beta, gamma = s[0], s[1], s[2], s[3]
