@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
+from counterpoise.control.locomotion.gait_change import can_run
 from counterpoise.control.locomotion.steering import steer, way_of
+from counterpoise.control.walk.low_hands import low_hands
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import see
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.errors import CounterpoiseError
+from counterpoise.experiments.going import steps_taken
 
 
 def phases(recording: cp.Recording) -> list[str]:
@@ -56,6 +59,78 @@ def test_a_rear_leg_that_pulls_leaves_in_a_catch(human, catches, stretched, phas
     shape = StepShape(length=0.0, time=0.4, double=0.1, width=0.15)
     after = next_phase(landed, seen._replace(hip=hip), Wishes(1.0), shape, human, tuning)
     assert after.phase == phase and after.stance == 0
+
+
+@pytest.mark.parametrize("way", [-90.0, 45.0])
+def test_a_push_of_80_newton_seconds_is_caught_in_four_steps_with_hands_below_the_top_of_the_head(human, way):
+    angle = math.radians(way)
+    push = cp.Push("thorax", (800.0 * math.cos(angle), 800.0 * math.sin(angle), 0.0), 0.5, 0.1)
+    recording = cp.simulate(human, cp.Locomotion(), 3.5, disturbances=[push])
+    assert not cp.measure.fell(recording) and phases(recording)[-1] == "stand"
+    assert steps_taken(recording) <= 4
+    poses = [human.snapshot(human.state(q)) for q in recording.positions()[::20]]
+    assert max(one.position(hand)[2] - one.position("head")[2] for one in poses for hand in human.hands) < 0.2
+
+
+def test_a_hand_brakes_before_it_is_higher_than_its_shoulder(human):
+    body, tuning = walking_body(human), cp.WalkTuning()
+    catching = WalkMemory(catches=True)
+    assert low_hands(catching, human.snapshot(), body, tuning) is None
+    upper = human.joint("shoulder_left")
+    v = np.zeros(human.nv)
+    v[upper.dofs] = 0.0, -12.0, 0.0  # the arm swings forward and up
+    q = human.integrate(human.neutral, 0.1 * v)
+    fast = human.snapshot(human.state(q, v))
+    asked = low_hands(catching, fast, body, tuning)
+    assert low_hands(WalkMemory(), fast, body, tuning) is None
+    assert low_hands(WalkMemory(catches=True, cost=2.0 * tuning.hand_free), fast, body, tuning) is None
+    assert asked is not None and len(asked.wanted) == 1 and asked.wanted[0] < 0.0
+    rows = asked.rows(fast)
+
+    def rise(state: cp.State) -> float:
+        one = human.snapshot(state)
+        return float(one.position("hand_left")[2] - one.position(upper.body)[2])
+
+    dt = 1e-5
+    ahead, behind = (rise(human.state(human.integrate(q, sign * dt * v))) for sign in (1.0, -1.0))
+    assert float(rows.A[0] @ v) == pytest.approx((ahead - behind) / (2.0 * dt), rel=1e-5)
+    drift = (ahead - 2.0 * rise(human.state(q)) + behind) / dt**2
+    assert asked.wanted[0] - rows.b[0] == pytest.approx(drift, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("catches", "aside", "spin", "phase"),
+    [
+        (True, 0.12, 0.0, "stand"),
+        (True, 0.26, 0.0, "single"),
+        (True, 0.12, 60.0, "single"),
+        (False, 0.12, 0.0, "single"),
+    ],
+)
+def test_a_fall_is_caught_where_wide_feet_carry_the_body_and_its_trunk_is_calm(human, catches, aside, spin, phase):
+    body = walking_body(human)
+    seen = see(human.snapshot(), body)
+    flat = seen.flat.mean(axis=0) + np.array([[0.0, 0.22], [0.0, -0.22]])
+    capture = flat.mean(axis=0) + np.array([0.05, -aside])
+    seen = seen._replace(flat=flat, capture=capture)
+    landed = WalkMemory(
+        time=0.2, phase="double", stance=1, began=0.0, double=0.1, catches=catches, spin=(spin, 0.0), speed=0.0
+    )
+    shape = StepShape(length=0.0, time=0.4, double=0.1, width=0.15)
+    assert next_phase(landed, seen, Wishes(0.0), shape, human, cp.WalkTuning()).phase == phase
+
+
+@pytest.mark.parametrize(
+    ("speed", "asked", "ahead", "runs"),
+    [(1.7, 3.0, 0.0, True), (1.7, 3.0, 0.15, False), (1.4, 3.0, 0.0, False), (1.4, 1.5, 0.0, True)],
+)
+def test_a_run_begins_where_enough_of_a_quick_walks_stance_is_left(human, speed, asked, ahead, runs):
+    body = walking_body(human)
+    seen = see(human.snapshot(), body)
+    com = np.array([*seen.flat[0], seen.com[2]]) + np.array([ahead, 0.0, 0.0])
+    seen = seen._replace(com=com, velocity=np.array([speed, 0.0, 0.0]))
+    walk = WalkMemory(time=0.2, phase="single", stance=0, lifted=0.0, left=0.2)
+    assert can_run(walk, seen, asked, body) is runs
 
 
 def test_a_small_push_is_taken_in_place(human):

@@ -350,6 +350,7 @@ def test_windmill_says_what_is_survived():
     """The thesis's 1000 N is not survived with contacts that can slip; 400 N in place are, and the arms turn."""
     facts = run_experiment("windmill", settings={"step": 100.0}).outcome.facts
     assert 400.0 <= facts["largest"] < 1000.0 and facts["foot"] < 0.01 and facts["arm_travel"] > np.pi
+    assert facts["stepping"]  # by steps all of them are
 
 
 @pytest.mark.slow

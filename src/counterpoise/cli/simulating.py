@@ -98,6 +98,7 @@ def simulate(
     liveliness: Annotated[
         float, typer.Option(help="Of stand: breathing, sway and gaze; 0 none, 1 a person's, by --seed.")
     ] = 0.0,
+    step: Annotated[bool, typer.Option("--step", help="Of stand: step where it cannot stay in place.")] = False,
     stiffness: Annotated[
         float, typer.Option(min=0.0, help="Joint stiffness of hold [torque limits per rad].")
     ] = _STIFFNESS,
@@ -138,7 +139,7 @@ def simulate(
     )  # fmt: skip
     pushes = [push_from(text) for text in push or ()]
     controller, start = _controlled(
-        behaviour, character, world, reference, compliance, height, stiffness, liveliness, seed
+        behaviour, character, world, reference, compliance, height, stiffness, liveliness, seed, step
     )
     length = _length(controller, behaviour) if seconds is None else seconds
     pushes += _random_pushes(character, random_push, length, seed)
@@ -158,7 +159,7 @@ def simulate(
 
 def _controlled(
     behaviour: str, character: Character, world: World, reference: str | None, compliance: float,
-    height: float | None, stiffness: float, liveliness: float, seed: int,
+    height: float | None, stiffness: float, liveliness: float, seed: int, step: bool,
 ) -> tuple[Controller, State]:  # fmt: skip
     """The controller of a behaviour, and the state it starts from."""
     from counterpoise.simulate.start import set_on_ground, standing_start
@@ -167,7 +168,8 @@ def _controlled(
     if behaviour != "hold" and stiffness != _STIFFNESS:
         raise BadValue(f"--stiffness is for 'hold'; {behaviour!r} does not use it")
     if behaviour == "stand":
-        stand = replace(_stand(character, reference, compliance, height, world), liveliness=liveliness, seed=seed)
+        stand = _stand(character, reference, compliance, height, world)
+        stand = replace(stand, liveliness=liveliness, seed=seed, step=step)
         if reference is not None:
             start = stand.ready(character)
             start = start if world.terrain is None else set_on_ground(character, start, world)
@@ -176,6 +178,7 @@ def _controlled(
         "--compliance": compliance != _COMPLIANCE,
         "--height": height is not None,
         "--liveliness": liveliness != 0.0,
+        "--step": step,
     }
     for option, used in given.items():
         if used:

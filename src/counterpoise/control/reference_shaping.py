@@ -13,6 +13,7 @@ from counterpoise.motion.motion import Motion
 
 STEP = 0.01  # [s] between the poses of a changed motion
 FEET_WEIGHT = 1e5  # of feet and CoM, relative to 1 of a leg joint
+FIT_STEPS = 3  # of Gauss-Newton, that put feet in their places
 TRUNK_WEIGHT = 10.0  # of joints that move no foot
 ROOT_TURN_WEIGHT = 3.0  # of the root's orientation
 ROOT_PLACE_WEIGHT = 0.01  # of the root's place
@@ -77,6 +78,19 @@ def leant(motion: Motion, times: Array, lean: Array) -> Motion:
     if motion.loop:
         close_loop(motion, poses, out)
     return replace(motion, times=grid, poses=out)
+
+
+def feet_put(character: Character, poses: Array, points: Array) -> Array:
+    """Returns poses (n, nq) with their contact points at `points` (n, p, 3): for each the smallest weighted change."""
+    weight, nv = _joint_weights(character), character.nv
+    out = poses.copy()
+    for i, goal in enumerate(points):
+        for _ in range(FIT_STEPS):
+            s = character.snapshot(character.state(out[i]))
+            J, off = s.contact_jacobian.reshape(-1, nv), (goal - s.contact_position).reshape(-1)
+            step = np.linalg.solve(np.diag(weight) + FEET_WEIGHT * J.T @ J, FEET_WEIGHT * (J.T @ off))
+            out[i] = character.integrate(out[i], step)
+    return out
 
 
 def close_loop(motion: Motion, poses: Array, out: Array) -> None:

@@ -14,7 +14,7 @@ the start is not changed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_banded
@@ -85,6 +85,22 @@ class RehearsedReference:
         return ReferenceSample(
             s.q, v, a, com, velocity, acceleration, points, contact.lifted, momentum, momentum_rate, contact, snapshot
         )  # fmt: skip
+
+    def placed(self, position: tuple[float, float], yaw: float) -> RehearsedReference:
+        """Returns the same turned by `yaw` [rad] about the vertical at the origin, then moved by `position` [m]."""
+        c, s = np.cos(yaw), np.sin(yaw)
+        path = self.path.copy()
+        path[..., 0], path[..., 1] = (
+            c * self.path[..., 0] - s * self.path[..., 1],
+            s * self.path[..., 0] + c * self.path[..., 1],
+        )
+        path[:, 0, :2] += position
+        given, motion = (one.placed(position, yaw) for one in (self.given, self.motion))
+        return replace(self, given=given, motion=motion, path=path)
+
+    def row_of(self, clock: float) -> int:
+        """Returns the row of `path` and `pattern` that belongs to a time."""
+        return self._row(clock)[0]
 
     def _row(self, clock: float) -> tuple[int, float]:
         """Returns the row of `path` before a time, and the share of the way to the next row."""

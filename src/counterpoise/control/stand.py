@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,11 +35,11 @@ from counterpoise.control.feet import Grounds, foot_heights, grounds_of_feet, na
 from counterpoise.control.felt_ground import FeltGround, feel_ground, planted_anew
 from counterpoise.control.liveliness import enliven
 from counterpoise.control.reference import ContactPattern, ReferenceSample, check_reference, next_speed, pose_sample
-from counterpoise.control.rehearsal import LEAST_PUSH, RehearsedReference, rehearse
-from counterpoise.control.stand_objectives import StandAim, stand_levels
+from counterpoise.control.rehearsal import RehearsedReference, rehearse
+from counterpoise.control.stand_objectives import StandAim, reference_pressure, stand_levels, urgencies
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import com_above_feet, limp_torque, lowest, standing_body
-from counterpoise.control.support import Support, capture_shares, follow_offset, measured_support
+from counterpoise.control.support import Support, follow_offset, measured_support
 from counterpoise.control.tracking import tracking_error
 from counterpoise.control.uneven_ground import feet_off_ground, foot_steps, pose_on_heights, terrain_ground
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
@@ -77,6 +78,7 @@ class StandMemory:
     felt: FeltGround | None = None  # where nobody says what the feet stand on
     fallen: bool = False
     recovery: Any = None  # memory of getting up, after a fall
+    taken: Any = None  # steps that have caught a fall, and where the reference is laid since (stand_steps.py)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,8 @@ class Stand:
     themselves, as long as the ground does not move. `terrain` says where it is at the start and under feet in the air,
     and what the limbs keep off; `simulate` and `Session` fill it in from their world. `friction` is that of the cones
     in which forces are planned, where nothing slides. `liveliness` adds breathing, slow sway and a wandering gaze, by
-    `seed`. With `recover` it braces itself in a fall, gets up (`GetUp`) and stands again in the neutral pose.
+    `seed`. With `step` it steps where it cannot stay in place, and goes on with the reference where its feet are then.
+    With `recover` it braces itself in a fall, gets up (`GetUp`) and stands again in the neutral pose.
 
     All of it may change between ticks (`dataclasses.replace`); the memory stays valid.
     """
@@ -109,6 +112,7 @@ class Stand:
     tuning: StandTuning = field(default_factory=StandTuning)
     terrain: Terrain | None = None
     recover: bool = False  # get up after a fall; for humanoids on level ground
+    step: bool = False  # step where it cannot stay in place; for bodies on two legs, where `ground` is not given
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.compliance <= 1.0:
@@ -129,13 +133,15 @@ class Stand:
         check_reference(character, self.reference, "Stand")
         if self.recover:
             self._getting_up().begin(character)  # plans now, and raises where the body cannot get up
+        if self.step:
+            self._stepping().check_legs(character)
         if isinstance(self.reference, Motion):
-            return StandMemory(clock=self.reference.start, rehearsal=self._rehearse(character))
+            return StandMemory(clock=self.reference.start, rehearsal=self.rehearsed(character))
         return StandMemory()
 
     def carry(self, memory: StandMemory, character: Character) -> StandMemory:
         """Returns the memory after the body has changed: its time in the reference and its alarm are kept."""
-        return replace(memory, solver=WholeBodyMemory(), rehearsal=self.begin(character).rehearsal)
+        return replace(memory, solver=WholeBodyMemory(), rehearsal=self.begin(character).rehearsal, taken=None)
 
     def ready(self, character: Character) -> State:
         """Returns the state to start in: the reference's first pose and velocity, with the rehearsed CoM velocity.
@@ -161,6 +167,8 @@ class Stand:
     def act(self, snapshot: Snapshot, memory: StandMemory) -> Action:
         if memory.recovery is not None:
             return self._get_up(snapshot, memory)
+        if self.step and not memory.fallen:
+            return self._stepping().act_with_steps(self, snapshot, memory)
         t, grounds = self.tuning, grounds_of_feet(snapshot.character, self.ground)
         memory = self._looked_down(snapshot, memory)
         clock, rehearsal = self._advance(snapshot, memory)
@@ -173,7 +181,7 @@ class Stand:
         held = None if memory.solver.footing is None else memory.solver.footing.held
         support, offset = measured_support(snapshot, held, reference.contact, grounds, reference.points)
         aim = self._aim(snapshot, reference, support, self._followed(offset, support, snapshot, memory))
-        urgency, near = _urgency(snapshot, aim, 1.0, t.danger_spin)
+        urgency, near = urgencies(snapshot, aim, 1.0, t.danger_spin)
         fade = self._fading(snapshot, memory)
         alarm = max(smooth_step((urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), memory.alarm * fade)
         danger = max(smooth_step((near - t.alarm_from) / (t.danger_full - t.alarm_from)), memory.danger * fade)
@@ -205,9 +213,10 @@ class Stand:
         known = memory.rehearsal
         if known is not None and known.given is self.reference:
             return clock, known
-        return clock, self._rehearse(snapshot.character)
+        return clock, self.rehearsed(snapshot.character)
 
-    def _rehearse(self, character: Character) -> RehearsedReference:
+    def rehearsed(self, character: Character) -> RehearsedReference:
+        """Returns the reference, a motion, as it is followed."""
         assert isinstance(self.reference, Motion)
         t, grounds = self.tuning, grounds_of_feet(character, self.ground)
         return rehearse(character, self.reference, t.lift_height, t.lookahead, t.margin, t.smooth_time, grounds)
@@ -243,6 +252,11 @@ class Stand:
         steps = round((standing - asked) / (CROUCH_STEP * standing))
         return None if steps <= 0 else crouched(character, standing * (1.0 - CROUCH_STEP * steps))
 
+    def kept_pose(self, character: Character, time: float) -> Array:
+        """Returns the pose to keep at a time, where the reference is no motion."""
+        pose = self._pose(character, time)
+        return character.neutral if pose is None else np.asarray(pose, float)
+
     def _next_speed(
         self, time: float, clock: float, alarm: float, error: float, reference: ReferenceSample, memory: StandMemory
     ) -> float:
@@ -272,7 +286,7 @@ class Stand:
         A motion's need not be over it: it was rehearsed so that its centre of pressure is.
         """
         margin = self.tuning.margin * support.depth
-        pivot = support.inside(_pressure(snapshot.character, reference) + offset, margin)
+        pivot = support.inside(reference_pressure(snapshot.character, reference) + offset, margin)
         com = reference.com + offset if isinstance(self.reference, Motion) else pivot.copy()
         velocity, acceleration = reference.com_velocity, reference.com_acceleration
         if self.height is not None:
@@ -373,6 +387,11 @@ class Stand:
         after = replace(memory, fallen=True, time=snapshot.time, recovery=done.memory)
         return Action(done.torque, after, {"status": "fallen", **done.notes})
 
+    def _stepping(self) -> ModuleType:
+        from counterpoise.control import stand_steps  # it stands on this module
+
+        return stand_steps
+
     def _getting_up(self) -> GetUp:
         from counterpoise.control.getting_up import GetUp  # it stands on this module
 
@@ -404,29 +423,6 @@ def _pose_sample(character: Character, pose: bytes, lift_height: float, grounds:
 @lru_cache(maxsize=64)
 def _level_footing(contact: ContactPattern, friction: float) -> Footing:
     return Footing(raised=contact.raised, loose=contact.loose, friction=friction)
-
-
-def _pressure(character: Character, reference: ReferenceSample) -> Array:
-    """Returns the centre of pressure (x, y) that a reference has, and the height of its CoM, (3,) [m]."""
-    com, a, H = reference.com, reference.com_acceleration, reference.momentum_rate
-    push = max(standing_body(character).gravity + float(a[2]), LEAST_PUSH)
-    height = float(com[2]) - lowest(reference.points)
-    x = float(com[0]) - (height * float(a[0]) + float(H[1]) / character.mass) / push
-    y = float(com[1]) - (height * float(a[1]) - float(H[0]) / character.mass) / push
-    return np.array([x, y, com[2]])
-
-
-def _urgency(snapshot: Snapshot, aim: StandAim, first: float, second: float) -> tuple[float, float]:
-    """Returns how far the capture point has come from where it should be towards the edge of the support: 1 on it.
-
-    For two shares of the angular momentum.
-    """
-    character = snapshot.character
-    body = standing_body(character)
-    return capture_shares(
-        aim.support.edges, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, aim.pivot, body.omega,
-        character.mass, body.gravity * character.mass, first, second,
-    )  # fmt: skip
 
 
 @kernel

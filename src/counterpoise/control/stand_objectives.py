@@ -15,9 +15,10 @@ from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.limbs import arm_detour, limbs_of
 from counterpoise.control.reference import ReferenceSample
+from counterpoise.control.rehearsal import LEAST_PUSH
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import lowest, lowest_of, standing_body
-from counterpoise.control.support import Support
+from counterpoise.control.support import Support, capture_shares
 from counterpoise.control.swing import SwingFeet
 from counterpoise.features import ComPosition
 from counterpoise.objectives import Clearance, Contact, JointStops, Momentum, Objective, Setpoint, TrackPose
@@ -147,6 +148,29 @@ def _low_reference(snapshot: Snapshot, reference: ReferenceSample, low: float) -
     if height > low * standing_body(character).height:
         return None
     return take_snapshot(character, State(reference.q, np.zeros(character.nv), snapshot.time))
+
+
+def reference_pressure(character: Character, reference: ReferenceSample) -> Array:
+    """Returns the centre of pressure (x, y) that a reference has, and the height of its CoM, (3,) [m]."""
+    com, a, H = reference.com, reference.com_acceleration, reference.momentum_rate
+    push = max(standing_body(character).gravity + float(a[2]), LEAST_PUSH)
+    height = float(com[2]) - lowest(reference.points)
+    x = float(com[0]) - (height * float(a[0]) + float(H[1]) / character.mass) / push
+    y = float(com[1]) - (height * float(a[1]) - float(H[0]) / character.mass) / push
+    return np.array([x, y, com[2]])
+
+
+def urgencies(snapshot: Snapshot, aim: StandAim, first: float, second: float) -> tuple[float, float]:
+    """Returns how far the capture point has come from where it should be towards the edge of the support: 1 on it.
+
+    For two shares of the angular momentum.
+    """
+    character = snapshot.character
+    body = standing_body(character)
+    return capture_shares(
+        aim.support.edges, snapshot.com, snapshot.momentum, aim.com, aim.velocity, aim.momentum, aim.pivot, body.omega,
+        character.mass, body.gravity * character.mass, first, second,
+    )  # fmt: skip
 
 
 @kept_with_character

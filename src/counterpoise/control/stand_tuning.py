@@ -42,7 +42,7 @@ class StandTuning:
     top_speed: float = 18.0  # [rad/s] of any joint
     alarm_from: float = 0.6  # share of the way to the edge of the support at which alarm and danger begin
     alarm_full: float = 1.2  # and at which the alarm is full
-    danger_full: float = 1.1  # and at which the danger is full
+    danger_full: float = 1.1  # and at which the danger is full: a body that may step does
     danger_spin: float = 0.5  # share of the angular momentum that counts for the danger
     calm_time: float = 0.4  # [s] in which alarm and danger fall to 1/e
     margin: float = 0.35  # of the support's depth that the CoM's goal keeps from its edge

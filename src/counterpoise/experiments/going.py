@@ -101,6 +101,11 @@ def landings(recording: Recording, first: float, last: float) -> int:
     return int(sum(np.sum(~foot[a:b] & foot[a + 1 : b + 1]) for foot in on))
 
 
+def steps_taken(recording: Recording) -> int:
+    """Returns how many steps were taken. `notes["steps"]` counts those since it last stood, and begins anew."""
+    return int(np.count_nonzero(np.diff(np.nan_to_num(recording.notes["steps"])) > 0.0))
+
+
 def stands_from(recording: Recording, after: float) -> float:
     """Returns when the CoM comes to rest for good [s], after a time; infinity where it still moves at the end."""
     com, time = measure.com(recording)[:, :2], recording.time

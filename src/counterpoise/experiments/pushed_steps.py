@@ -13,7 +13,7 @@ from counterpoise.character.library import character
 from counterpoise.control.locomotion import Locomotion
 from counterpoise.errors import BadValue
 from counterpoise.experiments.base import Claim, Experiment, Film, Lab, Outcome, setting
-from counterpoise.experiments.going import Continued, under_way
+from counterpoise.experiments.going import Continued, steps_taken, under_way
 from counterpoise.experiments.upright import trunk_of
 from counterpoise.experiments.walking import how_it_fell
 from counterpoise.render import palette
@@ -91,7 +91,7 @@ def run(settings: PushedStepsSettings, lab: Lab) -> Outcome:
                 stands = speed != 0.0 or str(recording.notes["phase"][-1]) == "stand"
                 if not before and not how_it_fell(recording) and stands:
                     good += 1
-                    most = max(most, float(np.nanmax(recording.notes["steps"])))
+                    most = max(most, float(steps_taken(recording)))
             found[size, way] = Survived(good, len(moments), most)
             lab.report(f"{name}: pushes", (number + 1) / (len(sizes) * len(DIRECTIONS)))
         if sizes:

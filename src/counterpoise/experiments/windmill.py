@@ -48,6 +48,7 @@ def run(settings: WindmillSettings, lab: Lab) -> Outcome:
     figure = character(settings.character)
     verdicts = {settings.force: _verdict(_simulated("asked", figure, settings, settings.force, lab), settings)}
     asked = lab.recordings["asked"]
+    stepping = _simulated("stepping", figure, settings, settings.force, lab, step=True)
     if settings.search:
         for force in np.arange(settings.step, settings.force - 1e-9, settings.step):
             rec = _simulated("trial", figure, settings, float(force), lab)
@@ -75,6 +76,11 @@ def run(settings: WindmillSettings, lab: Lab) -> Outcome:
             largest >= settings.force,
         ),
         Claim(
+            f"{settings.force:.0f} N blows are survived where it may step (ours)",
+            f"{ended(stepping)}, after {np.nanmax(stepping.notes['steps'].astype(float)):.0f} steps",
+            not measure.fell(stepping).fell,
+        ),
+        Claim(
             "windmilling strategies emerge from angular momentum control",
             f"at {largest if good else settings.force:.0f} N the arms turn by {np.degrees(turn):.0f} deg "
             f"in all, one of them by {np.degrees(winding):.0f} deg one way (a windmill: above 360), and hold "
@@ -83,7 +89,8 @@ def run(settings: WindmillSettings, lab: Lab) -> Outcome:
         ),
     )
     facts = {
-        "largest": largest, "without a fall": standing, "arm_travel": turn, "arm_winding": winding,
+        "largest": largest, "without a fall": standing, "stepping": not measure.fell(stepping).fell,
+        "arm_travel": turn, "arm_winding": winding,
         "arm_share": share,
         "not survived": {f"{force:.0f}": v.why for force, v in sorted(verdicts.items()) if not v},
         "slip": largest_slip(rec), "foot": _verdict(rec, settings).foot, "last_error": float(joint_errors(rec)[-1]),
@@ -110,10 +117,12 @@ def _verdict(rec: Recording, settings: WindmillSettings) -> measure.Survival:
     return measure.survival(rec, last.start + last.duration, measure.Bar(seconds=settings.seconds))
 
 
-def _simulated(name: str, character: Character, settings: WindmillSettings, force: float, lab: Lab) -> Recording:
+def _simulated(
+    name: str, character: Character, settings: WindmillSettings, force: float, lab: Lab, step: bool = False
+) -> Recording:
     pushes = blows(settings, force)
     seconds = pushes[-1].start + settings.duration + settings.seconds
-    return lab.simulate(name, character, Stand(), seconds, disturbances=pushes)
+    return lab.simulate(name, character, Stand(step=step), seconds, disturbances=pushes)
 
 
 def arm_joints(character: Character) -> list[str]:

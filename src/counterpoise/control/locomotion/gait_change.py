@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from counterpoise.control.run.run_state import RunMemory
@@ -10,21 +12,25 @@ from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import WalkingBody
 
 RUN_FROM = 0.62  # [sqrt(leg x g)] speeds above this are run: 1.9 m/s for a person
-TAKE_OFF = 0.45  # [sqrt(leg x g)] of the walk from which a run begins
+TAKE_OFF = 0.53  # [sqrt(leg x g)] of the walk from which a run begins: 1.6 m/s for a person, ...
+SLOW_TAKE_OFF = 0.9  # ... or this share of the speed asked for, where that is slower
 SWUNG = (0.35, 0.75)  # shares of single support between which a run takes over
+FIRST_AHEAD = 0.06  # [leg lengths] of the CoM before the stance foot then, at most: later its push is too short
 STANCE = (0.25, 0.6)  # shares of a stance between which a walk takes over
 LEFT = 0.7  # [leg times] until the first step of that walk lands
 USUAL_STEPS = 3  # it goes on as a walk that is under way
 
 
-def can_run(m: WalkMemory, seen: SeenBody, body: WalkingBody) -> bool:
-    """Returns whether a run can take over now: in single support of a quick walk."""
+def can_run(m: WalkMemory, seen: SeenBody, asked: float, body: WalkingBody) -> bool:
+    """Returns whether a run can take over now: in single support of a quick walk. `asked` [m/s] is its speed."""
     if m.phase != "single" or m.time is None or m.catches:
         return False
     swung = m.time - m.lifted
     share = swung / max(swung + m.left, 1e-3)
-    quick = float(np.hypot(*seen.velocity[:2])) > TAKE_OFF * body.leg_speed
-    return quick and SWUNG[0] <= share <= SWUNG[1]
+    quick = float(np.hypot(*seen.velocity[:2])) > min(TAKE_OFF * body.leg_speed, SLOW_TAKE_OFF * asked)
+    x, y = (seen.com[:2] - seen.flat[m.stance]).tolist()
+    ahead = math.cos(m.heading) * x + math.sin(m.heading) * y
+    return quick and SWUNG[0] <= share <= SWUNG[1] and ahead < FIRST_AHEAD * body.hips_height
 
 
 def can_walk(m: RunMemory, seen: SeenBody, body: WalkingBody, fastest: float) -> bool:

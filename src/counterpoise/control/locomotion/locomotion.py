@@ -180,7 +180,7 @@ class Locomotion:
             phase = "fallen" if action.memory.fallen else "stand"
             notes = {**action.notes, "phase": phase, "steps": float(memory.walk.steps), "cost": 0.0}
             return Action(action.torque, altered(memory, stand=action.memory), notes)
-        if memory.doing == "run" or (self._runs(wishes, body) and can_run(walk, seen, body)):
+        if memory.doing == "run" or (self._runs(wishes, body) and can_run(walk, seen, wishes.speed, body)):
             return self._run(snapshot, memory, wishes, seen, body)
         style = self._style()
         cycle = style if isinstance(style, GaitCycle) else made_cycle(character, style_of(style))

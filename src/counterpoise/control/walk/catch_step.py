@@ -57,15 +57,21 @@ def catch_step(
     seen = seen._replace(capture=seen.capture + far, com=seen.com + np.array([far[0], far[1], 0.0]))
     best, least = m, float("inf")
     for stance in range(2):
-        begun = altered(
-            m, phase="single", stance=stance, began=m.time - shape.double, lifted=m.time, double=shape.double,
-            left=shape.time - shape.double, lift_pitch=float(seen.pitch[1 - stance]), steps=0, last_speed=None,
-            started=seen.com[:2].copy(), line=seen.com[:2].copy(), trim=0.0, feet=(FootState(), FootState()),
-        )  # fmt: skip
+        begun = begun_step(m, seen, shape, stance)
         cost = _cost_of_two(begun, seen, shape, snapshot.character, t)
         if cost < least:
             best, least = begun, cost
     return best
+
+
+def begun_step(m: WalkMemory, seen: SeenBody, shape: StepShape, stance: int) -> WalkMemory:
+    """Returns the memory of a first step that begins now, on the foot `stance`."""
+    assert m.time is not None
+    return altered(
+        m, phase="single", stance=stance, began=m.time - shape.double, lifted=m.time, double=shape.double,
+        left=shape.time - shape.double, lift_pitch=float(seen.pitch[1 - stance]), steps=0, last_speed=None,
+        started=seen.com[:2].copy(), line=seen.com[:2].copy(), trim=0.0, feet=(FootState(), FootState()),
+    )  # fmt: skip
 
 
 def _cost_of_two(m: WalkMemory, seen: SeenBody, shape: StepShape, character: Character, t: WalkTuning) -> float:

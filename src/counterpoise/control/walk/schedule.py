@@ -8,9 +8,10 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.character import Character
+from counterpoise.control.support import support_of
 from counterpoise.control.walk.catch_step import usual_cost
 from counterpoise.control.walk.seen import SeenBody
-from counterpoise.control.walk.step_plan import first_capture
+from counterpoise.control.walk.step_plan import first_capture, spun_capture
 from counterpoise.control.walk.tuning import WalkTuning
 from counterpoise.control.walk.walk_state import FootState, WalkMemory
 from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_body
@@ -61,7 +62,7 @@ def next_phase(
         return m
     if m.phase == "double":
         if now - m.began >= m.double - 1e-9 or (m.catches and _is_pulled(m, seen, body, t)):
-            if stays and _can_stop(m, seen, shape, body, t, EVEN if wishes.even else t.stop_stagger):
+            if stays and _can_stop(m, seen, shape, character, t, EVEN if wishes.even else t.stop_stagger):
                 return altered(m, phase="stand", began=now, speed=0.0, aside=0.0, turn=0.0, trim=0.0)
             return altered(m, phase="single", lifted=now, lift_pitch=float(seen.pitch[1 - m.stance]))
         return m
@@ -157,13 +158,18 @@ def _land(
     )  # fmt: skip
 
 
-def _can_stop(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody, t: WalkTuning, most: float) -> bool:
+def _can_stop(
+    m: WalkMemory, seen: SeenBody, shape: StepShape, character: Character, t: WalkTuning, most: float
+) -> bool:
     """Returns whether it can stand where it is: feet side by side and the capture point between them.
 
     `most` [leg lengths] is how far apart they may be along the heading.
     """
+    body = walking_body(character)
     if max(abs(m.speed), abs(m.aside)) > t.stop_speed * body.leg_speed:
         return False
+    if m.catches or m.longest < math.inf:  # it catches a fall, or has just done so
+        return _is_caught(m, seen, character, t, most)
     if max(abs(math.remainder(float(yaw) - m.heading, 2.0 * math.pi)) for yaw in seen.yaw) > SQUARE:
         return False
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
@@ -175,6 +181,30 @@ def _can_stop(m: WalkMemory, seen: SeenBody, shape: StepShape, body: WalkingBody
     low, high = 0.5 * (leg.heel_at - apart), 0.5 * apart + 0.8 * leg.ball_at
     inside = low < ahead < high and abs(_across(off, m.heading)) < 0.4 * shape.width
     return apart < most * body.hips_height and inside
+
+
+def _is_caught(m: WalkMemory, seen: SeenBody, character: Character, t: WalkTuning, most: float) -> bool:
+    """Returns whether a body that catches a fall stands: its feet may be wide apart, but must carry it where they are.
+
+    The capture point counts that is moved by the angular momentum: a trunk that still turns has to be stopped.
+    """
+    body = walking_body(character)
+    apart = seen.flat[0] - seen.flat[1]
+    wide = abs(_across(apart, m.heading))
+    if _stagger(seen, m.heading) > most * body.hips_height or wide > t.stop_wide * body.hips_height:
+        return False
+    if max(abs(math.remainder(float(yaw) - m.heading, 2.0 * math.pi)) for yaw in seen.yaw) > SQUARE:
+        return False
+    corners = np.zeros((8, 3))
+    for i, leg in enumerate(body.legs):
+        c, s = math.cos(seen.yaw[i]), math.sin(seen.yaw[i])
+        for k, (x, side) in enumerate(
+            ((leg.heel_at, -1.0), (leg.heel_at, 1.0), (leg.front_at, -1.0), (leg.front_at, 1.0))
+        ):
+            y = side * leg.half_width
+            corners[4 * i + k, :2] = seen.flat[i, 0] + c * x - s * y, seen.flat[i, 1] + s * x + c * y
+    support = support_of(corners, np.ones(8, bool))
+    return support.outside(spun_capture(m, seen, character)) < -t.stop_inside * body.hips_height
 
 
 def is_even(seen: SeenBody, heading: float, body: WalkingBody) -> bool:

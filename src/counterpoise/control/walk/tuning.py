@@ -58,6 +58,8 @@ class WalkTuning:
     foresight: float = 0.16  # by which the capture point is foreseen when a standing body chooses the foot to step with
     stop_speed: float = 0.03  # [sqrt(leg x g)] below this it may stop stepping
     stop_stagger: float = 0.3  # it may stand with its feet this far apart along the heading
+    stop_wide: float = 0.6  # and this far across it ...
+    stop_inside: float = 0.04  # ... where the capture point is this far inside their support
     trim: float = 0.3  # share of the speed's error that the next step corrects
     lift_trim: float = 0.4  # share of the error of the foot's height that the next step corrects
     trim_limit: float = 0.06  # [sqrt(leg x g)]
@@ -151,6 +153,12 @@ class WalkTuning:
     stop_weight: float = 3.0
     knee_weight: float = 100.0  # of a knee that is nearly straight
     top_speed: float = 5.5  # [rad/time]
+    hand_weight: float = 600.0  # of the height of a hand that rises too high in a step that catches a fall
+    hand_ceiling: float = 0.0  # of a hand above its shoulder
+    hand_brake: float = 4.0  # [g] with which it brakes below that
+    hand_free: float = 4.0  # a plan that costs more than this needs all that arms can give
+    hand_speed: float = 1.2  # [sqrt(leg x g)] with which it rises, at most
+    hand_settle: float = 0.1  # in which it does
     contact_stiffness: float = 85.0
     trunk_joint_weight: float = 4.0
     arm_joint_weight: float = 2.0

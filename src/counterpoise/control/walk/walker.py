@@ -22,6 +22,7 @@ from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
 from counterpoise.control.walk.hips_height import hips_acceleration
 from counterpoise.control.walk.lean import lean_over
+from counterpoise.control.walk.low_hands import low_hands
 from counterpoise.control.walk.narrow_way import on_line, on_narrow_way
 from counterpoise.control.walk.planes import differ, hold_points, is_set, surface_of
 from counterpoise.control.walk.planted_foot import planted_foot
@@ -342,6 +343,9 @@ def _step(
         lean = posture.wishes.lean + lean_over(m, seen, plan, body)
         posture = posture._replace(wishes=posture.wishes._replace(lean=lean))
     level = upper_body(posture, m, com, hips, rate, snapshot)
+    hands = low_hands(m, snapshot, body, t)
+    if hands is not None:
+        goals.append(hands)
     return m, ((own.contact,), (*level, *goals)), held, share
 
 
