@@ -8,6 +8,7 @@ the numbers of `FixTuning` were chosen; the shares are given apart.
     uv run python benchmarks/fix_clips.py                         # about ten minutes on one core
     uv run python benchmarks/fix_clips.py values.json 02_01 16_01 # some clips; keeps what was measured, and reads it
     uv run python benchmarks/fix_clips.py slid.json --slid        # copies whose feet slide, and half as fast
+    uv run python benchmarks/fix_clips.py held.json --held        # clips with props that were not captured, named
 """
 
 import os
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from broken_copies import slid
+from check import HOLDS
 from fix_outsider import floor_of, judged, rms
 
 import counterpoise as cp
@@ -30,7 +32,7 @@ from counterpoise.spacetime.fix import fix_motion
 
 CLIPS = Path(__file__).resolve().parents[2] / "shared" / "mocap"
 RATES = {"75": 60.0, "88": 60.0}  # [1/s] by subject: their files say 120, and bodies in them fall with 4 g
-UNSEEN_PROPS = ("43_02", "75_17", "111_10", "143_17", "83_09")  # a bar, chairs, steps that were not captured
+UNSEEN_PROPS = tuple(Path(name).stem for name in HOLDS)  # a bar, chairs, steps that were not captured
 MAX_SKATE, MAX_NOWHERE, MIN_CUT, MAX_CHANGE, MIN_RATE = 0.01, 0.02, 5.0, 0.03, 25.0
 SLID = {" slid": slid, " slid, half speed": lambda motion: slid(motion).retimed(0.5)}  # at 20 and 10 cm/s
 Values = dict[str, dict[str, float]]
@@ -43,14 +45,16 @@ def main() -> None:
     held_out = {path.name for path in files[2::3]}
     kept = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     values: Values = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
-    names = [name for name in sys.argv[2:] if name != "--slid"]
+    held = "--held" in sys.argv
+    names = [name for name in sys.argv[2:] if not name.startswith("--")] or (list(UNSEEN_PROPS) if held else [])
     copies = SLID if "--slid" in sys.argv else {"": lambda motion: motion}
     chosen = sorted((p for p in files if not names or p.stem in names), key=lambda path: path.stat().st_size)
     if any(path.name + copy not in values for path in chosen for copy in copies):
         fix_motion(cp.read_motion(files[0], skip_rest_frame=True, start=0.5, end=1.0))  # compile
     for path, copy in ((path, copy) for path in chosen for copy in copies):
         if path.name + copy not in values:
-            values[path.name + copy] = measured(path, copies[copy])
+            holds = [HeldBody(body) for body in HOLDS[path.name]] if held else []
+            values[path.name + copy] = measured(path, copies[copy], holds)
             print(path.name + copy, file=sys.stderr, flush=True)
             if kept is not None:
                 kept.write_text(json.dumps(values))
@@ -65,7 +69,8 @@ def measured(path: Path, changed: Callable[[cp.Motion], cp.Motion], holds: Seque
     began = time.process_time()
     result = fix_motion(motion, holds=holds)
     seconds = time.process_time() - began
-    before, after = judged(motion, floor_of(motion)), judged(result.motion)
+    bodies = [hold.body for hold in holds]
+    before, after = judged(motion, floor_of(motion), held=bodies), judged(result.motion, held=bodies)
     return {
         "frames": len(motion), "rate": len(motion) / seconds, "lift": result.lift, "change": result.change,
         "skate before": before.skate, "skate": after.skate, "nowhere before": rms(before.nowhere),

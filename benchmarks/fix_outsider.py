@@ -5,6 +5,7 @@ filters of its own, the forces that a frame needs from `mj_inverse`, and what th
 SciPy's non-negative least squares.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -26,6 +27,8 @@ FORCE_TIME = 0.12  # [s] width of the Hann window by which poses are smoothed be
 FRICTION = 0.8
 WAYS = np.array([[FRICTION * np.cos(a), FRICTION * np.sin(a), 1.0] for a in np.arange(8) * np.pi / 4])
 
+BOTH_WAYS = np.vstack([np.eye(3), -np.eye(3)])
+
 
 @dataclass(frozen=True)
 class Outsider:
@@ -36,8 +39,13 @@ class Outsider:
     nowhere: np.ndarray  # (m,) what the ground cannot give of the wrench that a frame needs [body weights]
 
 
-def judged(motion: cp.Motion, floor: float = 0.0, contact: np.ndarray | None = None) -> Outsider:
-    """Judges a motion; with `contact` (n, p) its feet are judged where these flags are set, not where it touches."""
+def judged(
+    motion: cp.Motion, floor: float = 0.0, contact: np.ndarray | None = None, held: Sequence[str] = ()
+) -> Outsider:
+    """Judges a motion; with `contact` (n, p) its feet are judged where these flags are set, not where it touches.
+
+    Bodies that are `held` by something that was not captured (a bar, a chair) may push and pull.
+    """
     step = motion.duration / (len(motion) - 1)
     q = smoothed(motion, odd(FORCE_TIME / step))
     soles, others = contact_points(motion.character)
@@ -45,7 +53,7 @@ def judged(motion: cp.Motion, floor: float = 0.0, contact: np.ndarray | None = N
     touch = in_contact(paths, step, floor) if contact is None else contact
     speed = np.linalg.norm(rate(paths, step), axis=-1)
     skate = float(np.sqrt(np.mean(speed[touch] ** 2))) if touch.any() else float("nan")
-    return Outsider(skate, touch, from_nowhere(motion, q, [*soles, *others], floor))
+    return Outsider(skate, touch, from_nowhere(motion, q, [*soles, *others], floor, held))
 
 
 def floor_of(motion: cp.Motion) -> float:
@@ -162,7 +170,7 @@ def in_contact(paths: np.ndarray, step: float, floor: float) -> np.ndarray:
     return flags
 
 
-def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float) -> np.ndarray:
+def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float, held: Sequence[str] = ()) -> np.ndarray:
     """What level ground under all low points cannot give of the wrench that a frame needs [body weights]."""
     body, step = motion.character, motion.duration / (len(motion) - 1)
     model = mujoco.MjModel.from_xml_string(body.to_mjcf())
@@ -181,6 +189,7 @@ def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float) -
         force, torque = data.qfrc_inverse[:3], data.xmat[1].reshape(3, 3) @ data.qfrc_inverse[3:6]
         wrench[k, :3] = (torque + np.cross(data.xpos[1] - centre[k], force)) / (weight * body.height)
         wrench[k, 3:] = force / weight
+    grips = places(motion, q, [(body.body_id(name), np.zeros(3), 0.0) for name in held])[1:-1] if held else None
     at = places(motion, q, points)[1:-1]
     low = at[:, :, 2] < floor + LOW
     nearest = nearest_true(low)  # a force that is blurred acts where its point touches
@@ -188,13 +197,18 @@ def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float) -
     at = np.take_along_axis(at, np.clip(nearest, 0, len(low) - 1)[:, :, None], axis=0)
     left = []
     for k in range(wide, len(v) - wide):
-        if not down[k].any():
-            left.append(float(np.linalg.norm(wrench[k])))
-            continue
-        arms = at[k, down[k]] - centre[k]
-        turns = np.cross(arms[:, None], WAYS[None]).reshape(-1, 3) / body.height
-        left.append(nnls(np.hstack([turns, np.tile(WAYS, (len(arms), 1))]).T, wrench[k])[1])
+        columns = [given(at[k, down[k]] - centre[k], WAYS, body.height)]
+        if grips is not None:
+            columns.append(given(grips[k] - centre[k], BOTH_WAYS, body.height))
+        columns = np.concatenate(columns)
+        left.append(nnls(columns.T, wrench[k])[1] if len(columns) else float(np.linalg.norm(wrench[k])))
     return np.array(left)
+
+
+def given(arms: np.ndarray, ways: np.ndarray, height: float) -> np.ndarray:
+    """The wrenches (p ways, 6) of unit forces at points (p, 3) about the CoM, torques over the height."""
+    turns = np.cross(arms[:, None], ways[None]).reshape(-1, 3) / height
+    return np.hstack([turns, np.tile(ways, (len(arms), 1))])
 
 
 def nearest_true(flags: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ class GroundSupport:
 
 
 @dataclass(frozen=True, eq=False)
-class _Points:
+class GroundPoints:
     """All points that may carry a force: of the soles, of other shapes, of held bodies."""
 
     soles: tuple[Sole, ...]
@@ -96,7 +96,7 @@ def find_support(
     `pause` is called now and then: it may raise, to stop the work.
     """
     character = frames.character
-    points = _contact_points(character, holds)
+    points = contact_points(character, holds)
     if contacts is None:
         even = replace(motion, times=frames.times, poses=frames.raw, loop=False, travel=False, ends="free")
         contacts = find_contacts(even)
@@ -172,14 +172,15 @@ def narrowed(flags: Flags, seconds: float, rate: float) -> Flags:
     return out
 
 
-def _contact_points(character: Character, holds: Sequence[HeldBody]) -> _Points:
+def contact_points(character: Character, holds: Sequence[HeldBody]) -> GroundPoints:
+    """Returns all points of a character that may carry a force, with those of held bodies."""
     at = anatomy_of(character)
     facing = rest_facing(at)
     soles = tuple(sole_of(at, foot, facing) for foot in character.feet)
     shapes = spheres_of(character)
     counts = [len(sole.bodies) for sole in soles]
     held = np.array([character.body_id(hold.body) for hold in holds], np.int64)
-    return _Points(
+    return GroundPoints(
         soles=soles,
         bodies=np.concatenate([*(sole.bodies for sole in soles), shapes.bodies, held]).astype(np.int64),
         local=np.concatenate([*(sole.locals for sole in soles), shapes.places, np.zeros((len(held), 3))]),
@@ -194,7 +195,7 @@ def _contact_points(character: Character, holds: Sequence[HeldBody]) -> _Points:
     )
 
 
-def _planted(frames: CheckedFrames, points: _Points, contacts: Sequence[ContactWindow]) -> Flags:
+def _planted(frames: CheckedFrames, points: GroundPoints, contacts: Sequence[ContactWindow]) -> Flags:
     """Returns (n, p): points of a sole on which its foot stands, according to the contacts."""
     markers = foot_markers(anatomy_of(frames.character))
     marked = flags_of(frames.times, markers, contacts)
@@ -212,7 +213,7 @@ def _planted(frames: CheckedFrames, points: _Points, contacts: Sequence[ContactW
     return out
 
 
-def _lowest_of_bodies(heights: Array, points: _Points) -> Flags:
+def _lowest_of_bodies(heights: Array, points: GroundPoints) -> Flags:
     """Returns (n, p): the lowest points of every body that is no foot."""
     out = np.zeros(heights.shape, dtype=bool)
     others = points.foot == OTHER_PART
@@ -223,7 +224,7 @@ def _lowest_of_bodies(heights: Array, points: _Points) -> Flags:
     return out
 
 
-def _kept_off_ground(character: Character, points: _Points) -> tuple[Flags, Flags]:
+def _kept_off_ground(character: Character, points: GroundPoints) -> tuple[Flags, Flags]:
     """Returns (p,), (p,): points of feet, and of others as low as an ankle in standing. The soles keep them off."""
     if not character.feet:
         none = np.zeros(len(points.bodies), dtype=bool)
@@ -249,7 +250,7 @@ def _velocities(places: Array, times: Array) -> Array:
     return np.asarray(np.gradient(places, times, axis=0, edge_order=1))
 
 
-def _rolling(points: _Points, frames: CheckedFrames) -> Array:
+def _rolling(points: GroundPoints, frames: CheckedFrames) -> Array:
     """Returns velocities (n, p, 3) of the lowest points of balls relative to their centres, as their bodies turn."""
     out = np.zeros((len(frames), len(points.bodies), 3))
     round_ = points.radii > 0.0

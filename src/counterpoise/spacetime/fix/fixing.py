@@ -33,9 +33,11 @@ from counterpoise.spacetime.check.support import HeldBody
 from counterpoise.spacetime.check.tuning import CheckTuning
 from counterpoise.spacetime.fix.contacts import lengthen_contacts, widen_contacts, within_reach
 from counterpoise.spacetime.fix.feet import GroundPlan, place_feet, plan_ground, settle_feet
-from counterpoise.spacetime.fix.guard import never_worse
+from counterpoise.spacetime.fix.guard import View, never_worse
 from counterpoise.spacetime.fix.leaps import bridge_leaps, find_leaps
 from counterpoise.spacetime.fix.low_feet import plant_low_feet
+from counterpoise.spacetime.fix.other_parts import find_carrying_parts
+from counterpoise.spacetime.fix.outside import ground_of, see_from_outside
 from counterpoise.spacetime.fix.result import FixResult, TimeStretch
 from counterpoise.spacetime.fix.slide import find_slide
 from counterpoise.spacetime.fix.task import build_task
@@ -118,7 +120,8 @@ def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
         even, _cleaned(even, leaps, tuning), found, checks, tuning, reporter, asked.contacts is None
     )
     _go_on(reporter, "feet", 1.0)
-    task = build_task(footed.motion, footed.ground, footed.contacts, held, checks, tuning)
+    parts = find_carrying_parts(footed.motion, footed.contacts, held, footed.ground.floor, checks, tuning)
+    task = build_task(footed.motion, footed.ground, footed.contacts, held, parts, checks, tuning)
     x = np.zeros((task.basis.coefficients, len(task.free)))
     windows, done, stopped = solve_windows(task, x, found.frames.carried, reporter)
     if not windows:
@@ -155,15 +158,19 @@ def _guarded(
 ) -> FixResult:  # fmt: skip
     """Returns the result with everything given back that was better before, and with its checks made."""
     again = partial(check_motion, contacts=asked.contacts, holds=asked.holds, tuning=captured.tuning)
+    see = partial(see_from_outside, holds=asked.holds, checks=captured.tuning)
 
-    def judge(poses: Array) -> Iterator[CheckReport]:
+    def judge(poses: Array) -> Iterator[View]:
         out = written(poses)
-        yield check(out)
+        yield see(out, captured.floor)
         yield again(out)
+        yield check(out)
 
-    before = (result.before, captured)
-    kept = never_worse(even, poses, result.lift, judge, before, (result.after, again(result.motion)))
-    after = kept.reports[0]
+    before = (see(asked.motion, ground_of(captured)), captured, result.before)
+    fixed = (see(result.motion, captured.floor), again(result.motion), result.after)
+    kept = never_worse(even, poses, result.lift, judge, before, fixed)
+    after = kept.reports[-1]
+    assert isinstance(after, CheckReport)
     if kept.back.all():
         whole = _unchanged(asked)
         result = replace(

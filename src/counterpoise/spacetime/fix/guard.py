@@ -1,9 +1,10 @@
 """A fix is never worse than its input: where it would be, the motion is given back as it was.
 
-The fixed motion and the input are measured alike, twice: with the contacts of the fix, and with contacts found anew in
-each. Where the fix skates, sinks, leaps or trembles more than its input, or needs more force from nowhere or more
-strength, and more than a check allows, the frames are given back, with a soft transition. The input is raised or
-lowered there as the whole motion was, unless that makes it worse. If it is worse even so, all of it is given back.
+The fixed motion and the input are measured alike, three times: as an outsider sees them, who knows no contacts
+(`outside`), with contacts found anew in each, and with the contacts of the fix. Where the fix skates, sinks, leaps or
+trembles more than its input, or needs more force from nowhere or more strength, and more than is allowed, the frames
+are given back, with a soft transition. The input is raised or lowered there as the whole motion was, unless that makes
+it worse. If it is worse even so, all of it is given back.
 """
 
 from __future__ import annotations
@@ -18,15 +19,32 @@ from counterpoise.motion import Motion
 from counterpoise.motion.curves import ease
 from counterpoise.spacetime.check.findings import lasting_residual
 from counterpoise.spacetime.check.report import CheckReport
+from counterpoise.spacetime.fix.outside import OutsideView
 
-MARGIN = 0.1  # share of a finding's limit by which it may be larger than before
+MARGIN = 0.1  # share of a finding's limit by which it may be larger than before, ...
+NOISE = 0.01  # ... and share of its own value
 WORST_SHARE = 0.3  # of the largest excess: frames with less stay as they are
 ROUNDS = 2  # searches for worse frames
 WIDENING = 0.1  # [s] about such frames that are given back too
 FADE = 0.4  # [s] from the fixed motion to the input
-GUARDED = ("skate", "penetration", "force", "leap", "jitter", "strength", "limits", "flight", "spin", "lean")
+GUARDED = (
+    "nowhere",
+    "sliding",
+    "skate",
+    "penetration",
+    "force",
+    "leap",
+    "jitter",
+    "strength",
+    "limits",
+    "flight",
+    "spin",
+    "lean",
+)
 
-Judge = Callable[[Array], Iterator[CheckReport]]  # of poses (n, nq) of the frames; each check is made when asked for
+FORCES = ("force", "lean", "flight", "spin")  # findings of a check that an outsider sees as force from nowhere
+View = OutsideView | CheckReport
+Judge = Callable[[Array], Iterator[View]]  # of poses (n, nq) of the frames; each view is made when asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,21 +54,21 @@ class Guarded:
     poses: Array  # (n, nq)
     back: Flags  # (n,) frames that are as they were
     why: tuple[str, ...]  # the findings that would have been worse
-    reports: tuple[CheckReport, ...]  # of these poses
+    reports: tuple[View, ...]  # of these poses
 
 
 def never_worse(
-    given: Motion, fixed: Array, lift: float, judge: Judge, before: Sequence[CheckReport], after: Sequence[CheckReport]
+    given: Motion, fixed: Array, lift: float, judge: Judge, before: Sequence[View], after: Sequence[View]
 ) -> Guarded:
     """Returns the fixed poses (n, nq), with those of `given` in frames in which they are worse.
 
-    `before` and `after` are pairs of reports on the input and on the fixed poses; `judge` makes those of other poses.
+    `before` and `after` are views of the input and of the fixed poses, one by one; `judge` makes those of other poses.
     Checks are made only where they decide something: frames are searched in the last reports of a round.
     """
     reports, back = tuple(after), np.zeros(len(given), dtype=bool)
     why = dict[str, None]()
     for left in reversed(range(ROUNDS)):
-        found = [(name, *pair) for pair in zip(before, reports, strict=True) for name in worse_findings(*pair)]
+        found = worse_pairs(before, reports)
         if not found:
             return Guarded(fixed, back, (), reports)
         why |= dict.fromkeys(name for name, _, _ in found)
@@ -59,50 +77,71 @@ def never_worse(
         for offset in (offsets := tuple(dict.fromkeys((lift, 0.0)))):
             poses = _given_back(given, fixed, back, offset)
             reports = _until_worse(before, judge(poses), all_of_them=left > 0 and offset == offsets[-1])
-            if not _any_worse(before, reports):
+            if not worse_pairs(before, reports):
                 return Guarded(poses, back, tuple(why), reports)
     return Guarded(np.asarray(given.poses), np.ones(len(given), dtype=bool), tuple(why), tuple(before))
 
 
-def _until_worse(
-    before: Sequence[CheckReport], after: Iterator[CheckReport], all_of_them: bool
-) -> tuple[CheckReport, ...]:
+def _until_worse(before: Sequence[View], after: Iterator[View], all_of_them: bool) -> tuple[View, ...]:
     """Returns the reports up to the first that is worse than before, or all of them."""
-    made: list[CheckReport] = []
+    made: list[View] = []
     for was, now in zip(before, after, strict=False):
         made.append(now)
-        if not all_of_them and worse_findings(was, now):
+        if not all_of_them and worse_pairs((*before[: len(made) - 1], was), made):
             break
     return tuple(made)
 
 
-def _any_worse(before: Sequence[CheckReport], after: Sequence[CheckReport]) -> bool:
-    return any(worse_findings(*pair) for pair in zip(before, after, strict=False))
+def worse_pairs(before: Sequence[View], after: Sequence[View]) -> list[tuple[str, View, View]]:
+    """Returns what is worse in each of the views, with its two views.
+
+    A check may excuse a body that something unseen carries, and then blame the flight that is left of it. So its
+    findings about forces count only where an outsider, if there is one among the views, sees no less from nowhere.
+    """
+    seen = [
+        (was, now)
+        for was, now in zip(before, after, strict=False)
+        if isinstance(was, OutsideView) and isinstance(now, OutsideView)
+    ]
+    out = []
+    for was, now in zip(before, after, strict=False):
+        for name in worse_findings(was, now):
+            frames = _worse_frames(name, was, now)
+            excused = name in FORCES and any(_rms(b.missing[frames]) < _rms(a.missing[frames]) for a, b in seen)
+            if not excused:
+                out.append((name, was, now))
+    return out
 
 
-def worse_findings(before: CheckReport, after: CheckReport) -> list[str]:
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2))) if len(values) else 0.0
+
+
+def worse_findings(before: View, after: View) -> list[str]:
     """Returns the names of findings that are worse after a fix than before it, and beyond their limits."""
     known = {finding.name: finding for finding in before.findings}
     out = []
     for now in after.findings:
         was = known[now.name].value if now.name in known else 0.0
-        more = now.value > was + MARGIN * now.limit
+        more = now.value > (1.0 + NOISE) * was + MARGIN * now.limit
         if more and not now.ok and now.name in GUARDED:
             out.append(now.name)
     return out
 
 
-def _worse_frames(name: str, before: CheckReport, after: CheckReport) -> Flags:
+def _worse_frames(name: str, before: View, after: View) -> Flags:
     """Returns the frames (n,) in which a finding is most worse."""
     values = [_by_frame(name, report) for report in (before, after)]
-    if name in ("flight", "spin"):
+    if name in ("flight", "spin") and isinstance(before, CheckReport) and isinstance(after, CheckReport):
         return np.asarray(after.frames.flight | before.frames.flight)
     more = np.nan_to_num(values[1]) - np.nan_to_num(values[0])
     return np.asarray((more > 0.0) & (more >= WORST_SHARE * more.max()))
 
 
-def _by_frame(name: str, report: CheckReport) -> Array:
+def _by_frame(name: str, report: View) -> Array:
     """Returns a measure by frame (n,)."""
+    if isinstance(report, OutsideView):
+        return report.nowhere if name == "nowhere" else report.sliding
     f = report.frames
     if name == "skate":
         return np.nan_to_num(f.skate).max(axis=1, initial=0.0)

@@ -5,6 +5,10 @@ shuffles, the heel just before it rests, the toes just before they leave. In a f
 every part of a foot that is low and slow is a candidate. Planting costs how far the foot has to be moved. Next to a
 stance that is known, candidates join it as far as they are near its place. Others are stances of their own; where one
 place would not do, a stance is split into two where that leaves the least to move, with a short step between (`steps`).
+
+What is low depends on what carries the body. Captured ground is not level to the centimetre, and a foot that stumbles
+or runs is down for a tenth of a second. Where a body has to be carried and no foot is at the ground, it stands on its
+lower foot, even if that is some centimetres up.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from counterpoise.character.kinematics import body_frames
 from counterpoise.motion.contacts import (
     REFERENCE_LEG,
     ContactWindow,
+    FootMarker,
     flags_of,
     foot_markers,
     leg_length,
@@ -34,6 +39,7 @@ from counterpoise.spacetime.fix.steps import FARTHEST, join_or_step, plant_cost
 from counterpoise.spacetime.fix.tuning import FixTuning
 
 MIN_LOAD = 0.2  # [body weights] a body that needs less is in the air
+CARRIED_LOAD = 0.5  # [body weights] a body that needs more stands on its lower foot, if on nothing else
 LONGEST_INTERRUPTION = 0.08  # [s] in which a low foot may be faster
 SHORTEST = 0.08  # [s] shorter stances are left out
 TURN_LEVER = 0.1  # [m/rad] a foot that turns counts as one that moves by this
@@ -64,7 +70,8 @@ def plant_low_feet(
     captured, seen = body_frames(character, poses), body_frames(character, placed)
     paths = marker_paths(markers, *captured)
     heights = marker_paths(markers, *seen)[:, :, 2] - floor - np.array([m.height for m in markers])
-    low, slow = heights < tuning.low * size, _speeds(times, paths) < tuning.slow * size
+    ground = _ground_under(heights, markers, flags, load, size, tuning)
+    low, slow = heights < ground + tuning.low * size, _speeds(times, paths) < tuning.slow * size
     carried = load >= MIN_LOAD
     out = flags.copy()
     for sole, (heel, ball) in led_feet(at, markers, flags):
@@ -77,14 +84,35 @@ def plant_low_feet(
         front = paths[:, mine[1]]
         if sole.toes.any():
             front, heights_of_tips = (_tips(sole, frames) for frames in (captured, seen))
-            low_tips = heights_of_tips[:, 2] < floor + tuning.low * size
+            low_tips = heights_of_tips[:, 2] < floor + ground[:, mine[1]] + tuning.low * size
             new_ball |= _closed(times, low_tips & carried, _speeds(times, front[:, None])[:, 0] < tuning.slow * size)
         may_stand = _Foot(new_heel, new_ball, _places(paths[:, mine[0]], front, new_ball))
         foot = _stances(times, may_stand, heel | ball, size, tuning)
-        near = heights[:, mine].min(axis=1) < tuning.low * size
+        near = heights[:, mine].min(axis=1) < ground[:, mine[1]] + tuning.low * size
         stands = join_or_step(times, foot.heel, foot.ball, near, foot.place, tuning.plant_reach * size, tuning)
         out[:, mine] = np.stack(stands, axis=1)
     return tuple(windows_of(times, markers, out))
+
+
+def _ground_under(
+    heights: Array, markers: Sequence[FootMarker], flags: Flags, load: Array, size: float, tuning: FixTuning
+) -> Array:
+    """Returns the height (n, markers) above the floor on which each part of a foot may stand [m].
+
+    It is 0, but for the lower foot of a body that has to be carried while no foot is at the ground: that foot's own.
+    """
+    out = np.zeros_like(heights)
+    feet = dict.fromkeys(m.foot for m in markers)
+    if not feet:
+        return out
+    columns = [[k for k, m in enumerate(markers) if m.foot == foot] for foot in feet]
+    lowest = np.stack([heights[:, mine].min(axis=1) for mine in columns], axis=1)
+    alone = (load >= CARRIED_LOAD) & ~flags.any(axis=1) & (lowest.min(axis=1) >= tuning.low * size)
+    alone &= lowest.min(axis=1) < tuning.raised_ground * size
+    for k, mine in enumerate(columns):
+        here = alone & (lowest.argmin(axis=1) == k)
+        out[np.ix_(here, mine)] = lowest[here, k, None]
+    return out
 
 
 def _speeds(times: Array, paths: Array) -> Array:

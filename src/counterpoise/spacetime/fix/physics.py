@@ -29,7 +29,7 @@ from counterpoise.spacetime.aggregate.places_kernels import places_batch
 from counterpoise.spacetime.aggregate.tables import link_tables
 from counterpoise.spacetime.check.forces import cone_edges, contact_components, wrench_units
 from counterpoise.spacetime.check.frames import CheckedFrames, com_of, fit_locally, fit_reach, places_of
-from counterpoise.spacetime.check.support import find_support
+from counterpoise.spacetime.check.support import find_support, widened
 from counterpoise.spacetime.fix.basis import ORDER
 from counterpoise.spacetime.fix.kernels import add_diagonals, add_square, add_to_rows, split_wrenches
 from counterpoise.spacetime.fix.task import FixTask
@@ -89,9 +89,13 @@ class Window:
         self.edges = cone_edges(task.checks.friction)
         base = task.motion.poses[self.frames]
         low = places_of(character, base, task.bodies, task.locals)[:, :, 2] - task.radii < task.floor + WATCHED_HEIGHT
-        self.points = np.flatnonzero(task.stands[self.frames].any(axis=0) | low.any(axis=0) | task.held)
+        always = task.stands[self.frames].any(axis=0) | task.carries[self.frames].any(axis=0) | task.held
+        self.points = np.flatnonzero(always | low.any(axis=0))
         self.stands = task.stands[self.picked][:, self.points]
         self.places = task.places[self.picked][:, self.points]
+        carries = task.carries[self.wide][:, self.points]
+        self.carries = carries[self.picked_in_wide]
+        self.may_carry = widened(carries, task.checks.blur, 1.0 / step)[self.picked_in_wide]
         self.find_pressing_points()
 
     def find_pressing_points(self) -> None:
@@ -103,10 +107,10 @@ class Window:
         times, rate = task.motion.times[self.wide], 1.0 / task.basis.step
         frames = CheckedFrames(character, times, raw, q, v, a, judged, rate)
         found = find_support(task.motion, frames, task.contacts, task.holds, task.checks)
-        self.may_press = np.ascontiguousarray(found.blurred[self.picked_in_wide][:, self.points])
+        self.may_press = found.blurred[self.picked_in_wide][:, self.points] | self.may_carry
         down = found.bearing[self.picked_in_wide][:, self.points] & ~self.stands & ~task.held[self.points]
         force = self._split(*(np.ascontiguousarray(z[self.picked_in_wide]) for z in (q, v, a)))[2]
-        self.must_touch = down & (force[:, :, 2] > PRESSING_FORCE)
+        self.must_touch = (down & (force[:, :, 2] > PRESSING_FORCE)) | (self.carries & ~self.stands)
 
     def _split(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
         """Returns the residual of every frame, the Hessian of its square, and the force of each point."""

@@ -16,7 +16,10 @@ from counterpoise.spacetime.check.report import CheckReport
 MIN_NAMED_LIFT = 0.005  # [m] a smaller shift up or down is not mentioned
 INSTANT = 0.015  # [s] a shorter stretch is written as one time
 MAX_NAMED_STRETCHES = 6
-WORSE_NAMES = {"force": "residual force", "penetration": "depth in the ground", "leap": "leaps"}
+WORSE_NAMES = {
+    "force": "residual force", "penetration": "depth in the ground", "leap": "leaps",
+    "nowhere": "force from nowhere, as an outsider sees it", "sliding": "feet that slide, as an outsider sees them",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from counterpoise.spacetime.check.support import HeldBody
 from counterpoise.spacetime.check.tuning import CheckTuning
 from counterpoise.spacetime.fix.basis import Basis, basis_of
 from counterpoise.spacetime.fix.feet import FIXED_WEIGHT, GroundPlan
+from counterpoise.spacetime.fix.other_parts import CarryingParts
 from counterpoise.spacetime.fix.tuning import FixTuning
 
 SAFETY = 0.95  # share of the friction and of the thresholds `low` and `slow` of a check that a fix uses
@@ -37,6 +38,7 @@ class FixTask:
     held: Flags  # (p,) may also pull
     stands: Flags  # (n, p) must stay ...
     places: Array  # (n, p, 3) ... here [m]
+    carries: Flags  # (n, p) points of other parts than feet that must be on the ground, and may press
     contacts: tuple[ContactWindow, ...]
     holds: tuple[HeldBody, ...]
     floor: float  # [m]
@@ -54,10 +56,11 @@ def build_task(
     ground: GroundPlan,
     contacts: tuple[ContactWindow, ...],
     holds: tuple[HeldBody, ...],
+    parts: CarryingParts,
     checks: CheckTuning,
     tuning: FixTuning,
 ) -> FixTask:
-    """Returns the task for a motion whose feet are already in place."""
+    """Returns the task for a motion whose feet are already in place; `parts` are others that carry it."""
     character = motion.character
     step = motion.duration / (len(motion) - 1)
     free, frozen = _usable(motion, ground, tuning)
@@ -65,6 +68,8 @@ def build_task(
     bodies = np.concatenate([ground.bodies, np.array([character.body_id(h.body) for h in holds], np.int64)])
     held = np.zeros(len(bodies), dtype=bool)
     held[len(ground.bodies) :] = True
+    radii = np.concatenate([ground.radii, np.zeros(extra)])
+    centres = parts.places + np.stack([np.zeros_like(radii), np.zeros_like(radii), radii], axis=1)
     return FixTask(
         motion=motion,
         basis=basis_of(len(motion), step, tuning.knots, tuning.smooth),
@@ -81,10 +86,11 @@ def build_task(
         lever=_levers(character, tuning.rotation_lever)[free],
         bodies=bodies,
         locals=np.concatenate([ground.locals, np.zeros((extra, 3))]),
-        radii=np.concatenate([ground.radii, np.zeros(extra)]),
+        radii=radii,
         held=held,
-        stands=np.pad(ground.stands, ((0, 0), (0, extra))),
-        places=np.pad(ground.places, ((0, 0), (0, extra), (0, 0))),
+        stands=np.pad(ground.stands, ((0, 0), (0, extra))) | parts.rests,
+        places=np.where(parts.rests[:, :, None], centres, np.pad(ground.places, ((0, 0), (0, extra), (0, 0)))),
+        carries=parts.carries,
         contacts=contacts,
         holds=holds,
         floor=ground.floor,

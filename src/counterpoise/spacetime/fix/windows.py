@@ -18,6 +18,7 @@ from counterpoise.spacetime.fix.task import FixTask
 GIVEN_UP_POSE_WEIGHT = 1000.0  # factor on the cost of changing a frame that is given up
 GIVE_UP_NEIGHBOURS = 0.4  # [s] frames this near to one that moved too far are given up too, if they began impossible
 MAX_ATTEMPTS = 3  # at a window, with more frames given up each time
+STUCK_SHARE = 0.9  # a refinement that leaves more of the impossible residuals than this is the last
 REFINEMENTS = 3  # times that pressing points are found again in a window
 FIRST_TOLERANCE, TOLERANCE = (
     0.03,
@@ -102,23 +103,30 @@ def solve_window(
     margin = round(tuning.give_up_margin / step)
     for _ in range(MAX_ATTEMPTS):
         window = Window(task, x, first, last, weights.force, weights.pose)
-        impossible_before = _impossible(window, x)
+        impossible_before = _residuals(window, x) > tuning.give_up_residual
         before, after, more = window.improve(half, FIRST_TOLERANCE, go_on)
         steps += more
-        for _ in range(REFINEMENTS):
+        counted = (window.force_weights > MIN_FORCE_WEIGHT) & inside[window.picked]
+        given_up, far = np.zeros_like(counted), window.distance(x) > tuning.give_up_distance
+        left_before = np.inf
+        for _ in range(0 if far.any() else REFINEMENTS):
             if not go_on():
                 return cost, steps
             window.find_pressing_points()
             _, after, more = window.improve(half, TOLERANCE, go_on)
             steps, cost = steps + more, (before, after)
-            given_up = _impossible(window, x) & (window.force_weights > MIN_FORCE_WEIGHT) & inside[window.picked]
+            residual = np.where(counted, _residuals(window, x), 0.0)
+            given_up = residual > tuning.give_up_residual
             far = window.distance(x) > tuning.give_up_distance
             if not given_up.any() and not far.any():
                 return cost, steps
-            if far.any():
-                near = widened(far, GIVE_UP_NEIGHBOURS, 1.0 / (window.stride * step))
-                given_up |= far | (impossible_before & near)
+            left = float(residual[given_up].sum())
+            if far.any() or left > STUCK_SHARE * left_before:
                 break
+            left_before = left
+        if far.any():
+            near = widened(far, GIVE_UP_NEIGHBOURS, 1.0 / (window.stride * step))
+            given_up |= far | (impossible_before & near)
         for k in window.picked[given_up]:
             around = slice(max(0, k - margin), k + margin + 1)
             weights.force[around], weights.pose[around] = 0.0, GIVEN_UP_POSE_WEIGHT
@@ -126,7 +134,6 @@ def solve_window(
     return (cost[0], cost[0]), steps
 
 
-def _impossible(window: Window, x: Array) -> Flags:
-    """Returns the picked frames (m,) of a window whose residual is too large."""
-    residual = np.linalg.norm(window.evaluate(x).residual, axis=1)
-    return np.asarray(residual > window.task.tuning.give_up_residual)
+def _residuals(window: Window, x: Array) -> Array:
+    """Returns the residuals (m,) of the picked frames of a window [body weights]."""
+    return np.asarray(np.linalg.norm(window.evaluate(x).residual, axis=1))
