@@ -11,6 +11,7 @@ from pathlib import Path
 
 from counterpoise.errors import BadValue, CounterpoiseError, unknown_name
 from counterpoise.motion.motion import Motion
+from counterpoise.studio.children import end_with_parent
 
 MOTIONS = ("bvh", "glb", "usda", "csv", "npz")
 PICTURES = ("png", "mp4")
@@ -64,6 +65,7 @@ def made_apart(what: str, make: Callable[..., bytes], *arguments: object) -> byt
 
 
 def _send_made(pipe: Connection, make: Callable[..., bytes], arguments: tuple[object, ...]) -> None:
+    end_with_parent()
     try:
         made: bytes | str = make(*arguments)
     except CounterpoiseError as error:

@@ -29,6 +29,7 @@ from counterpoise.scene.scene import scene_from_text
 from counterpoise.spacetime.check import CheckReport, check_motion
 from counterpoise.spacetime.fix import fix_motion
 from counterpoise.spacetime.optimize.run import OptimizeProgress
+from counterpoise.studio.children import end_with_parent
 from counterpoise.studio.curves import CheckCurves
 from counterpoise.studio.efforts import Efforts, efforts_of_check, efforts_of_recordings, efforts_of_result
 from counterpoise.studio.measured_curves import check_curves
@@ -102,6 +103,7 @@ class _Teller:
 
 def work(pipe: Connection, stop: Any) -> None:
     """The worker's loop: one job after another, until the pipe closes."""
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal ends the server, which closes the pipe
     while True:
         try:

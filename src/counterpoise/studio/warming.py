@@ -6,9 +6,12 @@ import multiprocessing
 import threading
 from collections.abc import Callable
 
+from counterpoise.studio.children import end_with_parent
+
 
 def warm_up() -> None:
     """Runs once through dragging, keys, standing and checking, so that their compiled code is in the cache."""
+    end_with_parent()
     import numpy as np
 
     from counterpoise.character.library import character
