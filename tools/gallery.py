@@ -47,9 +47,7 @@ SECTIONS: dict[str, tuple[Shown, ...]] = {
             "walking.md",
         ),
         Shown("walk_stairs.png", "Five stairs, a foot on each", experiment("terrain-walks"), "walking.md"),
-        Shown(
-            "windmill_film.png", "Arms windmill to catch a push", experiment("windmill"), "standing_experiments_a.md"
-        ),
+        Shown("windmill_film.png", "Arms and trunk catch a push", experiment("windmill"), "standing_experiments_a.md"),
         Shown(
             "grapple_film.png",
             "A creature with four arms, struck and tied down",
@@ -119,6 +117,12 @@ SECTIONS: dict[str, tuple[Shown, ...]] = {
             "What a motion needs, and what the ground can give",
             "counterpoise check clip.bvh",
             "check.md",
+        ),
+        Shown(
+            "standing_steps.png",
+            "Pushed hard, it steps, and stands as before",
+            "counterpoise simulate stand --step --push thorax:60,420,0@0.5+0.1 --png steps.png",
+            "standing.md",
         ),
         Shown(
             "standing_clip.png",

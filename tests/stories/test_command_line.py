@@ -287,7 +287,7 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path):
     import counterpoise as cp
 
     cp.simulate(cp.character("human"), cp.Passive(), 0.01)  # the hot loops are compiled before the clock starts
-    command = [sys.executable, "-m", "counterpoise.cli", "simulate", "passive", "-t", "600", "-o", "cut.npz"]
+    command = [sys.executable, "-m", "counterpoise", "simulate", "passive", "-t", "600", "-o", "cut.npz"]
     for patience in (6.0, 20.0, 60.0):  # [s] a busy machine may not have begun to simulate when it is stopped
         running = subprocess.Popen(
             command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -296,6 +296,8 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path):
         time.sleep(patience)
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=900)
+        if running.returncode == -signal.SIGINT and patience < 60.0:
+            continue  # on a very busy machine Python itself had not begun
         assert running.returncode == 130 and "Traceback" not in err
         if (tmp_path / "cut.npz").exists():
             break
@@ -303,3 +305,24 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path):
     assert recording.status == "interrupted" and 0.1 < recording.duration < 600
     assert cp.replay(recording).exact
     assert [p.name for p in tmp_path.iterdir()] == ["cut.npz"]
+
+
+LOADED = """
+import signal, sys
+from counterpoise.__main__ import main
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "counterpoise.cli.app":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["counterpoise", "characters"]
+main()
+"""
+
+
+def test_ctrl_c_while_the_verbs_are_loaded_ends_quietly():
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, timeout=900)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "counterpoise: stopped\n")
