@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.character import Character
@@ -133,6 +132,8 @@ def smoothed(targets: Array, seen: Flags, rate: float, cutoff: float) -> Array:
     """Returns marker paths (f, m, 3) without frequencies above `cutoff` [Hz]: Butterworth, forward and back, no lag."""
     if cutoff >= 0.45 * rate:
         return targets
+    from scipy.signal import butter, sosfiltfilt  # imported here: it takes 0.4 s, and most verbs do without
+
     sos = butter(2, cutoff, fs=rate, output="sos")
     out = targets.copy()
     for m in range(targets.shape[1]):

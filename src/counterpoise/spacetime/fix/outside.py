@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import convolve1d
-from scipy.signal import savgol_filter
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character import Character
@@ -128,6 +127,8 @@ def _feet(frames: CheckedFrames, ground: float, t: OutsideTuning) -> tuple[Array
         return np.zeros((len(frames), 0)), np.zeros((len(frames), 0), dtype=bool)
     size = leg_length(anatomy_of(character)) / REFERENCE_LEG
     paths = places_of(character, frames.raw, bodies, local)
+    from scipy.signal import savgol_filter  # imported here: it takes 0.4 s, and most verbs do without
+
     velocity = savgol_filter(paths, wide, 2, deriv=1, delta=1.0 / frames.rate, axis=0)
     near = paths[:, :, 2] - ground - heights < t.low * size
     near &= np.linalg.norm(velocity, axis=-1) < t.slow * size
