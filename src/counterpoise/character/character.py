@@ -149,7 +149,8 @@ class Character:
         """Raises MissingRole, with `what` in the message, if the character has no feet."""
         if not self.feet:
             raise MissingRole(
-                f"{what} needs feet, and {self.name!r} has none; name them: load_character(..., feet=[...])",
+                f"{what} needs feet, and {self.name!r} has none; "
+                + ("name them: load_character(..., feet=[...])" if self.model.ngeom else "its links have no shapes"),
                 character=self.name,
             )
 

@@ -40,7 +40,7 @@ def guess_feet(model: mujoco.MjModel, data: mujoco.MjData, wanted: tuple[str, ..
     else:
         named = [n for n in names if any(w in n.lower() for w in _FOOT_WORDS)]
         feet = last_of_each_limb(model, [n for n in named if _TOE_WORD not in n.lower()])
-        chosen = feet or last_of_each_limb(model, named)
+        chosen = _with_shapes(model, feet or last_of_each_limb(model, named))
         how = f"feet by name: {', '.join(chosen)}"
         if not chosen:
             chosen = _lowest_leaves(model, data, drawn)
@@ -51,6 +51,20 @@ def guess_feet(model: mujoco.MjModel, data: mujoco.MjData, wanted: tuple[str, ..
         if points:
             found.append(Foot(name, name, side_of(name, names), tuple(points)))
     return found, how
+
+
+def _with_shapes(model: mujoco.MjModel, names: Sequence[str]) -> list[str]:
+    """Returns for each body itself, or, if it has no shape of its own, the body with a joint that it is fixed to.
+
+    The frame of a sole and a sensor are no feet themselves.
+    """
+    found = []
+    for name in names:
+        b = model.body(name).id
+        host = int(model.body_weldid[b])
+        bare = not (model.geom_bodyid == b).any() and host not in (0, int(model.body_weldid[1]))
+        found.append(model.body(host).name if bare else name)
+    return list(dict.fromkeys(found))
 
 
 def guess_hands(model: mujoco.MjModel) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from counterpoise.character.roles import left_right_pairs
 
 HOME_NAMES = ("home", "stand")  # of keyframes, the first that exists; else the first keyframe
 ZERO_POSE = "the zero pose"
+FOOT_WORDS = ("foot", "ankle", "sole", "toe")
+CLEARLY = 2.0  # a figure lies if another axis from its feet to its CoM is that much longer than the vertical one
 LEAST_TURN = 0.1  # [rad] a figure that faces this close to x is not turned
 
 
@@ -47,6 +49,12 @@ def home_pose(model: mujoco.MjModel) -> tuple[Array, str]:
         at = next((names.index(name) for name in HOME_NAMES if name in names), 0)
         q, how = np.array(model.key_qpos[at], float), f"keyframe {model.key(at).name or at!r}"
     free = int(model.jnt_type[0]) == int(mujoco.mjtJoint.mjJNT_FREE)
+    if free and how == ZERO_POSE and (turn := _to_upright(model, q)) is not None:
+        at = int(model.jnt_qposadr[0])
+        turned = np.zeros(4)
+        mujoco.mju_mulQuat(turned, turn, q[at + 3 : at + 7])
+        q[at + 3 : at + 7] = turned
+        how += ", stood upright"
     yaw = _heading(model, q) if free else 0.0
     if abs(yaw) > LEAST_TURN:
         back, at = np.array([np.cos(yaw / 2), 0.0, 0.0, -np.sin(yaw / 2)]), int(model.jnt_qposadr[0])
@@ -55,6 +63,25 @@ def home_pose(model: mujoco.MjModel) -> tuple[Array, str]:
         q[at + 3 : at + 7] = turned
         how += f", turned by {-np.degrees(yaw):.0f} degrees to face along x"
     return q, how
+
+
+def _to_upright(model: mujoco.MjModel, q: Array) -> Array | None:
+    """Returns the quarter or half turn (4,) after which the CoM is above the feet, by their names; None if it is."""
+    feet = [b for b in range(1, model.nbody) if any(word in model.body(b).name.lower() for word in FOOT_WORDS)]
+    if not feet:
+        return None
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    up = data.subtree_com[0] - data.xpos[feet].mean(axis=0)
+    k = int(np.abs(up).argmax())
+    if up[k] > 0.0 if k == 2 else np.abs(up[k]) < CLEARLY * np.abs(up[2]):
+        return None
+    turn = np.zeros(4)
+    axis = np.cross(np.eye(3)[k] * np.sign(up[k]), [0.0, 0.0, 1.0]) if k != 2 else np.array([1.0, 0.0, 0.0])
+    mujoco.mju_axisAngle2Quat(turn, axis, np.pi if k == 2 else np.pi / 2)
+    return turn
 
 
 def _heading(model: mujoco.MjModel, q: Array) -> float:

@@ -27,6 +27,7 @@ from counterpoise.character.meshes import keep_assets_inside
 from counterpoise.character.mjcf import TEXT_NAME
 from counterpoise.character.physics import DEFAULT_TORQUE_LIMIT, make_contact, set_physics
 from counterpoise.character.roles import Roles, roles_to_json
+from counterpoise.character.urdf import read_urdf
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.files import one_line
 
@@ -61,7 +62,7 @@ def load_character(
     urdf = "<robot" in head[:4000]
     free = floating if floating is not None else urdf
     try:
-        spec = _read_urdf(source, head, free) if urdf else mujoco.MjSpec.from_file(str(source))
+        spec = read_urdf(source, head, free) if urdf else mujoco.MjSpec.from_file(str(source))
     except (ValueError, RuntimeError, OSError, ElementTree.ParseError) as error:
         raise BadFile(f"{str(source)!r} is not a body MuJoCo can read: {one_line(error)}", path=str(source)) from None
     given = any(x is not None for x in (feet, root, hands, floating))
@@ -71,38 +72,6 @@ def load_character(
         return character_from_spec(spec, name or spec.modelname or source.stem, feet, root, hands, free)
     except (BadValue, BadFile) as error:
         raise BadFile(f"{str(source)!r}: {error}", **{**error.evidence, "path": str(source)}) from None
-
-
-def _read_urdf(source: Path, text: str, free: bool) -> mujoco.MjSpec:
-    """Reads a URDF with MuJoCo; its root link is joined to the world by a floating or a fixed joint."""
-    robot = ElementTree.fromstring(text)
-    links = [link.get("name", "") for link in robot.findall("link")]
-    children = {child.get("link") for child in robot.iterfind("joint/child")}
-    tops = [name for name in links if name not in children]
-    if not tops:
-        raise ValueError("this URDF has no root link")
-    if tops[0] != "world":
-        ElementTree.SubElement(robot, "link", name="world")
-        joint = ElementTree.SubElement(robot, "joint", name="root", type="floating" if free else "fixed")
-        ElementTree.SubElement(joint, "parent", link="world")
-        ElementTree.SubElement(joint, "child", link=tops[0])
-    assets: dict[str, bytes] = {}
-    for mesh in robot.iter("mesh"):
-        wanted = mesh.get("filename", "").removeprefix("package://")
-        places = [source.parent / wanted, *(folder / Path(wanted).name for folder in _near(source.parent))]
-        found = next((place for place in places if place.is_file()), None)
-        if found is None:
-            raise OSError(f"its mesh {wanted!r} is missing")
-        assets[Path(wanted).name] = found.read_bytes()
-        mesh.set("filename", Path(wanted).name)
-    spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"), assets=assets)
-    spec.compiler.fusestatic = 0  # the root link stays a body of its own
-    return spec
-
-
-def _near(folder: Path) -> list[Path]:
-    """Folders where the meshes of a URDF usually are."""
-    return [base / name for base in (folder, folder.parent) for name in (".", "meshes", "assets")]
 
 
 def character_from_spec(

@@ -13,8 +13,9 @@ import mujoco
 import numpy as np
 
 from counterpoise import spatial
+from counterpoise.arrays import Array
 from counterpoise.character.physics import make_contact
-from counterpoise.character.shapes.solid import drawn_in
+from counterpoise.character.shapes.solid import Solid, drawn_in
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -60,6 +61,8 @@ def steady_feet(character: Character, spec: mujoco.MjSpec) -> bool:
     for body in dict.fromkeys(p.body for p in character.contact_points):
         b = character.body_id(body)
         R, host = data.xmat[b].reshape(3, 3), spec.body(body)
+        own_points = [np.array(p.position) for p in character.contact_points if p.body == body]
+        sole = min(float((data.xpos[b] + R @ place)[2]) for place in own_points)
         mesh = None  # the last that this body stands on
         for solid in (s for s in drawn_in(model) if int(model.body_weldid[s.body]) == int(model.body_weldid[b])):
             geom = _geom(spec, model, solid.geom)
@@ -69,6 +72,7 @@ def steady_feet(character: Character, spec: mujoco.MjSpec) -> bool:
                 continue
             geom.contype = geom.conaffinity = 0
             half = np.maximum(solid.half - 2.0 * BALL_RADIUS, LEAST_HALF)
+            half = half * _share_above(sole, data, solid, half)
             box = spec.body(model.body(solid.body).name).add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX, size=half, pos=solid.centre, quat=spatial.from_matrix(solid.frame)
             )
@@ -80,6 +84,14 @@ def steady_feet(character: Character, spec: mujoco.MjSpec) -> bool:
                 ball = host.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[BALL_RADIUS, 0.0, 0.0], pos=place)
                 _make_hidden(ball, mesh)
     return changed
+
+
+def _share_above(sole: float, data: mujoco.MjData, solid: Solid, half: Array) -> float:
+    """Returns the share of its size at which the box inside a mesh ends above the balls: its sides may be tilted."""
+    up = data.xmat[solid.body].reshape(3, 3)[2]
+    room = float(data.xpos[solid.body][2] + up @ solid.centre) - sole - 2.0 * BALL_RADIUS
+    below = float(half @ np.abs(up @ solid.frame))
+    return min(1.0, max(room, LEAST_HALF) / below)
 
 
 def _geom(spec: mujoco.MjSpec, model: mujoco.MjModel, index: int) -> mujoco.MjsGeom:

@@ -157,7 +157,8 @@ def check_reference(character: Character, given: ArrayLike | Motion | None, cont
     character.need_feet(controller)
     if not character.floating:
         raise BadValue(
-            f"{controller} is for characters that can fall; the root of {character.name!r} is fixed to the world"
+            f"{controller} is for characters that can fall; the root of {character.name!r} is fixed to the world; "
+            "load_character(..., floating=True) sets it free"
         )
     if isinstance(given, Motion):
         if given.character is not character and given.character.joint_names != character.joint_names:

@@ -71,7 +71,14 @@ def lowest_of(points: Array, which: Ints) -> float:
     return least
 
 
+FASTEST_DAMPING = 200.0  # [1/s] of a joint that has gone limp: at 500 Hz it loses four tenths of its speed in a tick
+
+
 def limp_torque(snapshot: Snapshot, damping: float) -> Array:
-    """Returns the torques of a character that has fallen: only damping, in torque limits per rad/s."""
+    """Returns the torques of a character that has fallen: only damping, in torque limits per rad/s.
+
+    A joint that moves little inertia is damped less, or one tick would turn it back faster than it came.
+    """
     limit = snapshot.character.torque_limit
-    return np.clip(-damping * limit * snapshot.v, -limit, limit)
+    inertia = 1.0 / np.maximum(snapshot.character.model.dof_invweight0, 1e-9)  # [kg m^2]
+    return np.clip(-np.minimum(damping * limit, FASTEST_DAMPING * inertia) * snapshot.v, -limit, limit)

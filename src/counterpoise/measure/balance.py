@@ -193,10 +193,12 @@ def penetration(recording: Recording, figure: int = 0) -> Array:
 
 
 def _foot_bodies(recording: Recording, figure: int, name: str) -> Ints:
-    """Ids of a foot's body, of the bodies of its contact points, and of their children."""
+    """Ids of a foot's body, of the bodies of its contact points, of those fixed to these, and of their children."""
     character = recording.figures[figure]
     foot = character.foot(name)
     ids = {character.body_id(foot.body)} | {character.body_id(p.body) for p in foot.points}
+    welds = character.model.body_weldid
+    ids |= set(np.flatnonzero(np.isin(welds, [welds[b] for b in ids if welds[b] != 0])).tolist())
     for b in range(1, character.model.nbody):
         if int(character.model.body_parentid[b]) in ids:
             ids.add(b)
