@@ -84,3 +84,12 @@ def test_a_place_that_cannot_be_written_is_refused(say, verb: str, flag: str, na
     assert "folder" in refused(say, verb, flag, f"folder{suffix}")
     assert "missing" in refused(say, verb, flag, f"missing/new{suffix}")
     assert suffix in refused(say, verb, flag, "new.xyz")
+
+
+def test_two_outputs_are_two_files(say):
+    for words in (
+        ["go", "-o", "a.glb", "--video", "a.glb"],
+        ["compare", "squat", "squat", "-o", "a.png", "--plot", "./a.png"], ["walk", "--png", "a.png", "-o", "a.png"],
+    ):  # fmt: skip
+        code, _, err = say(*words)
+        assert code == 2 and "a file of its own" in err and err.count("\n") == 1 and not list(Path().iterdir())
