@@ -93,3 +93,52 @@ def test_two_outputs_are_two_files(say):
     ):  # fmt: skip
         code, _, err = say(*words)
         assert code == 2 and "a file of its own" in err and err.count("\n") == 1 and not list(Path().iterdir())
+
+
+DEEP = f"x = {'[' * 3000}{']' * 3000}\n"
+SWEEP = 'run = "{run}"\n{more}\n[over]\n{over}\n'
+
+
+@pytest.mark.parametrize(
+    ("run", "more", "over", "expected"),
+    [
+        ("raises.py:f", "", "force = [1]", "ValueError: at import"),
+        ("exits.py:f", "", "force = [1]", "SystemExit"),
+        (":f", "", "force = [1]", "cannot be loaded"),
+        ("check", "", "file = 3", "files and patterns"),
+        ("check", "", "file = [3]", "files and patterns"),
+        ("tasks.py:double", "out = 3", "force = [1]", ".csv file"),
+        ("tasks.py:double", "fixed = 3", "force = [1]", "[fixed]"),
+        ("tasks.py:double", "repeats = true", "force = [1]", "repeats"),
+        ("tasks.py:double", "", "force = [nan]", "NaN"),
+        ("scene", 'fixed = { scene = "missing.toml" }', '"push.0.start" = [1]', "no file"),
+        ("scene", "fixed = { scene = 3 }", '"push.0.start" = [1]', "[fixed]"),
+        ("optimize", "", "duration = [1]", "[fixed]"),
+        ("optimize", 'fixed = { stunt = "missing.toml" }', "duration = [1]", "no file"),
+    ],
+)
+def test_a_bad_sweep_is_refused_before_its_rows(say, run: str, more: str, over: str, expected: str):
+    Path("tasks.py").write_text("def double(force):\n    return 2 * force\n", encoding="utf-8")
+    Path("raises.py").write_text('raise ValueError("at\\nimport")\n', encoding="utf-8")
+    Path("exits.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+    Path("scene.toml").write_text('character = "human"\n[controller]\nkind = "stand"\n', encoding="utf-8")
+    Path("s.toml").write_text(SWEEP.format(run=run, more=more, over=over), encoding="utf-8")
+    code, _, err = say("sweep", "s.toml")
+    assert code == 2 and expected in err and err.count("\n") == 1 and "Traceback" not in err
+    assert not list(Path().glob("s.csv")) and not list(Path().glob("s.rows"))
+
+
+@pytest.mark.parametrize("verb", ["sweep", "play", "optimize", "perform"])
+def test_toml_of_any_depth_or_length_is_one_short_line(say, verb: str):
+    Path("deep.toml").write_text(DEEP, encoding="utf-8")
+    Path("long.toml").write_text(f'character = "{"h" * 100_000}"\n', encoding="utf-8")
+    for name in ("deep.toml", "long.toml"):
+        code, _, err = say(verb, name)
+        assert code == 2 and err.count("\n") == 1 and len(err) < 1100 and "Traceback" not in err
+
+
+def test_an_entry_inside_a_number_is_refused(say):
+    Path("s.toml").write_text('character = "human"\n[controller]\nkind = "stand"\n', encoding="utf-8")
+    for change in ("character.name=chain", "controller.kind.x=3"):
+        code, _, err = say("play", "s.toml", "--set", change)
+        assert code == 2 and "no entry" in err and err.count("\n") == 1
