@@ -142,3 +142,25 @@ def test_an_entry_inside_a_number_is_refused(say):
     for change in ("character.name=chain", "controller.kind.x=3"):
         code, _, err = say("play", "s.toml", "--set", change)
         assert code == 2 and "no entry" in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["go", "--push", "thorax:1,0,0@-1+0.1"], "0 s or later"),
+        (["walk", "-t", "2", "--push", "thorax:1,0,0@5+0.1"], "before the end, 2 s"),
+        (["go", "--to", "1e9,1"], "within 10000 m"),
+        (["go", "--hip-height", "5"], "--hip-height"),
+        (["go", "--width", "5"], "--width"),
+        (["go", "--throw", "0,0,1:3"], "--throw"),
+        (["go", "--throw", "3,0,-1:3"], "above the ground"),
+        (["go", "--post", "0,0.1"], "--post"),
+        (["go", "--jump", "-1:0.2"], "a jump begins"),
+        (["go", "--jump", "9:0.2", "-t", "2"], "before the end, 2 s"),
+        (["render", "human", "-o", "a.png", "--size", "0x0"], "at least 8 pixels"),
+        (["render", "human", "-o", "a.png", "--size", "²x²"], "WIDTHxHEIGHT"),
+    ],
+)
+def test_what_could_never_happen_is_refused(say, words: list[str], expected: str):
+    code, _, err = say(*words)
+    assert code == 2 and expected in err and err.count("\n") == 1 and not list(Path().iterdir())
