@@ -1,11 +1,12 @@
-"""Blender judges the exports: BVH, GLB and USD of several motions are imported there, and joint heads compared.
+"""Blender judges the exports: BVH, GLB, USD and FBX of several motions are imported there, and joint heads compared.
 
     uv run python tools/blender_check.py [--keep FOLDER] [--cache FOLDER]
 
 The first run makes an environment of its own (bpy pins numpy < 2) in a cache folder; it needs `uv`, Python 3.11 and
 about 1 GB. Every joint's head is compared in every frame with where the clip has it; more than 0.1 mm fails. Tails are
 not compared: importers invent them. What Blender exports again as GLB (at whole frame rates) is read here and compared
-too. Exit code 0: all agree; 1: some do not; 2: Blender could not be had.
+too. FBX is read by both importers that Blender has, the new one and the add-on. Exit code 0: all agree; 1: some do not;
+2: Blender could not be had.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from counterpoise.motion.skeleton import Clip
 
 BPY, NUMPY, PYTHON = "bpy==5.0.1", "numpy<2", "3.11"
 TOLERANCE = 1e-4  # [m]
+KINDS = (("bvh", ".bvh"), ("glb", ".glb"), ("usd", ".usdc"), ("fbx", ".fbx"), ("old fbx", ".fbx"))
 LIBRARIES = "libx11-6 libxrender1 libxxf86vm1 libxfixes3 libxi6 libxkbcommon0 libsm6 libice6 libgl1 libegl1"
 
 INSIDE = r"""
@@ -52,6 +54,10 @@ for job in json.load(open(sys.argv[1])):
         )
     elif job["kind"] == "glb":
         bpy.ops.import_scene.gltf(filepath=job["path"])
+    elif job["kind"] == "fbx":
+        bpy.ops.wm.fbx_import(filepath=job["path"], anim_offset=0.0)
+    elif job["kind"] == "old fbx":
+        bpy.ops.import_scene.fbx(filepath=job["path"], anim_offset=0.0)
     else:
         bpy.ops.wm.usd_import(filepath=job["path"])
     rig = next(o for o in bpy.data.objects if o.type == "ARMATURE")
@@ -144,7 +150,9 @@ def compare(python: Path, chosen: list[tuple[cp.Motion, float | None]], folder: 
     failed = 0
     for motion, rate in chosen:
         clip = clip_of_motion(motion, rate)
-        for kind, suffix in (("bvh", ".bvh"), ("glb", ".glb"), ("usd", ".usdc")):
+        for kind, suffix in KINDS:
+            if kind == "old fbx" and clip.rate != round(clip.rate):
+                continue  # the add-on puts keys at whole frames a second: 30 instead of 29.97
             path = folder / f"{motion.name}{suffix}"
             try:
                 axes = {"up": "y", "forward": "z", "units": "m"} if kind == "bvh" else {}
@@ -187,7 +195,9 @@ def imported(job: dict[str, Any], clip: Clip) -> bool:
         heads, names, scale = found["heads"], [str(n) for n in found["names"]], found["scale"]
     if job["kind"] == "bvh":  # written y up and z forward: Blender brings it back y forward, x to the right
         heads = np.stack([heads[..., 1], -heads[..., 0], heads[..., 2]], axis=-1)
-    return told(Path(job["path"]).name, heads, names, clip) and bool(np.abs(scale - 1.0).max() < 1e-6)
+    name = Path(job["path"]).name + (" (add-on)" if job["kind"] == "old fbx" else "")
+    unscaled = "fbx" in job["kind"] or bool(np.abs(scale - 1.0).max() < 1e-6)  # FBX is in centimetres
+    return told(name, heads, names, clip) and unscaled
 
 
 def returned(path: Path, clip: Clip) -> bool:

@@ -49,6 +49,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise BadFile(f"cannot write {str(target)!r}: {error.strerror or one_line(error)}", path=str(target)) from error
 
 
+def check_writable_below(path: str | os.PathLike[str]) -> None:
+    """As `check_writable`, for a file whose folders may have to be made first."""
+    target = Path(path)
+    there = next((folder for folder in target.parents if folder.exists()), target.parent)
+    if there == target.parent:
+        check_writable(target)
+    elif there.is_dir():
+        check_writable(there / f".{secrets.token_hex(6)}")
+    else:
+        raise BadFile(f"cannot write {str(target)!r}: {str(there)!r} is not a folder", path=str(target))
+
+
 class _OnlyAsked(Exception):
     """Nothing is to be written after all."""
 
@@ -194,4 +206,7 @@ def _read_header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtyp
     return shape, fortran, dtype
 
 
-__all__ = ["Archive", "Refused", "check_writable", "one_line", "open_archive", "whole_file", "write_archive"]
+__all__ = [
+    "Archive", "Refused", "check_writable", "check_writable_below", "one_line", "open_archive", "whole_file",
+    "write_archive",
+]  # fmt: skip

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import cgutils as code_generation
 from numba.core import event
 from numba.extending import intrinsic
 
 from counterpoise.arrays import Array
+from counterpoise.compiling import compile_cheaply
 from counterpoise.kernel_cache import ShippedKernels, shipped_kernels, tie_cache
 
 code = cast(Any, code_generation)  # it has no types
@@ -30,6 +32,8 @@ LEAN = {"_nrt": False}  # no allocations, no counting of references
 COUNTED = {"_nrt": True}  # said aloud: without it numba takes what the kernel has that calls it first
 NOTICE_DELAY = 1.5  # [s] a compilation shorter than this prints nothing
 LANES = 8  # partial sums of `dot`
+
+compile_cheaply()
 
 
 def kernel(function: F) -> F:
@@ -243,6 +247,17 @@ class _Counter(event.Listener):
 
     def on_end(self, _: Any) -> None:
         """Nothing to do."""
+
+
+def for_reading(array: Array) -> Array:
+    """Returns the same numbers in one piece, as an array that cannot be written.
+
+    numba compiles a kernel once more for arrays that can be written. Where a kernel only reads what people hand in,
+    this leaves it one version.
+    """
+    view = np.ascontiguousarray(array, dtype=np.float64).view()
+    view.flags.writeable = False
+    return view
 
 
 def compiled_target() -> tuple[str, ...]:

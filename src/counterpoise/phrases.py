@@ -5,6 +5,7 @@ The command line reads them. An error is a `BadValue` or `UnknownName` that show
 
 from __future__ import annotations
 
+import math
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from counterpoise.simulate.disturbances import Push
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import Platform
+
+SMALLEST = 8  # [pixels] width and height of a picture
 
 
 def parameters(pairs: list[str] | None) -> dict[str, Any]:
@@ -59,8 +62,8 @@ def figure_from(name: str, set_: list[str] | None) -> Character:
     return character(name, **parameters(set_))
 
 
-def push_from(text: str) -> Push:
-    """Reads BODY:FX,FY,FZ@START+DURATION."""
+def push_from(text: str, seconds: float | None = None) -> Push:
+    """Reads BODY:FX,FY,FZ@START+DURATION, of a push that starts within `seconds`."""
     from counterpoise.simulate import Push
 
     body, colon, rest = text.partition(":")
@@ -71,12 +74,11 @@ def push_from(text: str) -> Push:
     parts = [number_from(x, "a push's force") for x in force.split(",")]
     if len(parts) != 3:
         raise BadValue(f"a push has three force components FX,FY,FZ [N]; got {force!r}")
-    return Push(
-        body,
-        (parts[0], parts[1], parts[2]),
-        number_from(begin, "a push's start"),
-        number_from(duration, "a push's duration"),
-    )
+    start = number_from(begin, "a push's start")
+    if not 0.0 <= start < (math.inf if seconds is None else seconds):
+        end = "" if seconds is None else f" and before the end, {seconds:g} s"
+        raise BadValue(f"a push starts at 0 s or later{end}; got {text!r}")
+    return Push(body, (parts[0], parts[1], parts[2]), start, number_from(duration, "a push's duration"))
 
 
 def platform_from(texts: list[str] | None) -> Platform | None:
@@ -111,8 +113,10 @@ def size_from(text: str, default: tuple[int, int]) -> tuple[int, int]:
     if not text:
         return default
     width, x, height = text.lower().partition("x")
-    if not (x and width.isdigit() and height.isdigit()):
+    if not (x and width.isdecimal() and height.isdecimal()):
         raise BadValue(f"a size is WIDTHxHEIGHT in pixels, such as 640x480; got {text!r}")
+    if min(int(width), int(height)) < SMALLEST:
+        raise BadValue(f"a picture is at least {SMALLEST} pixels wide and high; got {text!r}")
     return int(width), int(height)
 
 

@@ -45,3 +45,30 @@ def test_files_of_a_scene_that_is_not_run_are_refused(say: Any, tmp_path: Path):
     for words in (["-o", "a.npz"], ["--motion", "a.bvh"], ["--video", "a.mp4"], ["--png", "a.png"]):
         code, _, err = say("play", "s.toml", "--no-run", "--write", "t.toml", *words)
         assert code == 2 and words[0].replace("-o", "--no-run") in err and not (tmp_path / "t.toml").exists()
+
+
+def test_a_scene_in_which_nothing_happens_is_refused(say: Any, tmp_path: Path):
+    for name, text in {"empty": "", "body": 'character = "human"\n', "named": 'name = "x"\n'}.items():
+        (tmp_path / f"{name}.toml").write_text(text)
+        code, _, err = say("play", f"{name}.toml")
+        assert code == 2 and "nothing to do" in err and err.count("\n") == 1
+        assert say("play", f"{name}.toml", "--no-run", "--write", "copy.toml")[0] == 0
+
+
+def test_files_that_a_scene_would_never_write_are_refused(say: Any, tmp_path: Path):
+    (tmp_path / "s.toml").write_text(STANDING.replace('recording = "out/standing.npz"', 'motion = "out/m.bvh"'))
+    code, _, err = say("play", "s.toml")
+    assert code == 2 and "no motion to write" in err and not (tmp_path / "out").exists()
+    (tmp_path / "m.toml").write_text('character = "human"\nduration = 0.2\n[[key]]\ntime = 0.0\npose = "stand"\n')
+    code, _, err = say("play", "m.toml", "-o", "r.npz")
+    assert code == 2 and "no recording to write" in err and not (tmp_path / "r.npz").exists()
+
+
+def test_places_that_cannot_be_written_are_refused_before_the_run(say: Any, tmp_path: Path):
+    (tmp_path / "taken.npz").mkdir()
+    (tmp_path / "file").write_text("x")
+    for place in ("taken.npz", "file/run.npz", "file/deep/run.npz"):
+        (tmp_path / "s.toml").write_text(STANDING.replace("out/standing.npz", place))
+        code, out, err = say("play", "s.toml")
+        assert code == 2 and "cannot write" in err and err.count("\n") == 1 and "simulat" not in out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "s.toml", "taken.npz"]

@@ -118,6 +118,28 @@ def test_finished_rows_are_kept_and_not_run_again(tasks: Path, tmp_path: Path):
     assert whole.complete
 
 
+@pytest.mark.parametrize("there", [b"my,own,table\n1,2,3\n", b"row,force,repeat\n", bytes(range(256)), b"\n"])
+def test_a_table_of_somebody_else_is_not_written_over(tasks: Path, tmp_path: Path, there: bytes):
+    target = tmp_path / "mine.csv"
+    target.write_bytes(there)
+    with pytest.raises(BadFile, match="not a table of this sweep"):
+        cp.sweep(f"{tasks}:noisy", OVER, engine="serial", out=target)
+    assert target.read_bytes() == there and not (tmp_path / "mine.rows").exists()
+    target.write_bytes(b"")
+    own = cp.sweep(f"{tasks}:noisy", OVER, engine="serial", out=target)
+    (tmp_path / "mine.rows").unlink()
+    again = cp.sweep(f"{tasks}:noisy", OVER, engine="serial", seed=3, out=target)  # other seeds: the same columns
+    assert own.complete and target.read_text(encoding="utf-8") == again.csv_text() != own.csv_text()
+
+
+def test_parquet_of_somebody_else_is_not_written_over(tasks: Path, tmp_path: Path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "mine.parquet").write_bytes(b"PAR1")
+    with pytest.raises(BadFile, match=r"mine\.parquet"):
+        cp.sweep(f"{tasks}:noisy", OVER, engine="serial", out=tmp_path / "mine.csv")
+    assert not (tmp_path / "mine.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("given", "error"),
     [

@@ -72,6 +72,9 @@ def test_a_compiled_wheel_compiles_nothing(tmp_path: Path):
     verbs = (
         ["check", "squat"], ["fix", "squat", "-o", "f.bvh"], ["optimize", stunt], ["simulate", "stand", "-t", "1"],
         ["pose", "human", "--reach", "hand_left=0.4,0.3,1.2"], ["render", "squat", "-o", "r.png"],
+        ["animate", "human", "--path", "hand_left=0.3,0.3,1.1:0.4,0.3,1.2", "--pin", "foot_left"],
+        ["walk", "-t", "3"], ["go", "-t", "3"], ["jump"], ["perform", "squat"],
+        ["compare", "squat", "f.bvh", "-o", "c.png"],
     )  # fmt: skip
     for words in verbs:
         run(counterpoise, *words, cwd=tmp_path)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.kept import kept_with_character
-from counterpoise.kernels import fma, inner_kernel, kernel
+from counterpoise.kernels import fma, for_reading, inner_kernel, kernel
 
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
@@ -61,8 +61,7 @@ class BatchKinematics:
 
     def __init__(self, character: Character, q: Array) -> None:
         self.character, self.q = character, q
-        frames = np.ascontiguousarray(q, dtype=np.float64)
-        self._place, self._turn, self._motion = _frames_and_motion(frames, character.nv, tree_of(character))
+        self._place, self._turn, self._motion = _frames_and_motion(for_reading(q), character.nv, tree_of(character))
 
     def position(self, body: str, point: ArrayLike | None = None) -> Array:
         b = self.character.body_id(body)
@@ -143,7 +142,7 @@ def dof_lists(character: Character) -> tuple[Ints, Ints]:
 
 def body_frames(character: Character, poses: Array) -> tuple[Array, Array]:
     """World places (n, nbody, 3) and rotations (n, nbody, 4) of all bodies in poses (n, nq)."""
-    return _body_frames(np.ascontiguousarray(poses, dtype=np.float64), character.nv, tree_of(character))
+    return _body_frames(for_reading(poses), character.nv, tree_of(character))
 
 
 def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
@@ -153,7 +152,7 @@ def local_frames(character: Character, poses: Array) -> tuple[Array, Array]:
     """
     parent, *rest = tree_of(character)
     return _body_frames(
-        np.ascontiguousarray(poses, dtype=np.float64),
+        for_reading(poses),
         character.nv,
         (np.zeros_like(parent), *rest),  # type: ignore[arg-type]
     )

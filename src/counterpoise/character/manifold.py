@@ -7,18 +7,17 @@ from numpy.typing import ArrayLike
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.kinematics import BALL, FREE
-from counterpoise.kernels import inner_kernel, kernel
+from counterpoise.kernels import for_reading, inner_kernel, kernel
 
 
 def difference(layout: Ints, nv: int, start: ArrayLike, end: ArrayLike) -> Array:
     """Tangents (..., nv) from poses to poses; leading axes broadcast."""
     first, last = np.asarray(start, float), np.asarray(end, float)
     if first.ndim == 1 and first.shape == last.shape:
-        return batch_difference(layout, nv, np.ascontiguousarray(first)[None], np.ascontiguousarray(last)[None])[0]
+        return batch_difference(layout, nv, for_reading(first[None]), for_reading(last[None]))[0]
     a, b = np.broadcast_arrays(first, last)
     shape = a.shape[:-1]
-    flat_a = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
-    flat_b = np.ascontiguousarray(b).reshape(-1, b.shape[-1])
+    flat_a, flat_b = (for_reading(one).reshape(-1, one.shape[-1]) for one in (a, b))
     return batch_difference(layout, nv, flat_a, flat_b).reshape((*shape, nv))
 
 

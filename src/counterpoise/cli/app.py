@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -17,12 +18,13 @@ from counterpoise.files import one_line
 FAULT = 3  # exit code of a fault of the program
 
 LARGEST = 1e9  # of a number on the command line, in any unit
+LONGEST = 1000  # [characters] of a message: names in it may be of any length
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class VerbApp(typer.Typer):
-    """An application whose verbs take only numbers that are finite and not absurd."""
+    """An application whose verbs take only numbers that are finite and not absurd, and write no file twice."""
 
     def command(self, *given: Any, **options: Any) -> Callable[[F], F]:
         register = super().command(*given, **options)
@@ -31,6 +33,7 @@ class VerbApp(typer.Typer):
             @wraps(function)
             def checked(**values: Any) -> Any:
                 _check_numbers(values)
+                _check_outputs(values)
                 return function(**values)
 
             register(checked)
@@ -115,6 +118,17 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
                 raise BadValue(f"{flags.get(name, name)} takes a number up to {LARGEST:g} in size; got {number:g}")
 
 
+def _check_outputs(values: Mapping[str, Any]) -> None:
+    """Refuses two options that would write one file."""
+    taken: dict[Path, str] = {}
+    for parameter in _typed_command().params:
+        path = values.get(parameter.name)
+        if parameter.param_type_name == "option" and isinstance(path, Path):
+            first = taken.setdefault(path.absolute(), parameter.opts[0])
+            if first != parameter.opts[0]:
+                raise BadValue(f"{first} and {parameter.opts[0]} are both {str(path)!r}: give each a file of its own")
+
+
 def _with_cure(message: str) -> str:
     """Typer's message about an unknown verb, with the nearest verb that exists."""
     known = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
@@ -126,7 +140,9 @@ def _with_cure(message: str) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"counterpoise: {' '.join(message.split())}", file=sys.stderr)
+    words = " ".join(message.split())
+    shown = words if len(words) <= LONGEST else f"{words[:LONGEST]} ..."
+    print(f"counterpoise: {shown}", file=sys.stderr)
     sys.exit(code)
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_SPEED = 20.0  # [m/s] more is a mistake: no figure here runs half as fast
 BALL, BALL_MASS = 0.2, 1.0  # [m, kg]
+FARTHEST, CLEAR = 1e4, 0.6  # [m] places to go to; posts and balls from where it starts
+HIGHEST = 1.2  # height of the hips and width of the feet, at most, in heights of the standing CoM
 POST, POST_HEIGHT, POST_MASS = 0.3, 1.6, 500.0  # [m, m, kg]
 
 
@@ -93,16 +95,17 @@ def go(
     if max(abs(speed or 0.0), abs(aside)) > MOST_SPEED:
         raise BadValue(f"--speed and --aside are at most {MOST_SPEED:g} m/s; got {speed or 0.0:g} and {aside:g}")
     character = figure_from(figure, set_)
+    _check_body(character, hip_height, width)
     places = [_place(text) for text in to or ()]
     props = [*(_ball(text, character) for text in throw or ()), *(_post(text) for text in post or ())]
     controller = Locomotion(
         (speed, aside) if speed is not None else ((0.0, aside) if aside else None), math.radians(heading),
         width=width, hip_height=hip_height, style=style, to=places or None,
-        avoid=() if blind else props, jump=None if jump is None else _jump(jump),
+        avoid=() if blind else props, jump=None if jump is None else _jump(jump, seconds),
     )  # fmt: skip
     controller.begin(character)
     start = None if seed is None else disturbed_start(character, seed)
-    pushes = [push_from(text) for text in push or ()]
+    pushes = [push_from(text, seconds) for text in push or ()]
     if plan_at is None:
         plan_at = min((one.start + one.duration for one in pushes), default=0.5 * seconds)
     elif plan is None:
@@ -123,7 +126,15 @@ def go(
     _show(recording, files, as_json)
 
 
-def _jump(text: str) -> Callable[[float], Jump | None]:
+def _check_body(character: Character, hip_height: float | None, width: float | None) -> None:
+    """Refuses hips that no leg of this body reaches, and feet further apart than that."""
+    most = float(character.snapshot().com[2])
+    for flag, value in (("--hip-height", hip_height), ("--width", width)):
+        if value is not None and not 0.0 <= value <= HIGHEST * most:
+            raise BadValue(f"{flag} lies between 0 and {HIGHEST * most:.2g} m for this figure; got {value:g}")
+
+
+def _jump(text: str, seconds: float) -> Callable[[float], Jump | None]:
     """Reads AT:HEIGHT[,FORWARD]."""
     from counterpoise.control.perform.jump import Jump
 
@@ -133,6 +144,8 @@ def _jump(text: str) -> Callable[[float], Jump | None]:
     time, numbers = number_from(at, "the time of a jump"), [number_from(x, "a jump") for x in rest.split(",")]
     if len(numbers) > 2:
         raise BadValue(f"a jump has a height and a way forward [m]; got {rest!r}")
+    if not 0.0 <= time < seconds:
+        raise BadValue(f"a jump begins from 0 s on and before the end, {seconds:g} s; got {text!r}")
     jump = Jump(numbers[0], forward=numbers[1] if len(numbers) == 2 else 0.0)
     return lambda now: jump if now >= time else None
 
@@ -151,8 +164,8 @@ def _place(text: str, option: str = "--to") -> tuple[float, float]:
         x, y = (float(part) for part in text.split(","))
     except ValueError:
         raise BadValue(f"{option} takes a place X,Y in metres, such as 3,1.5; got {text!r}") from None
-    if not (math.isfinite(x) and math.isfinite(y)):
-        raise BadValue(f"{option} takes a place X,Y in metres, such as 3,1.5; got {text!r}")
+    if not (abs(x) <= FARTHEST and abs(y) <= FARTHEST):  # nor is NaN
+        raise BadValue(f"{option} takes a place X,Y within {FARTHEST:g} m, such as 3,1.5; got {text!r}")
     return x, y
 
 
@@ -165,9 +178,18 @@ def _ball(text: str, character: Character) -> Prop:
     parts = [number_from(part, "--throw") for part in place.split(",")]
     if len(parts) != 3 or not colon:
         raise BadValue(f"--throw takes X,Y,Z:SPEED in metres and m/s, such as 6,0,1.2:7; got {text!r}")
+    _check_clear("--throw", parts[0], parts[1], text)
+    if parts[2] < 0.5 * BALL:
+        raise BadValue(f"--throw begins above the ground, at least {0.5 * BALL:g} m; got {text!r}")
     ball = Prop("ball", BALL, BALL_MASS, (parts[0], parts[1], parts[2]))
     target = character.snapshot().position(trunk_of(character))
     return aimed(ball, target, number_from(speed, "--throw"), character.model.opt.gravity)
+
+
+def _check_clear(flag: str, x: float, y: float, text: str) -> None:
+    """Refuses a place where the figure stands."""
+    if math.hypot(x, y) < CLEAR:
+        raise BadValue(f"{flag} is at least {CLEAR:g} m away from the figure, which starts at 0,0; got {text!r}")
 
 
 def _post(text: str) -> Prop:
@@ -175,6 +197,7 @@ def _post(text: str) -> Prop:
     from counterpoise.simulate.props import Prop
 
     x, y = _place(text, "--post")
+    _check_clear("--post", x, y, text)
     return Prop("box", (POST, POST, POST_HEIGHT), POST_MASS, (x, y, 0.5 * POST_HEIGHT))
 
 

@@ -66,12 +66,15 @@ def jump(
     """
     from counterpoise.control.perform import Jump, jump_terrain, plan_jump
     from counterpoise.simulate import World
+    from counterpoise.simulate.loop import check_seconds
 
     _check(out, video, png)
+    if seconds is not None:
+        check_seconds(seconds)
     controller = Jump(height, twist, forward, side, style, onto, times)
     character = figure_from(figure, set_)
     world = World(terrain=jump_terrain(character, controller.wish, times))
-    pushes = _pushes(push)
+    pushes = _pushes(push, character)
     with bar(as_json) as report:
         plan = plan_jump(character, controller.wish, controller.planning, report)
         length = times * (controller.wait + plan.motion.duration + 1.0) + _AFTER - 1.0
@@ -120,13 +123,13 @@ def perform(
     _check(out, video, png)
     if seconds is not None:
         check_seconds(seconds)
-    pushes, asked = _pushes(push), _Asked(seconds, seed, terrain)
+    asked = _Asked(seconds, seed, terrain)
     if Path(source).suffix.lower() == ".toml":
         for name, value in {"--character": figure, "--set": set_, "--units": units, "--up": up, "--rate": rate}.items():
             if value is not None:
                 raise BadValue(f"{name} is for clips: {source!r} is a stunt, which names its own character")
         with bar(as_json) as report:
-            run = _stunt_run(Path(source), 0.85 if strength is None else strength, asked, pushes, report, as_json)
+            run = _stunt_run(Path(source), 0.85 if strength is None else strength, asked, push, report, as_json)
             recording = run.simulate(report)
             _save(recording, out, video, png, report)
     else:
@@ -134,6 +137,7 @@ def perform(
             raise BadValue(f"--strength and --terrain are for stunts (.toml); {source!r} is a clip, on level ground")
         character = figure_from(figure or "human", set_)
         clip = clips.motion_of_source(source, None, None, 0, clips.reading_options(units, up, rate))
+        pushes = _pushes(push, character)
         with bar(as_json) as report:
             run = _clip_run(clip, character, asked, pushes, report)
             recording = run.simulate(report)
@@ -154,7 +158,7 @@ class _Asked:
 
 
 def _stunt_run(
-    source: Path, strength: float, asked: _Asked, pushes: list[Any], report: Reporter, as_json: bool
+    source: Path, strength: float, asked: _Asked, push: list[str] | None, report: Reporter, as_json: bool
 ) -> _Run:
     """Returns the simulation of a stunt, which is optimised here."""
     from counterpoise.control.perform import Perform, plan_of_result, with_reserve
@@ -165,6 +169,7 @@ def _stunt_run(
     stunt = with_reserve(read_stunt(source), strength)
     if asked.terrain is not None and stunt.terrain is not None:
         raise BadValue(f"{str(source)!r} has a terrain of its own: leave out --terrain")
+    pushes = _pushes(push, stunt.character)
     world = World(terrain=stunt.terrain if asked.terrain is None else read_terrain(asked.terrain))
     result = stunt.optimize(callback=report)
     if report.interrupted:
@@ -219,8 +224,13 @@ def _check(out: Path | None, video: Path | None, png: Path | None) -> None:
     check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
 
 
-def _pushes(texts: list[str] | None) -> list[Any]:
-    return [push_from(text) for text in texts or ()]
+def _pushes(texts: list[str] | None, character: Character) -> list[Any]:
+    """Reads pushes; refuses those of bodies that the figure does not have."""
+    from counterpoise.simulate.disturbances import check_disturbances
+
+    pushes = [push_from(text) for text in texts or ()]
+    check_disturbances(pushes, [character])
+    return pushes
 
 
 def _save(recording: Recording, out: Path | None, video: Path | None, png: Path | None, report: Reporter) -> None:

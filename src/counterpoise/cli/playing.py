@@ -10,6 +10,7 @@ import typer
 from counterpoise.cli.app import Json, app
 from counterpoise.cli.output import bar, ended, say, say_json, written_suffixes
 from counterpoise.errors import BadValue
+from counterpoise.files import check_writable_below
 from counterpoise.phrases import check_targets
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def play(
         return
     if files:
         scene = apply_edit(scene, SetOutput(files))
+    _check_work(scene, str(source), folder)
     with bar(as_json) as report:
         run = scene.run(folder, progress=report)
     if as_json:
@@ -85,6 +87,26 @@ def play(
 
         say(escape(run.report()))
     ended(report, 0 if run.ok else 1)
+
+
+def _check_work(scene: Scene, source: str, folder: Path) -> None:
+    """Refuses a scene in which nothing happens, and files that it would never write, or could not."""
+    asked, moves, acts = scene.output.files, bool(scene.motions), bool(scene.controllers)
+    if scene.experiment is not None:
+        return
+    if not (moves or acts or scene.steps is not None or "character" in asked):
+        raise BadValue(
+            f"{source!r} has nothing to do: it needs a motion (duration and [[key]], or a clip) or a [controller]"
+        )
+    for kind, there, missing in (
+        ("recording", acts, "a [controller]"), ("plot", acts, "a [controller]"), ("motion", moves, "a motion"),
+        ("picture", moves or acts, "a motion or a [controller]"),
+        ("video", moves or acts, "a motion or a [controller]"),
+    ):  # fmt: skip
+        if kind in asked and not there:
+            raise BadValue(f"{source!r} has no {kind} to write into {asked[kind]!r}: it needs {missing}")
+    for name in [*asked.values(), *(given["file"] for given in scene.output.motions.values())]:
+        check_writable_below(folder / name)
 
 
 def _change(scene: Scene, text: str) -> tuple[list[str | int], Any]:
@@ -97,7 +119,7 @@ def _change(scene: Scene, text: str) -> tuple[list[str | int], Any]:
     parts: list[str | int] = [int(p) if p.isdigit() else p for p in path.strip().split(".")]
     try:
         return parts, tomllib.loads(f"x = {value}")["x"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return parts, value.strip()
 
 

@@ -137,7 +137,7 @@ def simulate(
         friction=friction, tilt=tilt_from(tilt), platform=platform_from(platform), timestep=timestep,
         terrain=None if terrain is None else read_terrain(terrain),
     )  # fmt: skip
-    pushes = [push_from(text) for text in push or ()]
+    pushes = [push_from(text, seconds) for text in push or ()]
     controller, start = _controlled(
         behaviour, character, world, reference, compliance, height, stiffness, liveliness, seed, step
     )

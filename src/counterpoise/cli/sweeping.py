@@ -12,6 +12,7 @@ import typer
 from counterpoise.cli.app import Json, app
 from counterpoise.cli.output import bar, say, say_json
 from counterpoise.errors import BadFile, BadValue, unknown_name
+from counterpoise.files import one_line
 
 _ENTRIES = ("run", "over", "fixed", "repeats", "seed", "out")
 _SHOWN_ROWS = 20  # of a long table
@@ -59,8 +60,8 @@ def read_sweep(source: Path) -> dict[str, Any]:
         data = tomllib.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadFile(f"no file {str(source)!r}", path=str(source)) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadFile(f"{str(source)!r} is not a sweep: {error}", path=str(source)) from None
+    except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
+        raise BadFile(f"{str(source)!r} is not a sweep: {one_line(error)}", path=str(source)) from None
     for name in data:
         if name not in _ENTRIES:
             raise unknown_name("entry", name, _ENTRIES, str(source))
@@ -70,20 +71,40 @@ def read_sweep(source: Path) -> dict[str, Any]:
         )
     if not isinstance(data.get("over"), dict) or not data["over"]:
         raise BadValue(f"{str(source)!r} needs a table [over] with lists of values")
+    if not isinstance(data.get("fixed", {}), dict):
+        raise BadValue(f"{str(source)!r}: [fixed] is a table of parameters; got {data['fixed']!r}")
+    if not isinstance(data.get("out", ""), str):
+        raise BadValue(f"{str(source)!r}: out is the name of a .csv file; got {data['out']!r}")
     home, run = source.resolve().parent, data["run"]
     if run.partition(":")[0].endswith(".py"):
         data["run"] = str(home / run)
     for name in ("scene", "stunt"):  # a file beside the sweep
         given = data.get("fixed", {}).get(name)
-        if isinstance(given, str) and (home / given).is_file():
+        if isinstance(given, str) and not {"\n", "="} & set(given):  # else a text
             data["fixed"][name] = str(home / given)
+    _check_document(run, data.get("fixed", {}), source)
     data["over"] = {name: _files(values, home) if name == "file" else values for name, values in data["over"].items()}
     return data
+
+
+def _check_document(run: str, fixed: dict[str, Any], source: Path) -> None:
+    """Reads the scene or stunt that every row changes, so that a bad one is refused before the rows."""
+    if run not in ("scene", "optimize"):
+        return
+    from counterpoise.scene import read_scene
+    from counterpoise.spacetime.stunt.stunt import read_stunt
+
+    name, read = ("scene", read_scene) if run == "scene" else ("stunt", read_stunt)
+    if not isinstance(fixed.get(name), str):
+        raise BadValue(f'{str(source)!r} needs a table [fixed] with {name} = "file.toml"; got {fixed.get(name)!r}')
+    read(fixed[name])
 
 
 def _files(given: Any, home: Path) -> list[str]:
     """Returns the files that names and patterns such as clips/*.bvh stand for, from the folder of the sweep."""
     found: list[str] = []
+    if not isinstance(given, str) and not (isinstance(given, list) and all(isinstance(one, str) for one in given)):
+        raise BadValue(f"[over] file is a list of files and patterns in quotes; got {given!r}")
     for text in [given] if isinstance(given, str) else given:
         names = (
             sorted(glob.glob(str(home / str(text)), recursive=True))

@@ -63,7 +63,7 @@ def walk(
         speed, step, time, height, _style(style, character), math.radians(heading), math.radians(lean)
     )  # fmt: skip
     controller.begin(character)
-    pushes = [push_from(text) for text in push or ()]
+    pushes = [push_from(text, seconds) for text in push or ()]
     start = None if seed is None else disturbed_start(character, seed)
     with bar(as_json) as report:
         recording = simulate(

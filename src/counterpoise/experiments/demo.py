@@ -28,6 +28,7 @@ from counterpoise.experiments import demo_locomotion
 from counterpoise.experiments.runner import make_folder
 from counterpoise.experiments.upright import scaled_blow, trunk_of
 from counterpoise.experiments.warming import warm_up
+from counterpoise.kernels import usable_shipped_kernels
 from counterpoise.motion.motion import Motion
 from counterpoise.progress import Progress, Reporter, Watch, watching
 from counterpoise.render import palette
@@ -166,7 +167,8 @@ def _run(home: Path, reporter: Reporter, seconds: float) -> DemoResult:
         if not reporter.report(stage, share):
             raise KeyboardInterrupt  # what was simulated is saved
 
-    warm_up(lambda part, share: report("compiling, once", share), NEEDED)
+    if usable_shipped_kernels() is None:
+        warm_up(lambda part, share: report("compiling, once", share), NEEDED)
     files = {
         name: home / name
         for name in (

@@ -175,7 +175,10 @@ def _perform() -> None:
 
     human = cp.character("human")
     plan = plan_of_motion(cp.reference_motion("squat", human).slice(0.0, SQUAT_SECONDS))
-    cp.simulate(human, cp.Perform(plan), SIMULATED_SECONDS, start=human.state(plan.q[0], plan.v[0]))
+    above = plan.q[0].copy()
+    above[2] += 0.05  # [m] so that its feet are led to the ground
+    for q in (plan.q[0], above):
+        cp.simulate(human, cp.Perform(plan), SIMULATED_SECONDS, start=human.state(q, plan.v[0]))
 
 
 def _pictures() -> None:

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import itertools
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -28,7 +29,7 @@ from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.files import one_line
 from counterpoise.fleet.clip_tasks import TASKS
 from counterpoise.fleet.engines import check_engine, engine_answers
-from counterpoise.fleet.tables import Cell, SweepTable, table_path
+from counterpoise.fleet.tables import Cell, SweepTable, refuse_other_table, table_path
 from counterpoise.fleet.workers import TaskAnswer, attempt, load_function
 from counterpoise.progress import watching
 
@@ -89,7 +90,8 @@ def sweep(
     those in `fixed`, and `seed` where it takes one: a number of its own for every row, made from `seed`. It returns a
     number, or a dictionary of numbers and text. `engine` is "processes" (`jobs` of them; all cores by default),
     "serial", "ray" or "ray://address". Functions that only this process knows (in a notebook, or inside others) are run
-    serially. `out` is a .csv file; finished rows are kept beside it. Ctrl-C stops: the table then has `complete` False.
+    serially. `out` is a .csv file; finished rows are kept beside it, and a file that is there and is no table of this
+    sweep is refused. Ctrl-C stops: the table then has `complete` False.
     """
     check_engine(engine)
     if isinstance(run, Sweepable):
@@ -97,6 +99,8 @@ def sweep(
         fixed = {**given, **(fixed or {})}
     plan = plan_sweep(run, over, repeats, seed, fixed or {})
     target = table_path(out) if out is not None else None
+    if target is not None and not target.with_suffix(ROWS_SUFFIX).is_file():  # else that file says whose it is
+        refuse_other_table(target, ("row", *plan.rows[0]))
     kept = _RowsFile(target.with_suffix(ROWS_SUFFIX), plan) if target is not None else None
     results: dict[int, dict[str, Any]] = dict(kept.finished) if kept is not None else {}
     report = progress if progress is not None else lambda done, count: None
@@ -128,9 +132,9 @@ def plan_sweep(
     run: Callable[..., Any] | str, over: Mapping[str, Sequence[Any]], repeats: int, seed: int, fixed: Mapping[str, Any]
 ) -> SweepPlan:
     """Returns the rows of a sweep: every combination, the last parameter fastest, each `repeats` times."""
-    if not isinstance(repeats, int) or repeats < 1:
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
         raise BadValue(f"repeats is a whole number, at least 1; got {repeats!r}")
-    if not isinstance(seed, int) or seed < 0:
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise BadValue(f"seed is a whole number, at least 0; got {seed!r}")
     axes: dict[str, list[Any]] = {}
     for name, values in over.items():
@@ -227,6 +231,8 @@ def _plain(value: Any, name: str, cells: bool = False) -> Any:
         return [_plain(item, name) for item in value]
     if isinstance(value, Mapping) and not cells:
         return {str(key): _plain(item, name) for key, item in value.items()}
+    if isinstance(value, float) and math.isnan(value) and not cells:
+        raise BadValue(f"{name!r} is NaN: a parameter has a value")
     if value is None or isinstance(value, bool | int | float | str):
         return value
     kind = "a number or text" if cells else "a number, text, a list or a table of them"

@@ -89,6 +89,31 @@ def table_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def refuse_other_table(target: Path, columns: Sequence[str]) -> None:
+    """Raises an error if a file is there, or Parquet beside it, that is not a table which begins with these columns."""
+    with_parquet = (target.with_suffix(".parquet"),) if find_spec("pyarrow") is not None else ()
+    for path in (target, *with_parquet):
+        if path.is_file() and path.stat().st_size > 0 and _first_columns(path, len(columns)) != list(columns):
+            raise BadFile(
+                f"{str(path)!r} is there and is not a table of this sweep, which begins with the columns "
+                f"{', '.join(columns)}: write into another file, or delete it",
+                path=str(path),
+            )
+
+
+def _first_columns(path: Path, count: int) -> list[str]:
+    """Returns the names of the first columns of a table; none if it cannot be read."""
+    try:
+        if path.suffix == ".parquet":
+            import pyarrow.parquet
+
+            return list(pyarrow.parquet.read_schema(path).names)[:count]
+        with path.open(encoding="utf-8", newline="") as stream:
+            return next(csv.reader(stream), [])[:count]
+    except (OSError, ValueError, csv.Error):  # UnicodeDecodeError and errors of pyarrow are ValueErrors
+        return []
+
+
 def data_frame(columns: Mapping[str, Any]) -> Any:
     """Returns a pandas DataFrame of columns."""
     if find_spec("pandas") is None:

@@ -98,6 +98,9 @@ def load_function(function: str) -> Callable[..., Any]:
             module = import_module(home)
     except (ImportError, OSError, SyntaxError) as error:
         raise BadValue(f"{function!r} is not found: {one_line(error)}") from error
+    except (Exception, SystemExit) as error:  # whatever a file does when it is run
+        kind = type(error).__name__
+        raise BadValue(f"{function!r} cannot be loaded: {kind}: {one_line(error)}") from error
     found = getattr(module, name, None)
     if not callable(found):
         raise unknown_name("function", name, [n for n, v in vars(module).items() if isfunction(v)], home)

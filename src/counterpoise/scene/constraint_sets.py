@@ -80,7 +80,7 @@ def read_constraint_set(path: Path) -> ConstraintSet:
     """Reads a set from a TOML file; whether it fits a figure is checked when it is taken."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8")).get("constraint", [])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
         raise BadFile(f"{path.name!r} cannot be read as a set of constraints: {error}", path=str(path)) from None
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) and "kind" in t for t in tables):
         raise BadFile(f"{path.name!r} holds no tables [[constraint]] with a kind", path=str(path))

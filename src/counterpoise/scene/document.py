@@ -146,14 +146,20 @@ class TomlDocument:
         whole = deepcopy(self.get(host.path))
         inner: Any = whole
         *way, last = path[len(host.path) :]
-        for part in way:
-            inner = inner.setdefault(part, {}) if isinstance(inner, dict) else inner[part]
-        if value is None:
-            del inner[last]
-        elif isinstance(inner, list) and last == len(inner):
-            inner.append(plain_value(value))
-        else:
-            inner[last] = plain_value(value)
+        try:
+            for part in way:
+                inner = inner.setdefault(part, {}) if isinstance(inner, dict) else inner[part]
+            if value is None:
+                del inner[last]
+            elif isinstance(inner, list) and last == len(inner):
+                inner.append(plain_value(value))
+            else:
+                inner[last] = plain_value(value)
+        except (TypeError, IndexError, KeyError):
+            name, there = (".".join(map(str, one)) for one in (path, host.path))
+            raise BadValue(
+                f"there is no entry {name!r} to change: {there!r} is {toml_value(self.get(host.path))}"
+            ) from None
         return self._replaced(host.value, host.end, toml_value(whole))
 
     def _added(self, table: Path, name: str, written: str) -> TomlDocument:

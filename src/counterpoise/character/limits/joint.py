@@ -11,6 +11,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.character.limits.ball import BallLimit
 from counterpoise.character.limits.kernels import fill_limit_rows
 from counterpoise.errors import BadValue
+from counterpoise.kernels import for_reading
 
 
 class JointLimits:
@@ -142,7 +143,7 @@ class JointLimits:
         if pose.shape != (self.nq,):
             raise BadValue(f"a pose has {self.nq} numbers; got shape {pose.shape}", shape=pose.shape)
         return fill_limit_rows(
-            pose,
+            for_reading(pose),
             self.range_qpos,
             self.range_dof,
             self.range_low,

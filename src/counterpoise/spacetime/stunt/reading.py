@@ -28,6 +28,8 @@ def open_toml(
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadFile(_located(found, str(error)), path=found) from None
+    except RecursionError:
+        raise BadFile(f"{found!r} is nested too deeply: not a {what}", path=found) from None
     return Table(data, (), "the file", TomlSource(found, own if folder is None else folder, lines_of(text)))
 
 
