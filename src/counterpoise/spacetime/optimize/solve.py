@@ -23,7 +23,7 @@ from counterpoise.spacetime.optimize.near import with_rows_apart, with_rows_near
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.program import MotionProgram
 from counterpoise.spacetime.optimize.refine import refined
-from counterpoise.spacetime.optimize.request import Key, Taste, Touch
+from counterpoise.spacetime.optimize.request import Key, Landing, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement
 from counterpoise.spacetime.optimize.requirements.torque import TorqueLimit
 from counterpoise.spacetime.optimize.result import Candidate, Result, Violation, make_result
@@ -51,6 +51,7 @@ def optimize_motion(
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
     terrain: Terrain | None = None,
+    landing: Landing = "still",
     strides: int | None = None,
     symmetric: bool = True,
     callback: Watch | None = None,
@@ -72,7 +73,7 @@ def optimize_motion(
     with watching(callback) as reporter:
         problem = build_motion_problem(
             character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
-            clear=clear, terrain=terrain,
+            clear=clear, terrain=terrain, landing=landing,
         )  # fmt: skip
         return solve_motion(problem, strides=strides, symmetric=symmetric, callback=reporter, warm=warm, tuning=tuning)
 
