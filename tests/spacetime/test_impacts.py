@@ -71,11 +71,12 @@ def test_the_jump_of_velocities_is_what_contacts_and_joints_give(y: float):
 
 @pytest.mark.parametrize("y", [0.0, 0.15])
 def test_an_impact_is_one_that_people_take(y: float):
-    """Contacts push within friction, joints stay within strength, points come in as allowed and then are at rest."""
+    """Contacts push within friction, joints stay within strength, points come in as allowed and then rest."""
     result, tuning = jump("impact", y), ImpactTuning()
     (impact,) = result.impacts()
     f = impact.impulses
-    assert (f[:, 2] >= 0.0).all() and f[:, 2].sum() > 1.0
+    assert (f[:, 2] >= 0.0).all()
+    assert 1.0 < f[:, 2].sum() <= tuning.seconds * tuning.most_force * result.motion.character.weight + 1e-4
     assert (np.linalg.norm(f[:, :2], axis=1) <= 0.8 * f[:, 2] + 1e-9).all()
     strength = result.motion.character.torque_limit
     known = np.isfinite(strength)
@@ -91,8 +92,24 @@ def test_an_impact_is_one_that_people_take(y: float):
         fastest = max(fastest, -coming[2])
         assert -tuning.approach - 1e-4 <= coming[2] <= 1e-4
         assert np.abs(coming[:2]).max() <= tuning.slide + 1e-4
-        assert np.abs(left).max() < 2e-3
+        assert np.abs(left).max() < 0.01, "pinned at knots and half-way between the first two: to 4 mm/s"
     assert impact.approach == pytest.approx(fastest, abs=1e-3) and fastest > 0.2
+
+
+def test_joints_give_less_where_less_is_asked_and_impacts_are_as_gentle_as_asked():
+    gentle, request = ImpactTuning(approach=0.4, most_force=2.0), jump("impact").problem.request
+    result = cp.optimize_motion(
+        request.character, request.keys, request.contacts, request.duration, wishes=[cp.TorqueLimit(share=0.8)],
+        rate=request.rate, landing=gentle,
+    )  # fmt: skip
+    assert result.exact, result.report()
+    (impact,) = result.impacts()
+    strength = request.character.torque_limit
+    known = np.isfinite(strength)
+    assert (np.abs(impact.torques)[known] <= 0.8 * gentle.seconds * strength[known] * (1.0 + 1e-6)).all()
+    assert impact.approach <= 0.4 + 1e-4
+    assert impact.impulses[:, 2].sum() <= gentle.seconds * 2.0 * request.character.weight + 1e-4
+    assert "impact at 0.75 s" in result.report()
 
 
 def test_without_it_what_touches_is_at_rest():

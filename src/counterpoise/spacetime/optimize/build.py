@@ -14,7 +14,7 @@ from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
 from counterpoise.spacetime.optimize.frames import base_of
 from counterpoise.spacetime.optimize.hold_forces import HoldForces
 from counterpoise.spacetime.optimize.holds import handed_over
-from counterpoise.spacetime.optimize.impacts import impact_torques, impulse_count
+from counterpoise.spacetime.optimize.impacts import Impact, impulse_count
 from counterpoise.spacetime.optimize.initial import Variables, initial_variables
 from counterpoise.spacetime.optimize.keys import key_target
 from counterpoise.spacetime.optimize.layout import Layout, lay_out
@@ -29,11 +29,11 @@ from counterpoise.spacetime.optimize.rows.apart import ApartPlan, ApartRows
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.contact import ContactRows
 from counterpoise.spacetime.optimize.rows.elastic import ElasticRows
-from counterpoise.spacetime.optimize.rows.impact import ApproachRows, ImpactRows
+from counterpoise.spacetime.optimize.rows.impact import ApproachRows, ImpactForceRows, ImpactRows
 from counterpoise.spacetime.optimize.rows.key import KeyRows
 from counterpoise.spacetime.optimize.rows.order import order_rows
 from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
-from counterpoise.spacetime.optimize.rows.speed import KeySpeedRows, SeamRows
+from counterpoise.spacetime.optimize.rows.speed import SPEED_SCALE, JumpRows, KeySpeedRows, SeamRows
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
 from counterpoise.spacetime.optimize.spheres import (
     BodySphere,
@@ -43,6 +43,7 @@ from counterpoise.spacetime.optimize.spheres import (
     spheres_on,
 )
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
+from counterpoise.spacetime.optimize.tuning import ImpactTuning
 from counterpoise.spacetime.optimize.weights import knot_seconds, weights
 from counterpoise.terrain import Terrain
 
@@ -65,13 +66,15 @@ def build_motion_problem(
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
     terrain: Terrain | None = None,
-    landing: Landing = "still",
+    landing: Landing | ImpactTuning = "still",
 ) -> MotionProblem:
     """Builds the problem that `optimize_motion` solves; see there."""
     return build_problem(
         MotionRequest(
             character, tuple(keys), tuple(contacts), duration, tuple(wishes), reference, taste or Taste(), rate,
-            tuple(fine), None if clear is None else tuple(clear), terrain, landing,
+            tuple(fine), None if clear is None else tuple(clear), terrain,
+            landing="impact" if isinstance(landing, ImpactTuning) else landing,
+            impact=landing if isinstance(landing, ImpactTuning) else ImpactTuning(),
         )
     )  # fmt: skip
 
@@ -85,7 +88,7 @@ def build_from(start: StartingPoint, slack_price: float | None = None) -> Motion
     """Builds the problem of a request whose timeline, contacts and first guess are known."""
     request = start.request
     torques = plan_torques(start.character, request.requirements)
-    impulses = [impulse_count(i, start.holds, impact_torques(start.character)) for i in start.impacts]
+    impulses = [impulse_count(i, start.holds, start.impact_torques, start.character.nv) for i in start.impacts]
     layout = lay_out(
         start.character, start.timeline, start.holds, start.frames, len(torques.dofs) if torques else 0, impulses
     )
@@ -143,6 +146,8 @@ def _impacts(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[
     if not start.impacts:
         return []
     tuning, approaches, pushes = start.request.impact, list[RowBlock](), []
+    jumps = [jump_variable(start, i, first) for i, first in zip(start.impacts, layout.impulses, strict=True)]
+    knots = np.array([i.knots(start.frames) for i in start.impacts], np.int64)
     for impact, first in zip(start.impacts, layout.impulses, strict=True):
         before, after = impact.knots(start.frames)
         own = []
@@ -153,7 +158,17 @@ def _impacts(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[
             if i in impact.new:
                 approaches.append(ApproachRows(e, layout, before, push, tuning.approach, tuning.slide))
         pushes.append(own)
-    return [ImpactRows(e, layout, start.impacts, pushes, impact_torques(start.character), tuning.seconds), *approaches]
+    return [
+        ImpactRows(e, layout, start.impacts, pushes, start.impact_torques, tuning.seconds),
+        JumpRows(e, layout, knots[:, 0], knots[:, 1], jumps),
+        ImpactForceRows(knots[:, 1].tolist(), pushes, tuning.most_force),
+        *approaches,
+    ]
+
+
+def jump_variable(start: StartingPoint, impact: Impact, first: int) -> int:
+    """Returns the first variable of an impact's jump, of those that begin at `first`."""
+    return first + impulse_count(impact, start.holds, start.impact_torques, 0)
 
 
 def _torque_variables(
@@ -266,10 +281,12 @@ def _prices(start: StartingPoint, layout: Layout, torques: TorquePlan | None, bl
     if start.holds:
         out[min(layout.forces) : layout.torques] = start.request.taste.force
     for impact, first in zip(start.impacts, layout.impulses, strict=True):
-        joints = len(impact_torques(start.character).dofs)
-        end = first + impulse_count(impact, start.holds, impact_torques(start.character))
-        out[first:end] = start.request.taste.force
-        out[end - joints : end] = start.request.impact.effort
+        tuning, taste = start.request.impact, start.request.taste
+        joints, jump = len(start.impact_torques.dofs), jump_variable(start, impact, first)
+        out[first : jump - joints] = taste.force
+        out[jump - joints : jump] = tuning.effort
+        # what the same change costs as a steady acceleration for as long as the impact stands for
+        out[jump : jump + layout.nv] = weights(start.character, taste)[0] / (tuning.seconds * SPEED_SCALE**2)
     rest = layout.curve + len(start.timeline.free)
     out[rest:] = np.maximum(out[rest:], SMALLEST_PRICE)
     if torques is not None:

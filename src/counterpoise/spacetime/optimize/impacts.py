@@ -20,6 +20,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.spacetime.optimize.frames import Frames
 from counterpoise.spacetime.optimize.holds import Hold, joined_ends
+from counterpoise.spacetime.optimize.requirements.base import Requirement
 from counterpoise.spacetime.optimize.requirements.torque import TorqueLimit, plan_torques
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan
 from counterpoise.spacetime.optimize.tuning import ImpactTuning
@@ -56,31 +57,33 @@ def _comes_free(hold: Hold, holds: Sequence[Hold]) -> bool:
     return not hold.signed and not any(o.first < hold.first <= o.last and o.bodies & hold.bodies for o in holds)
 
 
-def impact_torques(character: Character) -> TorquePlan:
-    """Returns the torques that joints may give in an impact: up to their strength, none where it is not known."""
-    own = plan_torques(character, [TorqueLimit()])
+def impact_torques(character: Character, requirements: Sequence[Requirement]) -> TorquePlan:
+    """Returns the torques that joints may give in an impact: up to their strength, or what is asked to be less of it;
+    none where it is not known."""
+    own = plan_torques(character, [TorqueLimit(), *(r for r in requirements if isinstance(r, TorqueLimit))])
     if own is None:
         none = np.empty(0)
         return TorquePlan(np.empty(0, np.int64), none, none, none)
     known = np.isfinite(character.torque_limit[own.dofs]) & (character.torque_limit[own.dofs] > 0.0)
-    return TorquePlan(own.dofs, own.strength, np.where(known, 1.0, 0.0), own.effort)
+    return TorquePlan(own.dofs, own.strength, np.where(known, own.bound, 0.0), own.effort)
 
 
-def impulse_count(impact: Impact, holds: Sequence[Hold], torques: TorquePlan) -> int:
-    """Returns how many variables an impact has: multipliers of its contacts, then shares of joints' strength."""
-    return sum(holds[i].multipliers for i in impact.holds) + len(torques.dofs)
+def impulse_count(impact: Impact, holds: Sequence[Hold], torques: TorquePlan, nv: int) -> int:
+    """Returns how many variables an impact has: multipliers of its contacts, shares of joints' strength, the jump."""
+    return sum(holds[i].multipliers for i in impact.holds) + len(torques.dofs) + nv
 
 
 def impulse_bounds(
-    impact: Impact, holds: Sequence[Hold], torques: TorquePlan, weight: float, tuning: ImpactTuning
+    impact: Impact, holds: Sequence[Hold], torques: TorquePlan, character: Character, tuning: ImpactTuning
 ) -> tuple[Array, Array]:
     """Returns the bounds of these variables. A grip gives no torque in an impact."""
+    free = np.full(character.nv, np.inf)
     low, high = [], []
     for i in impact.holds:
-        a, b = holds[i].bounds(weight)
+        a, b = holds[i].bounds(character.weight)
         n = len(a) - len(holds[i].torques)
         a[n:] = b[n:] = 0.0
         low.append(a)
-        high.append(np.minimum(b, tuning.most_force))
+        high.append(b)
     most = tuning.strength_share * torques.bound
-    return np.concatenate([*low, -most]), np.concatenate([*high, most])
+    return np.concatenate([*low, -most, -free]), np.concatenate([*high, most, free])

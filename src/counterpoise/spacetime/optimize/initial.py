@@ -11,7 +11,7 @@ from counterpoise.motion.poses import layout_of
 from counterpoise.spacetime.optimize.frames import WIDTH, Frames
 from counterpoise.spacetime.optimize.guess import place_of
 from counterpoise.spacetime.optimize.holds import Hold
-from counterpoise.spacetime.optimize.impacts import impact_torques, impulse_bounds
+from counterpoise.spacetime.optimize.impacts import impulse_bounds
 from counterpoise.spacetime.optimize.layout import Layout
 from counterpoise.spacetime.optimize.moments import Timeline, seconds
 from counterpoise.spacetime.optimize.starting_point import StartingPoint
@@ -129,7 +129,7 @@ def _bounds(start: StartingPoint, layout: Layout) -> tuple[Array, Array]:
         if var >= 0:
             low[var], high[var] = timeline.low[k], timeline.high[k]
     for impact, first in zip(start.impacts, layout.impulses, strict=True):
-        a, b = impulse_bounds(impact, start.holds, impact_torques(character), character.weight, start.request.impact)
+        a, b = impulse_bounds(impact, start.holds, start.impact_torques, character, start.request.impact)
         low[first : first + len(a)], high[first : first + len(a)] = a, b
     ends = [*layout.forces[1:], layout.torques]
     for hold, first, end in zip(start.holds, layout.forces, ends, strict=False):

@@ -9,7 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.spacetime.optimize.build import build_from
-from counterpoise.spacetime.optimize.impacts import impact_torques, impulse_count
+from counterpoise.spacetime.optimize.impacts import impulse_count
 from counterpoise.spacetime.optimize.initial import fit_coordinates
 from counterpoise.spacetime.optimize.layout import Layout
 from counterpoise.spacetime.optimize.near import with_rows_near
@@ -57,7 +57,7 @@ def carried_over(old: StartingPoint, layout: Layout, x: Array, new: StartingPoin
     free = layout.moments >= 0
     y[to.moments[free]] = x[layout.moments[free]]
     for i, (first, there) in enumerate(zip(layout.impulses, to.impulses, strict=False)):  # samples have none
-        count = impulse_count(old.impacts[i], old.holds, impact_torques(old.character))
+        count = impulse_count(old.impacts[i], old.holds, old.impact_torques, layout.nv)
         y[there : there + count] = x[first : first + count]
     for i, hold in enumerate(old.holds):
         y[to.places[i] : to.places[i] + 4] = x[layout.places[i] : layout.places[i] + 4]

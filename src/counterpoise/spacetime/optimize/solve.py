@@ -31,7 +31,7 @@ from counterpoise.spacetime.optimize.rolling import without_rolls
 from counterpoise.spacetime.optimize.run import Monitor
 from counterpoise.spacetime.optimize.stages import Stages
 from counterpoise.spacetime.optimize.symmetry import Image, find_image
-from counterpoise.spacetime.optimize.tuning import MotionTuning
+from counterpoise.spacetime.optimize.tuning import ImpactTuning, MotionTuning
 from counterpoise.spacetime.optimize.warm import change_of_slope, earlier_motion, with_knots_of
 from counterpoise.terrain import Terrain
 
@@ -51,7 +51,7 @@ def optimize_motion(
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
     terrain: Terrain | None = None,
-    landing: Landing = "still",
+    landing: Landing | ImpactTuning = "still",
     strides: int | None = None,
     symmetric: bool = True,
     callback: Watch | None = None,
@@ -63,7 +63,9 @@ def optimize_motion(
     `wishes` are further requirements: constraints and costs. `reference` is a motion to start from and, with
     `taste.near`, to stay near; without it the keys are interpolated. `rate` is knots a second, `fine` stretches (start,
     end, rate) with a rate of their own. `clear` names bodies that stay above the ground (default: all). All bodies keep
-    out of the boxes, ramps, stairs and stones of `terrain`. `strides` downhill follow the first exact
+    out of the boxes, ramps, stairs and stones of `terrain`. What begins to touch is at rest then (`landing="still"`) or
+    meets the ground moving (`"impact"`, or an `ImpactTuning`): velocities then jump as contacts and joints can make
+    them. `strides` downhill follow the first exact
     motion, at about a third of its time each. A problem that is its own mirror image in a plane y = c is solved as
     such, in half the variables, unless `symmetric` is False. `callback` gets every iteration (`OptimizeProgress`); a
     falsy answer stops the search, and the best motion so far is kept; one that is not possible yet is judged without

@@ -14,11 +14,12 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.optimize.frames import Frames, frame_of, make_frames, times_of
 from counterpoise.spacetime.optimize.guess import first_guess
 from counterpoise.spacetime.optimize.holds import Hold, joined_ends, make_hold, without_double
-from counterpoise.spacetime.optimize.impacts import Impact, find_impacts
+from counterpoise.spacetime.optimize.impacts import Impact, find_impacts, impact_torques
 from counterpoise.spacetime.optimize.keys import notes_on_rest, settle_keys
 from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, Touch, check_request
 from counterpoise.spacetime.optimize.rolling import with_rolling_feet
+from counterpoise.spacetime.optimize.rows.torque import TorquePlan
 
 SHORTEST_MOTION = 0.1  # [s]
 
@@ -52,6 +53,11 @@ class StartingPoint:
     def times(self) -> Array:
         """Times of all frames, as long as no moment has moved [s]."""
         return times_of(self.timeline, self.frames)
+
+    @cached_property
+    def impact_torques(self) -> TorquePlan:
+        """What joints may give in impacts."""
+        return impact_torques(self.character, self.request.requirements)
 
     @property
     def knot_times(self) -> Array:

@@ -19,7 +19,6 @@ from scipy.spatial import cKDTree
 from counterpoise.arrays import Array, Ints
 from counterpoise.character.roles import other_side
 from counterpoise.spacetime.optimize.holds import Hold
-from counterpoise.spacetime.optimize.impacts import impact_torques
 from counterpoise.spacetime.optimize.near_terrain import is_mirrored
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.rows.torque import TorqueRows
@@ -128,7 +127,7 @@ def find_image(problem: MotionProblem) -> Image | None:
 
 def _impact_images(problem: MotionProblem, of_dof: Ints, sign_dof: Array, of: Ints, sign: Array) -> bool:
     """Multipliers and torques of impacts as images of others; False where a contact or joint has none."""
-    dofs = impact_torques(problem.character).dofs
+    dofs = problem.basis.impact_torques.dofs
     where = {int(d): i for i, d in enumerate(dofs)}
     for impact, first in zip(problem.basis.impacts, problem.layout.impulses, strict=True):
         ends = first + np.cumsum([0, *(problem.holds[i].multipliers for i in impact.holds)])
@@ -144,6 +143,8 @@ def _impact_images(problem: MotionProblem, of_dof: Ints, sign_dof: Array, of: In
             return False
         last = int(ends[-1])
         of[last : last + len(dofs)], sign[last : last + len(dofs)] = last + np.array(own, np.int64), sign_dof[dofs]
+        jump = last + len(dofs)
+        of[jump : jump + len(of_dof)], sign[jump : jump + len(of_dof)] = jump + of_dof, sign_dof
     return True
 
 

@@ -148,6 +148,29 @@ class ImpactRows(RowBlock):
             end += part.size
 
 
+class ImpactForceRows(RowBlock):
+    """All contacts that press in an impact together press no harder than is allowed, in body weights."""
+
+    kinds = ("force",)
+
+    def __init__(self, frames: Sequence[int], pushes: Sequence[Sequence[HoldForces]], most: float) -> None:
+        """`frames`: the knots after the impacts. A multiplier of a contact that presses is a force into its surface."""
+        self.name, self.frame = "impact's", np.array(frames, np.int64)
+        self.low, self.high = np.full(len(frames), -np.inf), np.full(len(frames), most)
+        own = [(i, h.multiplier_columns()[0]) for i, push in enumerate(pushes) for h in push if not h.hold.signed]
+        self._rows = np.concatenate([np.full(len(c), i) for i, c in own]).astype(np.int64)
+        self._cols = np.concatenate([c for _, c in own]).astype(np.int64)
+
+    def pattern(self) -> tuple[Ints, Ints]:
+        return self._rows, self._cols
+
+    def values(self, e: MotionEvaluation, x: Array) -> Array:
+        return np.asarray(np.bincount(self._rows, x[self._cols], len(self.frame)), float)
+
+    def derivatives(self, e: MotionEvaluation, x: Array, out: Array) -> None:
+        out[:] = 1.0
+
+
 class ApproachRows(SplineRows):
     """Points that touch come into their surface, and along it, no faster than is allowed, just before an impact."""
 
