@@ -2,6 +2,7 @@
 
     uv run python benchmarks/stunts.py                          # about ten minutes on one core
     uv run python benchmarks/stunts.py values.json hops landing # some of them; keeps what was measured, and reads it
+    LANDING=still uv run python benchmarks/stunts.py            # with another landing than the default
 
 A touch-down is the end of a flight. Around it (50 ms before and after) the fastest knee is reported, and the speed that
 the lowest point of a foot still has 20 ms before it.
@@ -58,7 +59,7 @@ def main() -> None:
 def measured(path: Path, folder: Path | None) -> dict[str, Any]:
     """The grade of a stunt, what an outsider finds, and its fastest knee about a touch-down."""
     began = time.process_time()
-    result = read_stunt(path).optimize()
+    result = read_stunt(path, {"landing": os.environ["LANDING"]} if "LANDING" in os.environ else None).optimize()
     seconds = time.process_time() - began
     if folder is not None:
         result.motion.write(folder / f"{path.stem}.npz")
@@ -68,7 +69,8 @@ def measured(path: Path, folder: Path | None) -> dict[str, Any]:
         "grade": result.grade, "iterations": result.iterations, "seconds": seconds,
         "between": max(result.between.values(), default=0.0), "flight": judged.flight_force,
         "contact": judged.contact_gap, "slip": judged.slip, "sink": judged.sink,
-        "exceptions": [str(e) for e in result.exceptions][:3], "landings": landings,
+        "exceptions": [str(e) for e in result.exceptions][:3], "notes": list(result.notes), "landings": landings,
+        "impacts": [str(impact) for impact in result.impacts()], "objective": result.objective,
         "knee": max((knee_speed(result, t) for t in landings), default=0.0),
         "foot": max((foot_speed(result, t) for t in landings), default=0.0),
     }  # fmt: skip

@@ -163,6 +163,7 @@ from counterpoise.spacetime import Effort as Effort
 from counterpoise.spacetime import Facing as Facing
 from counterpoise.spacetime import FixResult as FixResult
 from counterpoise.spacetime import FixTuning as FixTuning
+from counterpoise.spacetime import ImpactTuning as ImpactTuning
 from counterpoise.spacetime import Key as Key
 from counterpoise.spacetime import Moment as Moment
 from counterpoise.spacetime import MotionFault as MotionFault

@@ -12,9 +12,10 @@ from counterpoise.spacetime.optimize import MotionProblem
 from counterpoise.spacetime.optimize.chart import rotation_blocks
 from counterpoise.spacetime.optimize.merit import CostMerit
 from counterpoise.spacetime.optimize.program import MotionProgram
+from counterpoise.spacetime.optimize.request import Landing
 
 
-def everything(free: bool) -> MotionProblem:
+def everything(free: bool, landing: Landing = "still") -> MotionProblem:
     """A jump that uses all there is: contacts of all kinds, free moments, keys, wishes, torques, a cycle."""
     who = cp.character("human")
     q = who.neutral
@@ -43,12 +44,16 @@ def everything(free: bool) -> MotionProblem:
         cp.Place("head", 0.7, (None, None, 1.9), within=0.1), cp.Clear(["foot_left"], 0.2, 0.6, 0.7),
         cp.TorqueLimit(["knee_left", "hip_right"], share=0.8), cp.Effort(["waist"], 2.0), cp.Cycle((0.4, None)),
     ]  # fmt: skip
-    return cp.build_motion_problem(who, keys, contacts, end, wishes=wishes, rate=14.0, taste=cp.Taste(near=0.3))
+    return cp.build_motion_problem(
+        who, keys, contacts, end, wishes=wishes, rate=14.0, taste=cp.Taste(near=0.3), landing=landing
+    )
 
 
+@pytest.mark.parametrize("landing", ["still", "impact"])
 @pytest.mark.parametrize("free", [False, True])
-def test_derivatives_agree_with_differences(free: bool):
-    problem = everything(free)
+def test_derivatives_agree_with_differences(free: bool, landing: Landing):
+    problem = everything(free, landing)
+    assert len(problem.basis.impacts) == (2 if landing == "impact" else 0)
     program = MotionProgram(problem)
     rng = np.random.default_rng(1)
     x = problem.start + 1e-2 * rng.normal(size=problem.variables)

@@ -143,6 +143,7 @@ def _as_json(stunt: Stunt, result: Result, files: dict[str, str]) -> dict[str, A
         "exceptions": [vars(e) | {"text": str(e)} for e in result.exceptions],
         "conflicts": list(result.conflicts), "notes": list(result.notes), "moments": result.times,
         "between": result.between,
+        "impacts": [{"time": i.time, "approach": i.approach, "force": i.force} for i in result.impacts()],
         "strains": [{"joint": s.joint, "share": s.share, "time": s.time} for s in result.strains()],
         "duration": result.motion.duration, "files": files,
     }  # fmt: skip
@@ -170,6 +171,8 @@ def _print(stunt: Stunt, result: Result) -> None:
         say("moments: " + escape(", ".join(f"{k} at {v:.3f} s" for k, v in result.times.items())))
     if result.between:
         say("error between the knots: " + escape(", ".join(f"{k} {v:.2%}" for k, v in result.between.items())))
+    for impact in result.impacts():
+        say(escape(str(impact)))
     if strains := result.strains():
         advice = (
             '; a [[wish]] of kind = "torque" keeps every joint within its strength'

@@ -30,7 +30,7 @@ from counterpoise.terrain import Terrain
 
 PHYSICS: tuple[str, ...] = get_args(Physics)
 SHORTEST_DURATION = 1.0  # [s] of a motion that says none and whose keys are earlier
-_STUNT = ("duration", "rate", "reference", "clear", "moments", "fine", "key", "contact", "wish", "taste")
+_STUNT = ("duration", "rate", "reference", "clear", "moments", "fine", "key", "contact", "wish", "taste", "landing")
 
 
 def read_motions(top: Table, characters: dict[str, SceneCharacter], terrain: Terrain | None) -> dict[str, SceneMotion]:

@@ -27,7 +27,7 @@ def with_reserve(
     """Returns the stunt with its torques within a share of the strength, its forces in narrower friction cones and off
     the edges of the soles, and with room between parts that are kept apart: an arm that passes the hip by a hair in
     the plan hits it when it is performed. Feet roll over their toes only where the stunt says so, and posture is left
-    out: plans with it are performed less well."""
+    out: plans with it are performed less well. Feet land at rest for the same reason."""
     if not (0.0 < strength <= 1.0 and friction > 0.0):
         raise BadValue(f"strength is a share from 0 to 1 and friction is positive; got {strength!r}, {friction!r}")
     wishes = [
@@ -51,7 +51,7 @@ def with_reserve(
         for touch in stunt.contacts
     ]
     taste = replace(stunt.taste, posture=0.0)
-    return replace(stunt, wishes=tuple(wishes), contacts=tuple(contacts), taste=taste)
+    return replace(stunt, wishes=tuple(wishes), contacts=tuple(contacts), taste=taste, landing="still")
 
 
 @kept_with_character

@@ -19,7 +19,7 @@ from counterpoise.spacetime.optimize.requirements.velocity import Velocity
 from counterpoise.spacetime.optimize.result import Result, Violation
 from counterpoise.spacetime.optimize.run import OptimizeProgress
 from counterpoise.spacetime.optimize.solve import optimize_motion, solve_motion
-from counterpoise.spacetime.optimize.tuning import MotionTuning
+from counterpoise.spacetime.optimize.tuning import ImpactTuning, MotionTuning
 
 __all__ = [
     "Apart",
@@ -29,6 +29,7 @@ __all__ = [
     "Cycle",
     "Effort",
     "Facing",
+    "ImpactTuning",
     "Key",
     "Moment",
     "MotionFault",

@@ -14,6 +14,7 @@ from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
 from counterpoise.spacetime.optimize.frames import base_of
 from counterpoise.spacetime.optimize.hold_forces import HoldForces
 from counterpoise.spacetime.optimize.holds import handed_over
+from counterpoise.spacetime.optimize.impacts import Impact, impulse_count
 from counterpoise.spacetime.optimize.initial import Variables, initial_variables
 from counterpoise.spacetime.optimize.keys import key_target
 from counterpoise.spacetime.optimize.layout import Layout, lay_out
@@ -21,17 +22,18 @@ from counterpoise.spacetime.optimize.moments import RATE, Time
 from counterpoise.spacetime.optimize.near import with_rows_near
 from counterpoise.spacetime.optimize.posture import nearness
 from counterpoise.spacetime.optimize.problem import MotionProblem
-from counterpoise.spacetime.optimize.request import Key, MotionRequest, Taste, Touch
+from counterpoise.spacetime.optimize.request import Key, Landing, MotionRequest, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement, RowContext
 from counterpoise.spacetime.optimize.requirements.torque import plan_torques
 from counterpoise.spacetime.optimize.rows.apart import ApartPlan, ApartRows
 from counterpoise.spacetime.optimize.rows.base import RowBlock
 from counterpoise.spacetime.optimize.rows.contact import ContactRows
 from counterpoise.spacetime.optimize.rows.elastic import ElasticRows
+from counterpoise.spacetime.optimize.rows.impact import ApproachRows, ImpactForceRows, ImpactRows
 from counterpoise.spacetime.optimize.rows.key import KeyRows
 from counterpoise.spacetime.optimize.rows.order import order_rows
 from counterpoise.spacetime.optimize.rows.physics import PhysicsRows
-from counterpoise.spacetime.optimize.rows.speed import KeySpeedRows, SeamRows
+from counterpoise.spacetime.optimize.rows.speed import SPEED_SCALE, JumpRows, KeySpeedRows, SeamRows
 from counterpoise.spacetime.optimize.rows.torque import TorquePlan, TorqueRows
 from counterpoise.spacetime.optimize.spheres import (
     BodySphere,
@@ -41,6 +43,7 @@ from counterpoise.spacetime.optimize.spheres import (
     spheres_on,
 )
 from counterpoise.spacetime.optimize.starting_point import StartingPoint, find_starting_point
+from counterpoise.spacetime.optimize.tuning import ImpactTuning
 from counterpoise.spacetime.optimize.weights import knot_seconds, weights
 from counterpoise.terrain import Terrain
 
@@ -63,12 +66,15 @@ def build_motion_problem(
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
     terrain: Terrain | None = None,
+    landing: Landing | ImpactTuning = "still",
 ) -> MotionProblem:
     """Builds the problem that `optimize_motion` solves; see there."""
     return build_problem(
         MotionRequest(
             character, tuple(keys), tuple(contacts), duration, tuple(wishes), reference, taste or Taste(), rate,
             tuple(fine), None if clear is None else tuple(clear), terrain,
+            landing="impact" if isinstance(landing, ImpactTuning) else landing,
+            impact=landing if isinstance(landing, ImpactTuning) else ImpactTuning(),
         )
     )  # fmt: skip
 
@@ -82,7 +88,10 @@ def build_from(start: StartingPoint, slack_price: float | None = None) -> Motion
     """Builds the problem of a request whose timeline, contacts and first guess are known."""
     request = start.request
     torques = plan_torques(start.character, request.requirements)
-    layout = lay_out(start.character, start.timeline, start.holds, start.frames, len(torques.dofs) if torques else 0)
+    impulses = [impulse_count(i, start.holds, start.impact_torques, start.character.nv) for i in start.impacts]
+    layout = lay_out(
+        start.character, start.timeline, start.holds, start.frames, len(torques.dofs) if torques else 0, impulses
+    )
     evaluation = evaluation_of(start)
     variables = initial_variables(start, layout)
     evaluation.update(variables.x[: layout.curve].reshape(-1, layout.nv), layout.times(variables.x))
@@ -125,10 +134,41 @@ def _physics(
         rows = TorqueRows(e, layout, torques, holds)
         out.append(rows)
         variables = _torque_variables(rows, e, layout, torques, variables)
-    if len(start.timeline.phases) > 1:
-        edge = np.cumsum([len(p.breaks) for p in start.timeline.phases])[:-1].astype(np.int64)
+    edge = np.cumsum([len(p.breaks) for p in start.timeline.phases])[:-1].astype(np.int64)
+    edge = np.delete(edge, [i.phase - 1 for i in start.impacts])
+    if len(edge):
         out.append(SeamRows(e, layout, edge - 1, edge, "continuity"))
-    return out, variables
+    return [*out, *_impacts(start, e, layout)], variables
+
+
+def _impacts(start: StartingPoint, e: MotionEvaluation, layout: Layout) -> list[RowBlock]:
+    """What jumps at impacts, and how fast points come in."""
+    if not start.impacts:
+        return []
+    tuning, approaches, pushes = start.request.impact, list[RowBlock](), []
+    jumps = [jump_variable(start, i, first) for i, first in zip(start.impacts, layout.impulses, strict=True)]
+    knots = np.array([i.knots(start.frames) for i in start.impacts], np.int64)
+    for impact, first in zip(start.impacts, layout.impulses, strict=True):
+        before, after = impact.knots(start.frames)
+        own = []
+        for i in impact.holds:
+            push = HoldForces(e, layout, start.holds[i], i, start.knot_times, (after, first))
+            first += push.hold.multipliers
+            own.append(push)
+            if i in impact.new:
+                approaches.append(ApproachRows(e, layout, before, push, tuning.approach, tuning.slide))
+        pushes.append(own)
+    return [
+        ImpactRows(e, layout, start.impacts, pushes, start.impact_torques, tuning.seconds),
+        JumpRows(e, layout, knots[:, 0], knots[:, 1], jumps),
+        ImpactForceRows(knots[:, 1].tolist(), pushes, tuning.most_force),
+        *approaches,
+    ]
+
+
+def jump_variable(start: StartingPoint, impact: Impact, first: int) -> int:
+    """Returns the first variable of an impact's jump, of those that begin at `first`."""
+    return first + impulse_count(impact, start.holds, start.impact_torques, 0)
 
 
 def _torque_variables(
@@ -240,6 +280,13 @@ def _prices(start: StartingPoint, layout: Layout, torques: TorquePlan | None, bl
     out = np.zeros(layout.size)
     if start.holds:
         out[min(layout.forces) : layout.torques] = start.request.taste.force
+    for impact, first in zip(start.impacts, layout.impulses, strict=True):
+        tuning, taste = start.request.impact, start.request.taste
+        joints, jump = len(start.impact_torques.dofs), jump_variable(start, impact, first)
+        out[first : jump - joints] = taste.force
+        out[jump - joints : jump] = tuning.effort
+        # what the same change costs as a steady acceleration for as long as the impact stands for
+        out[jump : jump + layout.nv] = weights(start.character, taste)[0] / (tuning.seconds * SPEED_SCALE**2)
     rest = layout.curve + len(start.timeline.free)
     out[rest:] = np.maximum(out[rest:], SMALLEST_PRICE)
     if torques is not None:

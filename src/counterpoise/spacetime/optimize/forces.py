@@ -10,6 +10,7 @@ from counterpoise.arrays import Array, Ints
 from counterpoise.spacetime.optimize.hold_forces import HoldForces
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.requirements.torque import TorqueLimit, plan_torques
+from counterpoise.spacetime.optimize.rows.impact import ImpactRows
 from counterpoise.spacetime.optimize.rows.torque import TorqueRows
 
 
@@ -29,6 +30,31 @@ class ContactForces:
     def total(self) -> Array:
         """(n, 3) [N]."""
         return np.asarray(self.forces.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactForces:
+    """What happens in one impact: impulses at the points that push, of the joints, and how fast points came in."""
+
+    time: float  # [s]
+    bodies: tuple[str, ...]  # (m,) of the points
+    points: Array  # (m, 3) where they act [m], world
+    impulses: Array  # (m, 3) [N s], world
+    torques: Array  # (nv,) of the joints [N m s]
+    approach: float  # [m/s] of the fastest point into what it meets
+    seconds: float  # [s] that it stands for
+    weight: float  # of the body [N]
+
+    @property
+    def force(self) -> float:
+        """The mean force while it lasts, in body weights."""
+        return float(np.linalg.norm(self.impulses.sum(axis=0))) / (self.seconds * self.weight)
+
+    def __str__(self) -> str:
+        return (
+            f"impact at {self.time:.2f} s: {self.bodies[0]} comes in at {self.approach:.1f} m/s; {self.force:.1f} body "
+            f"weights for {self.seconds:g} s"
+        )
 
 
 @dataclass(frozen=True)
@@ -95,4 +121,31 @@ def contact_forces(problem: MotionProblem, x: Array) -> tuple[ContactForces, ...
         points = own.arms(e, x) + e.about[own.on][:, None, :]
         grip = weight * torque if torque.shape[1] else np.zeros((len(own.on), 3))
         out.append(ContactForces(hold.label, t[own.on], own.on, names, points, weight * force, grip))
+    return tuple(out)
+
+
+def impact_forces(problem: MotionProblem, x: Array) -> tuple[ImpactForces, ...]:
+    """Returns every impact of a candidate, in order."""
+    problem.evaluate(x)
+    e, character = problem.evaluation, problem.character
+    out = []
+    rows = [b for b in problem.blocks if isinstance(b, ImpactRows)]
+    for block in rows:
+        unit = block.seconds * character.weight
+        for push, own, before, after in zip(block.pushes, block.own, block.before, block.after, strict=True):
+            names = tuple(character.model.body(int(b)).name for h in push for b in h.bodies)
+            torques = np.zeros(character.nv)
+            share = x[own : own + len(block.plan.dofs)]
+            torques[block.plan.dofs] = block.seconds * block.plan.strength * share
+            coming = [
+                float(-(e.J[before, h.points] @ e.v[before] @ h.S[0])[:, 2].min()) for h in push if not h.hold.signed
+            ]
+            out.append(
+                ImpactForces(
+                    float(problem.frame_times(x)[after]), names,
+                    np.concatenate([h.arms(e, x)[0] for h in push]) + e.about[after],
+                    unit * np.concatenate([h.forces(x)[0][0] for h in push]), torques, max(coming), block.seconds,
+                    character.weight,
+                )
+            )  # fmt: skip
     return tuple(out)

@@ -13,13 +13,20 @@ from counterpoise.spacetime.optimize.layout import Layout
 class HoldForces:
     """Force = sum of multipliers times generators at each point of a contact, and torques of a grip."""
 
-    def __init__(self, e: MotionEvaluation, layout: Layout, hold: Hold, index: int, times: Array) -> None:
-        """`index` is the hold's place in the layout; `times` (knots,) of the knots [s]."""
-        self.hold, self.place, self.first = hold, layout.places[index], layout.forces[index]
+    def __init__(
+        self, e: MotionEvaluation, layout: Layout, hold: Hold, index: int, times: Array,
+        impact: tuple[int, int] | None = None,
+    ) -> None:  # fmt: skip
+        """`index` is the hold's place in the layout; `times` (knots,) of the knots [s].
+
+        In an `impact` (knot, first multiplier) it holds at that knot alone, with multipliers of its own.
+        """
+        self.hold, self.place = hold, layout.places[index]
+        self.first = layout.forces[index] if impact is None else impact[1]
         self.points = np.array(
             [e.point(int(b), p) for b, p in zip(hold.force_bodies, hold.force_points, strict=True)], np.int64
         )
-        self.on = hold.knots(e.frames)
+        self.on = hold.knots(e.frames) if impact is None else np.array([impact[0]], np.int64)
         surfaces = [hold.surface(float(t)) for t in times[self.on]]
         self.S, self.O = np.array([s.rotation for s in surfaces]), np.array([s.origin for s in surfaces])
         self.generators = np.einsum("nij,mgj->nmgi", self.S, hold.generators)  # (n, m, g, 3) world

@@ -11,6 +11,7 @@ from counterpoise.motion.poses import layout_of
 from counterpoise.spacetime.optimize.frames import WIDTH, Frames
 from counterpoise.spacetime.optimize.guess import place_of
 from counterpoise.spacetime.optimize.holds import Hold
+from counterpoise.spacetime.optimize.impacts import impulse_bounds
 from counterpoise.spacetime.optimize.layout import Layout
 from counterpoise.spacetime.optimize.moments import Timeline, seconds
 from counterpoise.spacetime.optimize.starting_point import StartingPoint
@@ -127,6 +128,9 @@ def _bounds(start: StartingPoint, layout: Layout) -> tuple[Array, Array]:
     for k, var in enumerate(layout.moments):
         if var >= 0:
             low[var], high[var] = timeline.low[k], timeline.high[k]
+    for impact, first in zip(start.impacts, layout.impulses, strict=True):
+        a, b = impulse_bounds(impact, start.holds, start.impact_torques, character, start.request.impact)
+        low[first : first + len(a)], high[first : first + len(a)] = a, b
     ends = [*layout.forces[1:], layout.torques]
     for hold, first, end in zip(start.holds, layout.forces, ends, strict=False):
         a, b = hold.bounds(character.weight)

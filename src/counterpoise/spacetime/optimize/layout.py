@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,12 +16,13 @@ from counterpoise.spacetime.optimize.moments import Timeline
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Coefficients of the curve, free moments, places of contacts, force multipliers, torques, then slacks."""
+    """Coefficients of the curve, free moments, impacts, places of contacts, force multipliers, torques, then slacks."""
 
     nv: int
     coefficients: int
     moments: Ints  # variable of each moment, -1 where it is fixed
     fixed_times: Array  # (moments,) [s]
+    impulses: tuple[int, ...]  # first variable of each impact
     places: tuple[int, ...]  # first of (x, y, z, facing) of each hold
     forces: tuple[int, ...]  # first multiplier of each hold, frame after frame
     torques: int  # first torque
@@ -43,13 +45,23 @@ class Layout:
         return replace(self, size=self.size + slacks)
 
 
-def lay_out(character: Character, timeline: Timeline, holds: tuple[Hold, ...], frames: Frames, torques: int) -> Layout:
-    """Lays out coefficients, free moments, places of contacts, their multipliers, and `torques` at every knot."""
+def lay_out(
+    character: Character, timeline: Timeline, holds: tuple[Hold, ...], frames: Frames, torques: int,
+    impulses: Sequence[int] = (),
+) -> Layout:  # fmt: skip
+    """Lays out coefficients, free moments, places of contacts, their multipliers, and `torques` at every knot.
+
+    `impulses` are the numbers of variables of the impacts.
+    """
     at = timeline.coefficients * character.nv
     moments = np.full(len(timeline.moments), -1, np.int64)
     for k in timeline.free:
         moments[k] = at
         at += 1
+    first = []
+    for count in impulses:
+        first.append(at)
+        at += count
     places = []
     for _ in holds:
         places.append(at)
@@ -59,6 +71,6 @@ def lay_out(character: Character, timeline: Timeline, holds: tuple[Hold, ...], f
         forces.append(at)
         at += len(hold.knots(frames)) * hold.multipliers
     return Layout(
-        character.nv, timeline.coefficients, moments, timeline.times, tuple(places), tuple(forces), at,
+        character.nv, timeline.coefficients, moments, timeline.times, tuple(first), tuple(places), tuple(forces), at,
         at + frames.knots * torques,
     )  # fmt: skip

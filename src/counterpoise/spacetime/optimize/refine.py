@@ -9,6 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array, Ints
 from counterpoise.spacetime.optimize.build import build_from
+from counterpoise.spacetime.optimize.impacts import impulse_count
 from counterpoise.spacetime.optimize.initial import fit_coordinates
 from counterpoise.spacetime.optimize.layout import Layout
 from counterpoise.spacetime.optimize.near import with_rows_near
@@ -55,11 +56,14 @@ def carried_over(old: StartingPoint, layout: Layout, x: Array, new: StartingPoin
     y[: to.curve] = _coefficients(old, layout, x, new).ravel()
     free = layout.moments >= 0
     y[to.moments[free]] = x[layout.moments[free]]
+    for i, (first, there) in enumerate(zip(layout.impulses, to.impulses, strict=False)):  # samples have none
+        count = impulse_count(old.impacts[i], old.holds, old.impact_torques, layout.nv)
+        y[there : there + count] = x[first : first + count]
     for i, hold in enumerate(old.holds):
         y[to.places[i] : to.places[i] + 4] = x[layout.places[i] : layout.places[i] + 4]
-        on, there, width = hold.knots(old.frames), hold.knots(new.frames), hold.multipliers
+        on, finer, width = hold.knots(old.frames), hold.knots(new.frames), hold.multipliers
         own = x[layout.forces[i] : layout.forces[i] + len(on) * width].reshape(len(on), width)
-        y[to.forces[i] : to.forces[i] + len(there) * width] = _between(old, new, on, there, own).ravel()
+        y[to.forces[i] : to.forces[i] + len(finer) * width] = _between(old, new, on, finer, own).ravel()
     knots, finer = np.arange(old.frames.knots), np.arange(new.frames.knots)
     plan = plan_torques(old.character, old.request.requirements)
     if plan is not None and to.size > to.torques:

@@ -17,10 +17,13 @@ from counterpoise.motion.poses import Sample
 from counterpoise.objectives.surface import LEVEL, Surface
 from counterpoise.spacetime.optimize.moments import RATE, Time, check_time, seconds
 from counterpoise.spacetime.optimize.requirements.base import Requirement
+from counterpoise.spacetime.optimize.tuning import ImpactTuning
 from counterpoise.terrain import Terrain
 
 How = Literal["flat", "heel", "toe", "point", "bar"]
 HOWS = ("flat", "heel", "toe", "point", "bar")
+Landing = Literal["still", "impact"]
+LANDINGS = ("still", "impact")  # what begins to touch is at rest then, or meets the ground moving
 Ground: TypeAlias = Surface | Callable[[float], Surface]
 
 
@@ -182,6 +185,8 @@ class MotionRequest:
     fine: tuple[tuple[float, float, float], ...] = ()
     clear: tuple[str, ...] | None = None
     terrain: Terrain | None = None
+    landing: Landing = "still"
+    impact: ImpactTuning = field(default_factory=ImpactTuning)
 
 
 def check_request(request: MotionRequest) -> None:
@@ -191,6 +196,8 @@ def check_request(request: MotionRequest) -> None:
         raise BadValue(
             f"the reference is for {request.reference.character.name!r}: retarget it to {character.name!r} first"
         )
+    if request.landing not in LANDINGS:
+        raise unknown_name("landing", str(request.landing), LANDINGS)
     if request.reference is None and not request.keys:
         raise BadValue("a motion needs at least one key, or a reference to start from")
     for key in request.keys:

@@ -13,8 +13,10 @@ from counterpoise.motion.poses import Sample
 from counterpoise.spacetime.optimize.curve import OptimizedCurve, curve_of
 from counterpoise.spacetime.optimize.forces import (
     ContactForces,
+    ImpactForces,
     Strain,
     contact_forces,
+    impact_forces,
     joint_efforts,
     joint_strains,
 )
@@ -106,6 +108,10 @@ class Result:
         """Returns the force of each contact at the knots where it holds [N]."""
         return contact_forces(self.problem, self.x)
 
+    def impacts(self) -> tuple[ImpactForces, ...]:
+        """Returns the impacts with which parts meet what they touch, in order; none with landings that are still."""
+        return impact_forces(self.problem, self.x)
+
     def efforts(self) -> tuple[Array, Array]:
         """Returns the times of the knots (n,) [s], and the share of its strength that each joint uses there, (n,
         joints)."""
@@ -123,6 +129,7 @@ class Result:
         lines += [f"  exception: {e}" for e in self.exceptions]
         lines += [f"  note: {n}" for n in self.notes]
         lines.append("  between the knots: " + ", ".join(f"{k} {v:.2%}" for k, v in self.between.items()))
+        lines += [f"  {i}" for i in self.impacts()]
         if strains := self.strains():
             more = "; ask for a torque limit to keep within it" if strains[0].share > 1.0 + OVERWORKED else ""
             lines.append(f"  {strains[0]}{more}")

@@ -23,7 +23,7 @@ from counterpoise.spacetime.optimize.near import with_rows_apart, with_rows_near
 from counterpoise.spacetime.optimize.problem import MotionProblem
 from counterpoise.spacetime.optimize.program import MotionProgram
 from counterpoise.spacetime.optimize.refine import refined
-from counterpoise.spacetime.optimize.request import Key, Taste, Touch
+from counterpoise.spacetime.optimize.request import Key, Landing, Taste, Touch
 from counterpoise.spacetime.optimize.requirements.base import Requirement
 from counterpoise.spacetime.optimize.requirements.torque import TorqueLimit
 from counterpoise.spacetime.optimize.result import Candidate, Result, Violation, make_result
@@ -31,7 +31,7 @@ from counterpoise.spacetime.optimize.rolling import without_rolls
 from counterpoise.spacetime.optimize.run import Monitor
 from counterpoise.spacetime.optimize.stages import Stages
 from counterpoise.spacetime.optimize.symmetry import Image, find_image
-from counterpoise.spacetime.optimize.tuning import MotionTuning
+from counterpoise.spacetime.optimize.tuning import ImpactTuning, MotionTuning
 from counterpoise.spacetime.optimize.warm import change_of_slope, earlier_motion, with_knots_of
 from counterpoise.terrain import Terrain
 
@@ -51,6 +51,7 @@ def optimize_motion(
     fine: Sequence[tuple[float, float, float]] = (),
     clear: Sequence[str] | None = None,
     terrain: Terrain | None = None,
+    landing: Landing | ImpactTuning = "still",
     strides: int | None = None,
     symmetric: bool = True,
     callback: Watch | None = None,
@@ -62,7 +63,9 @@ def optimize_motion(
     `wishes` are further requirements: constraints and costs. `reference` is a motion to start from and, with
     `taste.near`, to stay near; without it the keys are interpolated. `rate` is knots a second, `fine` stretches (start,
     end, rate) with a rate of their own. `clear` names bodies that stay above the ground (default: all). All bodies keep
-    out of the boxes, ramps, stairs and stones of `terrain`. `strides` downhill follow the first exact
+    out of the boxes, ramps, stairs and stones of `terrain`. What begins to touch is at rest then (`landing="still"`) or
+    meets the ground moving (`"impact"`, or an `ImpactTuning`): velocities then jump as contacts and joints can make
+    them. `strides` downhill follow the first exact
     motion, at about a third of its time each. A problem that is its own mirror image in a plane y = c is solved as
     such, in half the variables, unless `symmetric` is False. `callback` gets every iteration (`OptimizeProgress`); a
     falsy answer stops the search, and the best motion so far is kept; one that is not possible yet is judged without
@@ -72,7 +75,7 @@ def optimize_motion(
     with watching(callback) as reporter:
         problem = build_motion_problem(
             character, keys, contacts, duration, wishes=wishes, reference=reference, taste=taste, rate=rate, fine=fine,
-            clear=clear, terrain=terrain,
+            clear=clear, terrain=terrain, landing=landing,
         )  # fmt: skip
         return solve_motion(problem, strides=strides, symmetric=symmetric, callback=reporter, warm=warm, tuning=tuning)
 

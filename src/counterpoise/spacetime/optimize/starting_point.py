@@ -14,10 +14,12 @@ from counterpoise.motion.motion import Motion
 from counterpoise.spacetime.optimize.frames import Frames, frame_of, make_frames, times_of
 from counterpoise.spacetime.optimize.guess import first_guess
 from counterpoise.spacetime.optimize.holds import Hold, joined_ends, make_hold, without_double
+from counterpoise.spacetime.optimize.impacts import Impact, find_impacts, impact_torques
 from counterpoise.spacetime.optimize.keys import notes_on_rest, settle_keys
 from counterpoise.spacetime.optimize.moments import Moment, Time, Timeline, make_timeline, seconds, with_more_knots
 from counterpoise.spacetime.optimize.request import Key, MotionRequest, Touch, check_request
 from counterpoise.spacetime.optimize.rolling import with_rolling_feet
+from counterpoise.spacetime.optimize.rows.torque import TorquePlan
 
 SHORTEST_MOTION = 0.1  # [s]
 
@@ -40,6 +42,7 @@ class StartingPoint:
     conflicts: tuple[str, ...]  # what cannot hold together, known before solving
     added_knots: tuple[Instant, ...] = ()  # knots besides those asked for
     rolls_by_itself: bool = False  # whether feet roll over their toes that were not told to
+    impacts: tuple[Impact, ...] = ()  # where velocities may jump
     cut: tuple[Touch, ...] = ()  # contacts that are parts of one that was cut where a foot rolls
 
     @property
@@ -50,6 +53,11 @@ class StartingPoint:
     def times(self) -> Array:
         """Times of all frames, as long as no moment has moved [s]."""
         return times_of(self.timeline, self.frames)
+
+    @cached_property
+    def impact_torques(self) -> TorquePlan:
+        """What joints may give in impacts."""
+        return impact_torques(self.character, self.request.requirements)
 
     @property
     def knot_times(self) -> Array:
@@ -104,6 +112,7 @@ def find_starting_point(request: MotionRequest) -> StartingPoint:
     return StartingPoint(
         request, timeline, holds, keys, guess, make_frames(timeline, [*instants, *extra]), instants, half_knots, notes,
         (*conflicts, *doubled, *impossible), rolls_by_itself=rolling.by_itself,
+        impacts=find_impacts(character, holds, len(timeline.phases)) if request.landing == "impact" else (),
         cut=rolling.cut,
     )  # fmt: skip
 

@@ -109,6 +109,8 @@ def find_image(problem: MotionProblem) -> Image | None:
         partner = _partner(problem, h)
         if partner is None or not _contact_image(problem, h, partner, twice, of, sign, shift):
             return None
+    if not _impact_images(problem, of_dof, np.sign(sign_dof), of, sign):
+        return None
     for block in problem.blocks:
         if isinstance(block, TorqueRows):
             dofs = block.plan.dofs
@@ -121,6 +123,29 @@ def find_image(problem: MotionProblem) -> Image | None:
             of[layout.torques : end] = (start + np.array(own)).ravel()
             sign[layout.torques : end] = np.tile(np.sign(sign_dof[dofs]), problem.frames.knots)
     return Image(of, sign, shift)
+
+
+def _impact_images(problem: MotionProblem, of_dof: Ints, sign_dof: Array, of: Ints, sign: Array) -> bool:
+    """Multipliers and torques of impacts as images of others; False where a contact or joint has none."""
+    dofs = problem.basis.impact_torques.dofs
+    where = {int(d): i for i, d in enumerate(dofs)}
+    for impact, first in zip(problem.basis.impacts, problem.layout.impulses, strict=True):
+        ends = first + np.cumsum([0, *(problem.holds[i].multipliers for i in impact.holds)])
+        begin = dict(zip(impact.holds, ends.tolist(), strict=False))
+        for h, at in begin.items():
+            k = _partner(problem, h)
+            match = None if k not in begin else _force_image(problem, problem.holds[h], problem.holds[k])
+            if k is None or match is None:
+                return False
+            of[at : at + len(match[0])], sign[at : at + len(match[0])] = begin[k] + match[0], match[1]
+        own = [where.get(int(of_dof[d]), -1) for d in dofs]
+        if min(own, default=0) < 0:
+            return False
+        last = int(ends[-1])
+        of[last : last + len(dofs)], sign[last : last + len(dofs)] = last + np.array(own, np.int64), sign_dof[dofs]
+        jump = last + len(dofs)
+        of[jump : jump + len(of_dof)], sign[jump : jump + len(of_dof)] = jump + of_dof, sign_dof
+    return True
 
 
 def _partner(problem: MotionProblem, h: int) -> int | None:

@@ -6,6 +6,18 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class ImpactTuning:
+    """Numbers of an impact, as people take one with their feet."""
+
+    seconds: float = 0.02  # [s] it stands for: a force of one body weight gives this times the body weight
+    approach: float = 2.5  # [m/s] at which a point that touches moves into its surface at most: a fall from 0.3 m
+    slide: float = 0.5  # [m/s] along it, in each direction
+    most_force: float = 4.0  # [body weights] with which all contacts together press at most while it lasts
+    strength_share: float = 1.0  # of its strength that a joint gives at most
+    effort: float = 10.0  # cost of the squared share that each joint gives
+
+
+@dataclass(frozen=True)
 class MotionTuning:
     """Numbers of the method. Violations are scaled: body weights, m, rad."""
 

@@ -45,6 +45,7 @@ from counterpoise.spacetime.optimize import (
     solve_motion,
 )
 from counterpoise.spacetime.optimize.moments import RATE, Moment, Time, seconds
+from counterpoise.spacetime.optimize.request import LANDINGS, Landing
 from counterpoise.spacetime.stunt.changes import change_entries
 from counterpoise.spacetime.stunt.characters import file_source, read_character
 from counterpoise.spacetime.stunt.checks import check_order, check_start, with_unique_names, without_doubles
@@ -78,6 +79,7 @@ class Stunt:
     reference: Motion | None = None
     clear: tuple[str, ...] | None = None  # bodies that must stay above the ground; None: all
     terrain: Terrain | None = None  # its boxes, ramps, stairs and stones are kept off
+    landing: Landing = "still"  # whether what begins to touch is at rest, or meets the ground moving
     conflicts: tuple[str, ...] = ()  # what was left out because the motion is too short
     source: Source | None = None  # of the motion file that the character is of: results are written as it is
 
@@ -86,7 +88,7 @@ class Stunt:
         return build_motion_problem(
             self.character, self.keys, self.contacts, self.duration, wishes=self.wishes, reference=self.reference,
             taste=self.taste, rate=self.rate, fine=self.fine, clear=self.clear,
-            terrain=self.terrain,
+            terrain=self.terrain, landing=self.landing,
         )  # fmt: skip
 
     def optimize(
@@ -147,6 +149,7 @@ def stunt_from(
         reference=_reference(top, poses),
         clear=_clear(top, character),
         terrain=_terrain(top) or terrain,
+        landing=_landing(top),
         conflicts=tuple(times.conflicts),
     )
     times.done()
@@ -193,6 +196,12 @@ def _terrain(top: Table) -> Terrain | None:
     pieces = read_pieces(top)
     with top.at(None):
         return Terrain(pieces) if pieces else None
+
+
+def _landing(top: Table) -> Landing:
+    """Returns how parts begin to touch."""
+    value = top.text("landing", " or ".join(repr(w) for w in LANDINGS), choices=LANDINGS)
+    return "impact" if value == "impact" else "still"
 
 
 def _reference(top: Table, poses: PoseReader) -> Motion | None:

@@ -50,6 +50,16 @@ def wrench_by_multipliers(e: MotionEvaluation, h: HoldForces, x: Array) -> Array
     return out
 
 
+def torque_by_place(h: HoldForces, x: Array, f: Array) -> Array:
+    """Returns the torque of one contact per unit of its place and facing (n, 3, 4)."""
+    out = np.empty((len(h.on), 3, 4))
+    whole = f.sum(axis=1)
+    for k in range(3):
+        out[:, :, k] = np.cross(h.S[:, :, k], whole)
+    out[:, :, 3] = np.cross(h.arms_by_facing(x), f).sum(axis=1)
+    return out
+
+
 class PhysicsRows(SplineRows):
     """The aggregate force equals the sum of the contact forces; in flight it is zero.
 
@@ -98,19 +108,9 @@ class PhysicsRows(SplineRows):
                 Gq[h.on, :3] += turned * unit[:3, None]
             parts.append((-wrench_by_multipliers(e, h, x) * unit[:, None]).ravel())
             if h.fixed_arms:
-                parts.append((-self._by_place(h, x, f) * unit[:3, None]).ravel())
+                parts.append((-torque_by_place(h, x, f) * unit[:3, None]).ravel())
         nv = Gq.shape[2]
         end = self.write(e, out, Gq.reshape(-1, nv), (e.Fv * scale).reshape(-1, nv), (e.Fa * scale).reshape(-1, nv))
         for part in parts:
             out[end : end + len(part)] = part
             end += len(part)
-
-    @staticmethod
-    def _by_place(h: HoldForces, x: Array, f: Array) -> Array:
-        """Torque per unit of the contact's place and facing (n, 3, 4)."""
-        out = np.empty((len(h.on), 3, 4))
-        whole = f.sum(axis=1)
-        for k in range(3):
-            out[:, :, k] = np.cross(h.S[:, :, k], whole)
-        out[:, :, 3] = np.cross(h.arms_by_facing(x), f).sum(axis=1)
-        return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -63,6 +64,26 @@ class SeamRows(RowBlock):
         split = len(self.sides[0].pattern()[0])
         self.sides[0].derivatives(e, x, out[:split])
         self.sides[1].derivatives(e, x, out[split:])
+
+
+class JumpRows(SeamRows):
+    """Velocities differ at pairs of frames by variables of their own, which cost."""
+
+    def __init__(self, e: MotionEvaluation, layout: Layout, before: Ints, after: Ints, jumps: Sequence[int]) -> None:
+        """`jumps`: the first variable of each pair's."""
+        super().__init__(e, layout, before, after, "jump")
+        self.own = np.concatenate([first + np.arange(e.character.nv) for first in jumps]).astype(np.int64)
+
+    def pattern(self) -> tuple[Ints, Ints]:
+        rows, cols = super().pattern()
+        return np.concatenate([rows, np.arange(len(self.own))]), np.concatenate([cols, self.own])
+
+    def values(self, e: MotionEvaluation, x: Array) -> Array:
+        return super().values(e, x) + x[self.own]
+
+    def derivatives(self, e: MotionEvaluation, x: Array, out: Array) -> None:
+        super().derivatives(e, x, out[: -len(self.own)])
+        out[-len(self.own) :] = 1.0
 
 
 class KeySpeedRows(SpeedRows):

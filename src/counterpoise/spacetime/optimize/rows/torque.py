@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from counterpoise.arrays import Array, Ints
+from counterpoise.arrays import Array, Flags, Ints
 from counterpoise.character.kinematics import dofs_moving
 from counterpoise.spacetime.aggregate.torques_kernels import torques_batch
 from counterpoise.spacetime.optimize.evaluation import MotionEvaluation
@@ -45,6 +45,38 @@ def contact_wrenches(e: MotionEvaluation, holds: Sequence[HoldForces], x: Array,
 def touched_bodies(holds: Sequence[HoldForces]) -> Ints:
     """Returns the bodies that contacts act on, sorted."""
     return np.array(sorted({int(b) for h in holds for b in h.bodies}), np.int64)
+
+
+def torques_by_contact(
+    e: MotionEvaluation, h: HoldForces, x: Array, axes: Array, carries: Flags
+) -> tuple[Array, Array, Array]:
+    """Returns what a contact's forces do to torques by its multipliers (n, K, multipliers), its place and facing (n, K,
+    4), and the pose (n, K, nv) where forces go with that.
+
+    `axes` (n, K, 6) of the torques at its knots, times what one body weight counts; `carries` (nbody, K).
+    """
+    f, _ = h.forces(x)
+    K = axes.shape[1]
+    on = carries[h.bodies].T  # (K, m)
+    m, g = h.hold.generators.shape[:2]
+    at = h.arms(e, x) + e.about[h.on][:, None, :]
+    turn = np.cross(at[:, :, None, :], h.generators)  # (n, m, g, 3)
+    by = np.einsum("nki,nmgi->nkmg", axes[..., :3], turn)
+    by += np.einsum("nki,nmgi->nkmg", axes[..., 3:], h.generators)
+    by = -(by * on[None, :, :, None]).reshape(len(h.on), K, m * g)
+    own = carries[h.hold.body]
+    spin = -np.einsum("nki,hi->nkh", axes[..., :3], h.hold.torques) * own[None, :, None]
+    place, by_pose = np.zeros((len(h.on), K, 4)), np.zeros((1, 1, 1))
+    if h.fixed_arms:
+        moved = [np.broadcast_to(h.S[:, None, :, k], f.shape) for k in range(3)] + [h.arms_by_facing(x)]
+        for k, d in enumerate(moved):
+            shift = np.einsum("nki,nmi->nkm", axes[..., :3], np.cross(d, f))
+            place[:, :, k] = -(shift * on[None]).sum(axis=2)
+    else:
+        J = e.J[h.on[:, None], h.points[None, :]]  # (n, m, 3, nv): d(p x f) = -f x dp
+        turned = np.cross(f[..., None, :], J.swapaxes(-1, -2)).swapaxes(-1, -2)
+        by_pose = (np.einsum("nki,nmid->nkmd", axes[..., :3], turned) * on[None, :, :, None]).sum(axis=2)
+    return np.concatenate([by, spin], axis=2), place, by_pose
 
 
 class TorqueRows(SplineRows):
@@ -105,35 +137,16 @@ class TorqueRows(SplineRows):
     def derivatives(self, e: MotionEvaluation, x: Array, out: Array) -> None:
         """By the curve (with the forces' places, where they go with the pose), by u, by multipliers and places."""
         self._evaluate(e, x, True)
-        K, nv = self.Tq.shape[1:]
+        nv = self.Tq.shape[2]
         unit = 1.0 / self.plan.strength
         Gq = self.Tq * unit[:, None]
         parts = []
         for h, held in zip(self.holds, self._held, strict=True):
-            f, _ = h.forces(x)
             a = self.axes[h.on] * (self.weight * unit[:, None])  # (n, K, 6)
-            on = self.carries[h.bodies].T  # (K, m)
-            m, g = h.hold.generators.shape[:2]
-            at = h.arms(e, x) + e.about[h.on][:, None, :]
-            turn = np.cross(at[:, :, None, :], h.generators)  # (n, m, g, 3)
-            by = np.einsum("nki,nmgi->nkmg", a[..., :3], turn) + np.einsum("nki,nmgi->nkmg", a[..., 3:], h.generators)
-            by = -(by * on[None, :, :, None]).reshape(len(h.on), K, m * g)
-            own = self.carries[h.hold.body]
-            spin = -np.einsum("nki,hi->nkh", a[..., :3], h.hold.torques) * own[None, :, None]
-            parts.append(np.concatenate([by, spin], axis=2)[:, held].ravel())
-            place = np.zeros((len(h.on), K, 4))
-            if h.fixed_arms:
-                moved = [np.broadcast_to(h.S[:, None, :, k], f.shape) for k in range(3)] + [h.arms_by_facing(x)]
-                for k, d in enumerate(moved):
-                    shift = np.einsum("nki,nmi->nkm", a[..., :3], np.cross(d, f))
-                    place[:, :, k] = -(shift * on[None]).sum(axis=2)
-            else:
-                J = e.J[h.on[:, None], h.points[None, :]]  # (n, m, 3, nv): d(p x f) = -f x dp
-                shift = np.einsum(
-                    "nki,nmid->nkmd", a[..., :3], np.cross(f[..., None, :], J.swapaxes(-1, -2)).swapaxes(-1, -2)
-                )
-                Gq[h.on] += (shift * on[None, :, :, None]).sum(axis=2)
-            parts.append(place[:, held].ravel())
+            by, place, by_pose = torques_by_contact(e, h, x, a, self.carries)
+            if not h.fixed_arms:
+                Gq[h.on] += by_pose
+            parts += [by[:, held].ravel(), place[:, held].ravel()]
         Gv, Ga = ((T * unit[:, None]).reshape(-1, nv) for T in (self.Tv, self.Ta))
         end = self.write(e, out, Gq.reshape(-1, nv), Gv, Ga)
         for part in (np.full(self.tau.size, -1.0), *parts):
