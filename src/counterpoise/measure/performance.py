@@ -20,10 +20,11 @@ class Performance:
     """What came of a motion that a simulated body performed."""
 
     grade: Grade
-    done: float  # share of the motion that was done before a fall, 0 to 1
+    done: float  # how far it came in the motion before a fall, 0 to 1
     stands: bool  # at the end of the recording
     tracking: float  # [rad] rms of the joints' distance from the motion while it was performed
     cause: str  # of a fall; empty where there is none
+    left_out: float = 0.0  # share of the motion before `done` that was left out, because it had to step
 
 
 def performance(recording: Recording, figure: int = 0) -> Performance:
@@ -35,11 +36,17 @@ def performance(recording: Recording, figure: int = 0) -> Performance:
     share = np.asarray(notes["done"][on], float)
     errors = np.asarray(notes["tracking"][on], float)
     done = min(float(share.max()), 1.0) if len(share) else 0.0
+    left = np.asarray(notes["left_out"][on], float) if "left_out" in notes else np.zeros(0)
     fall = fell(recording, figure)
     stands = not fall and notes["stage"][-1] == "stand" and recording.status == "finished"
     causes = [str(text) for text in notes.get("cause", ()) if isinstance(text, str) and text]
     cause = "" if stands else causes[-1] if causes else f"{fall.reason} at {fall.time:.2f} s" if fall else ""
     grade: Grade = "performed" if stands else "performed, then fell" if done >= WHOLE else "fell"
     return Performance(
-        grade, 1.0 if done >= WHOLE else done, stands, float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0, cause
+        grade,
+        1.0 if done >= WHOLE else done,
+        stands,
+        float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0,
+        cause,
+        float(left.max()) if len(left) else 0.0,
     )
