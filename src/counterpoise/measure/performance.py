@@ -30,10 +30,10 @@ class Performance:
 def performance(recording: Recording, figure: int = 0) -> Performance:
     """Returns how far a motion was performed. The recording is one of `Perform`."""
     notes = recording.notes
-    if "done" not in notes or "stage" not in notes:
+    if "stage" not in notes:
         raise BadValue("this recording is not one of Perform: it does not say how much of a motion was done")
     on = np.asarray(notes["stage"] == "perform")
-    share = np.asarray(notes["done"][on], float)
+    share = np.asarray(notes["done"][on], float) if on.any() else np.zeros(0)  # it may fall before it begins
     errors = np.asarray(notes["tracking"][on], float)
     done = min(float(share.max()), 1.0) if len(share) else 0.0
     left = np.asarray(notes["left_out"][on], float) if "left_out" in notes else np.zeros(0)

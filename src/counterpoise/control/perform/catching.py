@@ -67,10 +67,9 @@ class CatchSteps:
 
 
 def catch_steps(
-    snapshot: Snapshot, rate: float, terrain: Terrain | None, plan: PlannedMotion, clock: float, t: PerformTuning
+    snapshot: Snapshot, rate: float, terrain: Terrain | None, plan: PlannedMotion, joins: float | None
 ) -> CatchSteps:
-    """Returns steps that begin now, at a time of the plan."""
-    joins = next_quiet(plan, clock, len(snapshot.character.contact_points), t)
+    """Returns steps that begin now, after which the plan goes on at the time `joins` [s]; None: it does not."""
     q: Array | None = None
     if joins is not None:
         q = plan.at(joins, plan.phase_at(joins)).q

@@ -22,7 +22,15 @@ from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.control.bracing import BraceTuning, falling_torque
-from counterpoise.control.perform.catching import CatchSteps, can_step, catch_steps, is_level, is_lost, is_tipping
+from counterpoise.control.perform.catching import (
+    CatchSteps,
+    can_step,
+    catch_steps,
+    is_level,
+    is_lost,
+    is_tipping,
+    next_quiet,
+)
 from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.perform_objectives import carried, perform_levels
 from counterpoise.control.perform.plan_of_motion import plan_of_motion
@@ -217,13 +225,10 @@ class Perform:
 
     def _stand(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         assert memory.stand is not None and memory.standing is not None
-        if (
-            memory.stage == "stand"
-            and memory.progress is not None
-            and self._steps(snapshot, memory.plan, memory.progress)
-            and is_tipping(snapshot, self.tuning)
-        ):
-            return self._step(snapshot, self._catch(snapshot, memory))
+        if is_tipping(snapshot, self.tuning):
+            now = memory.progress or self._start(snapshot, memory.plan)
+            if self._steps(snapshot, memory.plan, now):
+                return self._step(snapshot, self._catch(snapshot, replace(memory, progress=now)))
         done = memory.stand.act(snapshot, memory.standing)
         standing: StandMemory = done.memory
         calm = memory.calm + 1.0 / self.rate if _is_calm(snapshot, standing, self.tuning) else 0.0
@@ -260,8 +265,10 @@ class Perform:
         """Returns the memory of a body that begins to step."""
         assert memory.progress is not None
         plan, clock = memory.plan, memory.progress.clock
-        catch = catch_steps(snapshot, self.rate, self.terrain, plan, clock, self.tuning)
-        goes_on = plan.duration if catch.joins is None else catch.joins
+        waits = memory.stage == "wait"
+        joins = clock if waits else next_quiet(plan, clock, len(snapshot.character.contact_points), self.tuning)
+        catch = catch_steps(snapshot, self.rate, self.terrain, plan, joins)
+        goes_on = plan.duration if joins is None else joins
         return replace(memory, catch=catch, left_out=memory.left_out + max(goes_on - clock, 0.0), calm=0.0)
 
     def _step(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
@@ -277,7 +284,10 @@ class Perform:
         after = replace(memory, catch=catch, stage=stage, since=since, calm=calm, cause=catch.cause)
         if stage == "return" and catch.joins is not None and calm >= self.tuning.calm_time:
             seen = _seen(snapshot, memory.plan)
-            progress = resumed_progress(memory.progress, memory.plan, catch.joins, seen, self.tuning)
+            if catch.joins > 0.0:
+                progress = resumed_progress(memory.progress, memory.plan, catch.joins, seen, self.tuning)
+            else:
+                progress = first_progress(memory.plan, seen, self.tuning)
             after = replace(after, stage="perform", progress=progress, catch=None, solver=WholeBodyMemory(), calm=0.0)
         own = {name: value for name, value in action.notes.items() if name != "phase"}  # phases are those of the plan
         return Action(action.torque, after, {**own, "stage": stage})
