@@ -259,6 +259,8 @@ class Perform:
         """Returns whether only a step that is not planned helps."""
         if now.phase >= plan.last_stance:
             return is_tipping(snapshot, self.tuning, *_of_feet(goal, pushing, snapshot))
+        if plan.time_to_flight(now.phase, now.clock) < self.tuning.committed:
+            return False  # the landing is led, and a flip planned again
         return is_lost(snapshot, self.tuning, goal)
 
     def _catch(self, snapshot: Snapshot, memory: PerformMemory) -> PerformMemory:

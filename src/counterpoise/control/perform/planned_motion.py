@@ -129,6 +129,10 @@ class PlannedMotion:
         out[self.pushing[phase]] = np.inf
         return out
 
+    def time_to_flight(self, phase: int, time: float) -> float:
+        """Returns how long it still takes until the next flight begins [s]; infinite where there is none."""
+        return next((float(self.ends[k]) - time for k in range(phase + 1, self.phases) if self.flies(k)), np.inf)
+
     def phase_at(self, time: float) -> int:
         """Returns the phase of a time [s], the later one at the moment between two."""
         return min(max(int(np.searchsorted(self.ends, time, side="right")) - 1, 0), self.phases - 1)

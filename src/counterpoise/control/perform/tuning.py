@@ -64,6 +64,7 @@ class PerformTuning:
         0.02  # [standing CoM heights] a capture point this far outside the feet makes it step; 1: never
     )
     lost_margin: float = 0.12  # the same, from the plan's capture point, while further contacts are planned
+    committed: float = 0.25  # [s] before a flight from when it takes off in any case
     quiet_speed: float = 0.2  # [m/s] of the CoM of a plan that stands quietly: after steps it goes on there ...
     quiet_time: float = 0.3  # [s] ... where it does for so long
     step_height: float = 0.7  # [standing CoM heights] a CoM lower than this does not step ...
