@@ -1,7 +1,8 @@
 """Captured jumps, hops, kicks and a dance, fixed and performed by a simulated body: the table of docs/perform.md.
 
 A clip is done where the performance reaches its end without a fall; it stands where the body is calm on its feet two
-seconds later. Where the body must step, it goes on in the clip later, and a part of it is left out. Clips are those of ../shared/mocap; files of subjects 75 and 88 are read with 60 frames a second.
+seconds later. Where the body must step, it goes on in the clip later, and a part of the clip is left out. Clips are
+those of ../shared/mocap; files of subjects 75 and 88 are read with 60 frames a second.
 
     uv run python benchmarks/clips_performed.py [NAME ...]
 """

@@ -11,7 +11,7 @@ from counterpoise.errors import BadValue
 from counterpoise.measure.balance import fell
 from counterpoise.simulate.recording import Recording
 
-Grade = Literal["performed", "performed, then fell", "fell"]
+Grade = Literal["performed", "performed in part", "performed, then fell", "fell"]
 WHOLE = 1.0 - 1e-6  # share of a motion that counts as all of it
 
 
@@ -41,10 +41,13 @@ def performance(recording: Recording, figure: int = 0) -> Performance:
     stands = not fall and notes["stage"][-1] == "stand" and recording.status == "finished"
     causes = [str(text) for text in notes.get("cause", ()) if isinstance(text, str) and text]
     cause = "" if stands else causes[-1] if causes else f"{fall.reason} at {fall.time:.2f} s" if fall else ""
-    grade: Grade = "performed" if stands else "performed, then fell" if done >= WHOLE else "fell"
+    whole = done >= WHOLE
+    grade: Grade = (
+        ("performed" if whole else "performed in part") if stands else "performed, then fell" if whole else "fell"
+    )
     return Performance(
         grade,
-        1.0 if done >= WHOLE else done,
+        1.0 if whole else done,
         stands,
         float(np.sqrt(np.mean(errors**2))) if len(errors) else 0.0,
         cause,

@@ -18,6 +18,7 @@ from counterpoise.character.character import Character
 from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
+from counterpoise.control.perform.layout import PlanPlacement, laid
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.stand import Stand, StandMemory
@@ -67,14 +68,18 @@ class CatchSteps:
 
 
 def catch_steps(
-    snapshot: Snapshot, rate: float, terrain: Terrain | None, plan: PlannedMotion, joins: float | None
-) -> CatchSteps:
-    """Returns steps that begin now, after which the plan goes on at the time `joins` [s]; None: it does not."""
+    snapshot: Snapshot, rate: float, terrain: Terrain | None, plan: PlannedMotion, joins: float | None,
+    layout: PlanPlacement,
+) -> CatchSteps:  # fmt: skip
+    """Returns steps that begin now, after which the plan goes on at the time `joins` [s]; None: it does not.
+
+    `layout` is where the plan lies now.
+    """
     q: Array | None = None
     if joins is not None:
-        q = plan.at(joins, plan.phase_at(joins)).q
+        q = laid(plan.at(joins, plan.phase_at(joins)), layout, 1.0).q
     elif plan.held[-1, : len(snapshot.character.contact_points)].all():
-        q = plan.q[-1]
+        q = laid(plan.at(plan.duration, plan.phases - 1), layout, 1.0).q
     controller = Stand(reference=q, rate=rate, terrain=terrain, step=True)
     taken = StepsTaken(walk=begin_steps(snapshot, None, terrain))
     memory = replace(controller.begin(snapshot.character), time=snapshot.time, taken=taken)

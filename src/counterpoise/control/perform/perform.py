@@ -269,7 +269,7 @@ class Perform:
         plan, clock = memory.plan, memory.progress.clock
         waits = memory.stage == "wait"
         joins = clock if waits else next_quiet(plan, clock, len(snapshot.character.contact_points), self.tuning)
-        catch = catch_steps(snapshot, self.rate, self.terrain, plan, joins)
+        catch = catch_steps(snapshot, self.rate, self.terrain, plan, joins, memory.progress.layout)
         goes_on = plan.duration if joins is None else joins
         return replace(memory, catch=catch, left_out=memory.left_out + max(goes_on - clock, 0.0), calm=0.0)
 

@@ -63,7 +63,9 @@ def perform_levels(
         level = (*level, own.clear)
     swinging = (plan.lands[now.phase] & ~pushing) | (pushing & ~down)
     if swinging.any():
-        points = _swinging_points(snapshot, goal, now, plan, pushing, feet, t)
+        points = goal.points
+        if not pushing[feet:].any():  # hands hold the body up: a foot is put where it is planned
+            points = lead_swing(snapshot, goal, plan.time_to_landing(now.phase, now.clock), feet, t)
         level = (*level, FollowPoints(swinging, points, t.feet_stiffness, t.feet_limit, t.swing_weight))
     return (own.contact,), level
 
@@ -99,20 +101,14 @@ def _landing_points(
     )
 
 
-def _swinging_points(
-    snapshot: Snapshot, goal: PlannedState, now: PlanProgress, plan: PlannedMotion, pushing: Flags, feet: int,
-    t: PerformTuning,
-) -> Array:  # fmt: skip
-    """Returns where points in the air are led while others bear, (3, p, 3).
+def lead_swing(snapshot: Snapshot, goal: PlannedState, left: Array, feet: int, t: PerformTuning) -> Array:
+    """Returns where swinging points are led while other feet bear, (3, p, 3).
 
-    Where feet alone bear, those of a foot that lands soon are moved by the error of the capture point: what feedback
-    cannot bring back over the present support is caught by the next one.
+    Those that land soon are moved by the error of the capture point: what feedback cannot bring back over the present
+    support is caught by the next one. `left` (p,) [s] is how long it takes until they land; the first `feet` points are
+    those of the feet.
     """
-    if pushing[feet:].any():
-        return goal.points
-    left = plan.time_to_landing(now.phase, now.clock)[:feet]
-    near = np.clip((t.swing_lead_from - left) / t.swing_lead_time, 0.0, 1.0)
-    near[plan.pushing[now.phase, :feet]] = 0.0  # it has just landed, or will not in this swing
+    near = np.clip((t.swing_lead_from - left[:feet]) / t.swing_lead_time, 0.0, 1.0)
     if not near.any():
         return goal.points
     points = goal.points.copy()
