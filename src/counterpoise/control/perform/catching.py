@@ -92,10 +92,7 @@ def next_quiet(plan: PlannedMotion, clock: float, feet: int, t: PerformTuning) -
     The first `feet` contact points are those of the feet. None: there is no such time.
     """
     times = np.concatenate(
-        [
-            np.linspace(plan.ends[k], plan.ends[k + 1], plan.first[k + 1] - plan.first[k], endpoint=False)
-            for k in range(plan.phases)
-        ]
+        [np.linspace(plan.ends[k], plan.ends[k + 1], plan.first[k + 1] - plan.first[k]) for k in range(plan.phases)]
     )
     phase = np.repeat(np.arange(plan.phases), np.diff(plan.first))
     stands = plan.held[:, :feet].all(axis=1) & ~plan.pushing[:, feet:].any(axis=1)
