@@ -95,9 +95,11 @@ def next_quiet(plan: PlannedMotion, clock: float, feet: int, t: PerformTuning) -
         [np.linspace(plan.ends[k], plan.ends[k + 1], plan.first[k + 1] - plan.first[k]) for k in range(plan.phases)]
     )
     phase = np.repeat(np.arange(plan.phases), np.diff(plan.first))
-    stands: Flags = np.asarray(plan.held[:, :feet].all(axis=1) & ~plan.pushing[:, feet:].any(axis=1))
-    quiet = stands[phase] & (np.linalg.norm(plan.com[:, 1], axis=1) < t.quiet_speed)
-    for first, last in runs(quiet & (times >= clock)):
+    on_feet: Flags = np.asarray(plan.held[:, :feet].all(axis=1))
+    on_more: Flags = np.asarray(plan.pushing[:, feet:].any(axis=1))
+    stands: Flags = on_feet & ~on_more
+    slow: Flags = np.asarray(np.linalg.norm(plan.com[:, 1], axis=1) < t.quiet_speed)
+    for first, last in runs(stands[phase] & slow & np.asarray(times >= clock)):
         ends = plan.duration if last == len(times) else float(times[last])
         if ends - times[first] >= t.quiet_time or last == len(times):
             return float(times[first])
