@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from counterpoise.simulate.recording import Recording
     from counterpoise.simulate.world import World
 
-_AFTER = 2.5  # [s] simulated after the planned end of a motion
+_AFTER = 2.5  # [s] simulated after the planned end of a motion ...
+_AFTER_STEPS = 10.0  # [s] ... and where it had to step and goes on later
 
 Seed = Annotated[int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)]
 Seconds = Annotated[float | None, typer.Option("--seconds", "-t", help="How long [s]; else until it can stand again.")]
@@ -130,7 +131,7 @@ def perform(
                 raise BadValue(f"{name} is for clips: {source!r} is a stunt, which names its own character")
         with bar(as_json) as report:
             run = _stunt_run(Path(source), 0.85 if strength is None else strength, asked, push, report, as_json)
-            recording = run.simulate(report)
+            recording = _whole(run, seconds, report)
             _save(recording, out, video, png, report)
     else:
         if strength is not None or terrain is not None:
@@ -140,7 +141,7 @@ def perform(
         pushes = _pushes(push, character)
         with bar(as_json) as report:
             run = _clip_run(clip, character, asked, pushes, report)
-            recording = run.simulate(report)
+            recording = _whole(run, seconds, report)
             _save(recording, out, video, png, report)
     _show(recording, None, out, video, png, as_json)
 
@@ -218,6 +219,15 @@ class _Run:
             self.character, self.controller, self.seconds, world=self.world, disturbances=self.pushes, start=start,
             seed=self.seed or 0, progress=report,
         )  # fmt: skip
+
+
+def _whole(run: _Run, seconds: float | None, report: Reporter) -> Recording:
+    """Returns the recording of a performance; where no length is asked for, one that is long enough for steps too."""
+    recording = run.simulate(report)
+    busy = recording.status == "finished" and recording.notes["stage"][-1] not in ("stand", "fallen")
+    if seconds is not None or not busy:
+        return recording
+    return replace(run, seconds=run.seconds - _AFTER + _AFTER_STEPS).simulate(report)
 
 
 def _check(out: Path | None, video: Path | None, png: Path | None) -> None:
@@ -306,7 +316,8 @@ def _print(
         table.add_row(name, _words(flight, wish))
     if shown is not None:
         turned = f"joints off by {math.degrees(shown.tracking):.1f} deg rms"
-        table.add_row("motion", f"{shown.grade}: {100.0 * shown.done:.0f}% done, {turned}")
+        left = f" ({100.0 * shown.left_out:.0f}% left out: it had to step)" if shown.left_out > 0.0 else ""
+        table.add_row("motion", f"{shown.grade}: {100.0 * shown.done:.0f}% done{left}, {turned}")
     if not flights:
         table.add_row("flight", "none: it did not leave the ground")
     fall = fell(recording)

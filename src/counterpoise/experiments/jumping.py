@@ -152,10 +152,11 @@ def chosen(cases: Mapping[str, Case], only: str) -> dict[str, Case]:
     return {name: cases[name] for name in names}
 
 
-def run_case(lab: Lab, name: str, case: Case, character: Character, starts: int) -> CaseResult:
-    """Plans a jump, and performs it from disturbed starts 0, 1, ... The first recording is kept in the lab."""
-    if starts < 1:
-        raise BadValue(f"starts is how many starts are simulated, at least 1; got {starts}")
+def run_case(lab: Lab, name: str, case: Case, character: Character, starts: int, first_seed: int = 0) -> CaseResult:
+    """Plans a jump, and performs it from disturbed starts with seeds from `first_seed`. The first recording is kept in
+    the lab."""
+    if starts < 1 or first_seed < 0:
+        raise BadValue(f"starts is at least 1 and the first seed not negative; got {starts!r} and {first_seed!r}")
     lab.report(f"planning {name}", 0.0)
     jump = _jump(case)
     plan = plan_jump(character, case.wish, jump.planning)
@@ -163,7 +164,8 @@ def run_case(lab: Lab, name: str, case: Case, character: Character, starts: int)
     world = World(terrain=jump_terrain(character, case.wish, case.times))
     length = case.times * (jump.wait + plan.motion.duration + STANDING_TIME) - STANDING_TIME + AFTER
     flights, falls, first = [], [], None
-    for seed in range(starts):
+    for number in range(starts):
+        seed = first_seed + number
         start = disturbed_start(character, seed, world)
         recording = simulate(character, jump, length, world=world, start=start, seed=seed)
         if first is None:
@@ -172,7 +174,7 @@ def run_case(lab: Lab, name: str, case: Case, character: Character, starts: int)
             raise KeyboardInterrupt
         flights.append(measure.jumps(recording))
         falls.append(how_it_fell(recording))
-        lab.report(name, (seed + 1) / starts)
+        lab.report(name, (number + 1) / starts)
     assert first is not None
     return CaseResult(name, case, plan, tuple(flights), tuple(falls), first)
 

@@ -33,13 +33,17 @@ class JumpsSettings:
     """Heights are those of the CoM above standing, over the higher of the two grounds."""
 
     starts: int = setting(20, "", "random starts of each jump: joints off by 0.03 rad, 0.1 rad/s, root 0.04 m/s (sd)")
+    first: int = setting(0, "", "seed of the first start")
     only: str = setting("all", "", f"which jumps, separated by commas: {', '.join(CASES)}")
 
 
 def run(settings: JumpsSettings, lab: Lab) -> Outcome:
     """Performs each jump from every start."""
     human = character("human")
-    results = [run_case(lab, name, case, human, settings.starts) for name, case in chosen(CASES, settings.only).items()]
+    results = [
+        run_case(lab, name, case, human, settings.starts, settings.first)
+        for name, case in chosen(CASES, settings.only).items()
+    ]
     claims = [
         r.claim(
             f"{r.name}: rise within 3 cm, place within 10 cm, heading within 10 deg, at most 6 body weights, no step, "

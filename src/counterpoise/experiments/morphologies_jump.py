@@ -22,6 +22,7 @@ class MorphologiesJumpSettings:
     characters: str = setting(",".join(NAMES), "", "figures, separated by commas")
     share: float = setting(0.1, "body heights", "rise of the CoM")
     starts: int = setting(20, "", "random starts of each: joints off by 0.03 rad, 0.1 rad/s, root 0.04 m/s (sd)")
+    first: int = setting(0, "", "seed of the first start")
 
 
 def run(settings: MorphologiesJumpSettings, lab: Lab) -> Outcome:
@@ -40,7 +41,7 @@ def run(settings: MorphologiesJumpSettings, lab: Lab) -> Outcome:
         )
         case = Case(JumpWish(height), bars=bars, character=name)
         try:
-            result = run_case(lab, name, case, body, settings.starts)
+            result = run_case(lab, name, case, body, settings.starts, settings.first)
         except JumpNotPlanned as error:
             claims.append(Claim(text, str(error), False))
             continue

@@ -19,6 +19,7 @@ class SplitsSettings:
     """The thesis shows air-splits in figure 4.4; it gives no number."""
 
     starts: int = setting(20, "", "random starts: joints off by 0.03 rad, 0.1 rad/s, root 0.04 m/s (sd)")
+    first: int = setting(0, "", "seed of the first start")
     height: float = setting(0.4, "m", "rise of the CoM")
 
 
@@ -26,7 +27,7 @@ def run(settings: SplitsSettings, lab: Lab) -> Outcome:
     """Performs the jump from every start."""
     human = character("human")
     case = Case(JumpWish(settings.height, style="split"), bars=Bars(spread=SPREAD))
-    result = run_case(lab, "split", case, human, settings.starts)
+    result = run_case(lab, "split", case, human, settings.starts, settings.first)
     spread = np.array([f.spread for flights in result.flights for f in flights])
     claims = (
         result.claim(

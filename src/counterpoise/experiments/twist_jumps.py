@@ -21,6 +21,7 @@ class TwistJumpsSettings:
     """The thesis shows 90 and 180 degrees in its video."""
 
     starts: int = setting(20, "", "random starts of each jump: joints off by 0.03 rad, 0.1 rad/s, root 0.04 m/s (sd)")
+    first: int = setting(0, "", "seed of the first start")
     only: str = setting("all", "", f"which jumps, separated by commas: {', '.join(CASES)}")
 
 
@@ -29,7 +30,10 @@ def run(settings: TwistJumpsSettings, lab: Lab) -> Outcome:
     from counterpoise.experiments.jumping import chosen
 
     human = character("human")
-    results = [run_case(lab, name, case, human, settings.starts) for name, case in chosen(CASES, settings.only).items()]
+    results = [
+        run_case(lab, name, case, human, settings.starts, settings.first)
+        for name, case in chosen(CASES, settings.only).items()
+    ]
     claims = [
         r.claim(
             f"{r.name} deg: heading within 10 deg, rise within 3 cm, place within 10 cm, at most 6 body weights, no "

@@ -4,8 +4,8 @@ With contact, planted points are strict; below them CoM, angular momentum, root 
 accelerations fed forward. The plan lies where the planted feet are. In the air the joints follow the plan; the clock is
 stretched so that the planned landing falls on the real one; and the feet are led, seen from the CoM, to where the plan
 has them, moved by the error of the CoM's velocity over omega (the capture point), so that the landing brakes what is
-too fast. At the end `Stand` takes over; where the capture point leaves the feet after the last planned contact, the
-body steps (catching.py).
+too fast. At the end `Stand` takes over. Where the capture point leaves what planned contacts can catch, the body steps,
+and goes on where the plan next stands quietly (catching.py).
 """
 
 from __future__ import annotations
@@ -22,12 +22,20 @@ from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.control.bracing import BraceTuning, falling_torque
-from counterpoise.control.perform.catching import CatchSteps, can_step, catch_steps, is_level, is_tipping
+from counterpoise.control.perform.catching import (
+    CatchSteps,
+    can_step,
+    catch_steps,
+    is_level,
+    is_lost,
+    is_tipping,
+    next_quiet,
+)
 from counterpoise.control.perform.layout import laid
 from counterpoise.control.perform.perform_objectives import carried, perform_levels
 from counterpoise.control.perform.plan_of_motion import plan_of_motion
 from counterpoise.control.perform.planned_motion import PlannedMotion, PlannedState, plan_of_result
-from counterpoise.control.perform.progress import PlanProgress, advance, first_progress
+from counterpoise.control.perform.progress import PlanProgress, advance, first_progress, resumed_progress
 from counterpoise.control.perform.replanning import AirPlan, plan_rest, tucked
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.control.stand import Stand, StandMemory
@@ -43,7 +51,7 @@ from counterpoise.spacetime.fix.result import FixResult
 from counterpoise.spacetime.optimize.result import Result
 from counterpoise.terrain import Terrain
 
-Stage = Literal["wait", "perform", "step", "stand", "fallen"]
+Stage = Literal["wait", "perform", "step", "return", "stand", "fallen"]
 QUICK_FALL = 1e-4  # [s] in which the force of a point that leaves as planned falls to zero
 LOSE_TIME = 1e-3  # [s] the same where contact is lost
 BRACE = BraceTuning()  # after a fall
@@ -62,6 +70,7 @@ class PerformMemory:
     stand: Stand | None = None  # before and after the plan
     standing: StandMemory | None = None  # memory of `stand`
     catch: CatchSteps | None = None  # steps that catch a fall, and the standing after them
+    left_out: float = 0.0  # [s] of the plan, because of steps
     calm: float = 0.0  # [s] for which it has stood calmly
     cause: str = ""  # of a fall
 
@@ -149,8 +158,8 @@ class Perform:
         if cause:
             return self._limp(given, replace(memory, stage="fallen", cause=cause))
         pushing = plan.pushing[now.phase] | now.early
-        if self._steps(given, plan, now) and is_tipping(given, t, *_of_feet(goal, pushing, given)):
-            return self._step(given, replace(memory, progress=now, catch=self._catch(given)))
+        if self._steps(given, plan, now) and self._falls(given, goal, pushing, now, plan):
+            return self._step(given, self._catch(given, replace(memory, progress=now)))
         levels = perform_levels(
             snapshot, goal, now, plan, pushing, _touching(memory.solver, plan),
             len(given.character.contact_points), t,
@@ -164,6 +173,7 @@ class Perform:
             **solution.notes(), "stage": memory.stage, "phase": float(now.phase), "clock": now.clock,
             "event": now.event, "tracking": tracking_error(snapshot, goal.q), "tuck": air.tuck, "turn": air.error,
             "done": now.clock / plan.duration if plan.duration > 0.0 else 1.0,
+            "left_out": memory.left_out / plan.duration if plan.duration > 0.0 else 0.0,
         }  # fmt: skip
         return Action(solution.torque, after, notes)
 
@@ -215,13 +225,10 @@ class Perform:
 
     def _stand(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         assert memory.stand is not None and memory.standing is not None
-        if (
-            memory.stage == "stand"
-            and memory.progress is not None
-            and self._steps(snapshot, memory.plan, memory.progress)
-            and is_tipping(snapshot, self.tuning)
-        ):
-            return self._step(snapshot, replace(memory, catch=self._catch(snapshot)))
+        if is_tipping(snapshot, self.tuning):
+            now = memory.progress or self._start(snapshot, memory.plan)
+            if self._steps(snapshot, memory.plan, now):
+                return self._step(snapshot, self._catch(snapshot, replace(memory, progress=now)))
         done = memory.stand.act(snapshot, memory.standing)
         standing: StandMemory = done.memory
         calm = memory.calm + 1.0 / self.rate if _is_calm(snapshot, standing, self.tuning) else 0.0
@@ -239,23 +246,51 @@ class Perform:
     # -- steps -------------------------------------------------------------------------------------------------------
 
     def _steps(self, snapshot: Snapshot, plan: PlannedMotion, now: PlanProgress) -> bool:
-        """Returns whether it may step to catch a fall: two legs, the last planned contact, ground that it knows."""
-        if self.tuning.step_margin >= 1.0 or now.phase < plan.last_stance:
+        """Returns whether it may step to catch a fall: two legs that alone bear, ground that it knows."""
+        bears = plan.pushing[now.phase]
+        feet = len(snapshot.character.contact_points)
+        if self.tuning.step_margin >= 1.0 or bears[feet:].any() or not bears[:feet].any():
             return False
-        return (self.terrain is not None or is_level(plan, now.rise)) and can_step(snapshot.character)
+        return (self.terrain is not None or is_level(plan, now.phase, now.rise)) and can_step(snapshot.character)
 
-    def _catch(self, snapshot: Snapshot) -> CatchSteps:
-        return catch_steps(snapshot, self.rate, self.terrain)
+    def _falls(
+        self, snapshot: Snapshot, goal: PlannedState, pushing: Flags, now: PlanProgress, plan: PlannedMotion
+    ) -> bool:
+        """Returns whether only a step that is not planned helps."""
+        if now.phase >= plan.last_stance:
+            return is_tipping(snapshot, self.tuning, *_of_feet(goal, pushing, snapshot))
+        if plan.time_to_flight(now.phase, now.clock) < self.tuning.committed:
+            return False  # the landing is led, and a flip planned again
+        return is_lost(snapshot, self.tuning, goal)
+
+    def _catch(self, snapshot: Snapshot, memory: PerformMemory) -> PerformMemory:
+        """Returns the memory of a body that begins to step."""
+        assert memory.progress is not None
+        plan, clock = memory.plan, memory.progress.clock
+        waits = memory.stage == "wait"
+        joins = clock if waits else next_quiet(plan, clock, len(snapshot.character.contact_points), self.tuning)
+        catch = catch_steps(snapshot, self.rate, self.terrain, plan, joins, memory.progress.layout)
+        goes_on = plan.duration if joins is None else joins
+        return replace(memory, catch=catch, left_out=memory.left_out + max(goes_on - clock, 0.0), calm=0.0)
 
     def _step(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
-        """Steps until it stands, and stands."""
-        assert memory.catch is not None
+        """Steps until it stands. Then the plan goes on, or else it stands."""
+        assert memory.catch is not None and memory.progress is not None
         action, catch = memory.catch.act(snapshot)
         speed = float(np.linalg.norm(snapshot.momentum[3:])) / snapshot.character.mass
-        calm = memory.calm + 1.0 / self.rate if catch.stands and speed < self.tuning.calm_speed else 0.0
-        stage: Stage = "fallen" if catch.cause else "stand" if catch.stands else "step"
+        calm = memory.calm + 1.0 / self.rate if catch.stage == "stand" and speed < self.tuning.calm_speed else 0.0
+        stage: Stage = "fallen" if catch.cause else catch.stage
+        if stage == "stand" and catch.joins is not None:
+            stage = "return"
         since = memory.since if stage == memory.stage else snapshot.time
         after = replace(memory, catch=catch, stage=stage, since=since, calm=calm, cause=catch.cause)
+        if stage == "return" and catch.joins is not None and calm >= self.tuning.calm_time:
+            seen = _seen(snapshot, memory.plan)
+            if catch.joins > 0.0:
+                progress = resumed_progress(memory.progress, memory.plan, catch.joins, seen, self.tuning)
+            else:
+                progress = first_progress(memory.plan, seen, self.tuning)
+            after = replace(after, stage="perform", progress=progress, catch=None, solver=WholeBodyMemory(), calm=0.0)
         own = {name: value for name, value in action.notes.items() if name != "phase"}  # phases are those of the plan
         return Action(action.torque, after, {**own, "stage": stage})
 

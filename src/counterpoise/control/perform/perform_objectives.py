@@ -63,7 +63,10 @@ def perform_levels(
         level = (*level, own.clear)
     swinging = (plan.lands[now.phase] & ~pushing) | (pushing & ~down)
     if swinging.any():
-        level = (*level, FollowPoints(swinging, goal.points, t.feet_stiffness, t.feet_limit, t.swing_weight))
+        points = goal.points
+        if not pushing[feet:].any():  # hands hold the body up: a foot is put where it is planned
+            points = lead_swing(snapshot, goal, plan.time_to_landing(now.phase, now.clock), feet, t)
+        level = (*level, FollowPoints(swinging, points, t.feet_stiffness, t.feet_limit, t.swing_weight))
     return (own.contact,), level
 
 
@@ -87,8 +90,9 @@ def _landing_points(
 ) -> FollowPoints:
     """Returns the objective that leads the points that land next, moved by the capture point's error."""
     phase = now.phase
-    span = plan.ends[phase + 1] - plan.ends[phase]
-    near = min(max(((now.clock - plan.ends[phase]) / span - t.lead_from) / t.lead_time, 0.0), 1.0)
+    span = float(plan.ends[phase + 1] - plan.ends[phase])
+    begins = min(t.lead_from * span, max(span - t.lead_least, 0.0))
+    near = min(max((float(now.clock - plan.ends[phase]) - begins) / (t.lead_time * span), 0.0), 1.0)
     points = goal.points.copy()
     planned = laid(plan.at(now.clock, phase), now.layout, 1.0)  # what follows the landing is not stretched
     points[0, :feet, :2] += near * _lead(snapshot, planned, t)
@@ -97,13 +101,30 @@ def _landing_points(
     )
 
 
-def _lead(snapshot: Snapshot, planned: PlannedState, t: PerformTuning) -> Array:
-    """Returns how far landing points are moved over the ground, (2,) [m]: the velocity's error over omega."""
+def lead_swing(snapshot: Snapshot, goal: PlannedState, left: Array, feet: int, t: PerformTuning) -> Array:
+    """Returns where swinging points are led while other feet bear, (3, p, 3).
+
+    Those that land soon are moved by the error of the capture point: what feedback cannot bring back over the present
+    support is caught by the next one. `left` (p,) [s] is how long it takes until they land; the first `feet` points are
+    those of the feet.
+    """
+    near = np.clip((t.swing_lead_from - left[:feet]) / t.swing_lead_time, 0.0, 1.0)
+    if not near.any():
+        return goal.points
+    points = goal.points.copy()
+    error = snapshot.com[:2] - goal.com[0, :2]
+    points[0, :feet, :2] += near[:, None] * _lead(snapshot, goal, t, error)
+    return points
+
+
+def _lead(snapshot: Snapshot, planned: PlannedState, t: PerformTuning, place: Array | float = 0.0) -> Array:
+    """Returns how far landing points are moved over the ground, (2,) [m]: the velocity's error over omega, and that of
+    the CoM's `place` (2,) [m]."""
     character = snapshot.character
     height = standing_body(character).height
     above = max(float(planned.com[0, 2] - planned.points[0][:, 2].mean()), LEAST_LEG * height)
     error = snapshot.momentum[3:5] / character.mass - planned.com[1, :2]
-    move = t.lead * error / math.sqrt(character.gravity / above)
+    move = t.lead * (place + error / math.sqrt(character.gravity / above))
     return np.asarray(move * min(1.0, t.lead_limit * height / max(math.hypot(*move), 1e-9)))
 
 

@@ -120,6 +120,23 @@ class PlannedMotion:
             last += 1
         return np.asarray(self.pushing[phase + 1 : last + 1].any(axis=0))
 
+    def time_to_landing(self, phase: int, time: float) -> Array:
+        """Returns how long it still takes until each point that does not bear in a phase does, (p,) [s]; infinite for
+        points that bear now and those that never land."""
+        out = np.full(self.pushing.shape[1], np.inf)
+        for later in reversed(range(phase + 1, self.phases)):
+            out[self.pushing[later]] = self.ends[later] - time
+        out[self.pushing[phase]] = np.inf
+        return out
+
+    def time_to_flight(self, phase: int, time: float) -> float:
+        """Returns how long it still takes until the next flight begins [s]; infinite where there is none."""
+        return next((float(self.ends[k]) - time for k in range(phase + 1, self.phases) if self.flies(k)), np.inf)
+
+    def phase_at(self, time: float) -> int:
+        """Returns the phase of a time [s], the later one at the moment between two."""
+        return min(max(int(np.searchsorted(self.ends, time, side="right")) - 1, 0), self.phases - 1)
+
     def flies(self, phase: int) -> bool:
         """Whether nothing touches in a phase."""
         return not self.pushing[phase].any()

@@ -34,7 +34,8 @@ class PlanProgress:
     rate: float = 0.0  # [m/s] of the CoM upwards, at the last tick
     event: str = ""  # what happened at this tick
     late: float = 0.0  # [s] since a landing was due
-    settling: float = 0.0  # [s] for which the clock has waited at the start
+    begins: float = 0.0  # [s] the clock at which it began, or went on after steps
+    settling: float = 0.0  # [s] for which the clock has waited there
     early: Flags = field(default_factory=lambda: _NONE)  # (p,) points that have landed before their time
     bearing: Flags = field(default_factory=lambda: _NONE)  # (parts,) that have been felt to bear since they landed
     found: Array = field(default_factory=lambda: np.zeros(1))  # (parts,) [m] their ground above the planned one
@@ -49,7 +50,7 @@ def advance(
     """
     dt = snapshot.time - now.time
     rate = float(snapshot.momentum[5]) / snapshot.character.mass
-    if now.clock == 0.0 and not _is_settled(now, plan, snapshot, tuning):
+    if now.clock == now.begins and not _is_settled(now, plan, snapshot, tuning):
         held = replace(now, time=snapshot.time, settling=now.settling + dt, rate=rate)
         return _with_ground(_laid(held, plan, snapshot, dt, tuning), plan, snapshot, force, tuning)
     speed = _clock_speed(now, plan, snapshot, rate, tuning)
@@ -84,9 +85,9 @@ def _with_ground(
 
 def _is_settled(now: PlanProgress, plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTuning) -> bool:
     """Returns whether the clock may leave the start: the CoM is where the plan has it, or it has waited long enough."""
-    goal, t = plan.at(0.0, 0), tuning
+    goal, t = plan.at(now.begins, now.phase), tuning
     moves = float(np.linalg.norm(goal.com[1])) > t.standing_speed
-    if moves or now.settling >= t.settle_time or not plan.held[0].any():
+    if moves or now.settling >= t.settle_time or not plan.held[now.phase].any():
         return True
     away = snapshot.com[:2] - laid(goal, now.layout, 1.0).com[0, :2]
     speed = float(np.linalg.norm(snapshot.momentum[3:])) / snapshot.character.mass
@@ -103,6 +104,17 @@ def first_progress(plan: PlannedMotion, snapshot: Snapshot, tuning: PerformTunin
     base = gap if abs(gap) > tuning.base_height and not plan.grips.any() else 0.0
     layout = AS_PLANNED if plan.grips.any() else _fit(plan, 0.0, 0, snapshot, 0.0, base, tuning)
     return PlanProgress(snapshot.time, layout=layout, base=base, rise=base)
+
+
+def resumed_progress(
+    before: PlanProgress, plan: PlannedMotion, clock: float, snapshot: Snapshot, tuning: PerformTuning
+) -> PlanProgress:
+    """Returns the progress of a plan that goes on at a time, after steps: it lies where the feet are then."""
+    phase = plan.phase_at(clock)
+    layout = _fit(plan, clock, phase, snapshot, before.layout.yaw, before.rise, tuning)
+    return PlanProgress(
+        snapshot.time, clock, phase, layout=layout, base=before.base, rise=before.rise, begins=clock, event="goes on"
+    )
 
 
 def _clock_speed(

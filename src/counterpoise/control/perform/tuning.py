@@ -33,7 +33,10 @@ class PerformTuning:
     lead: float = 1.0  # share of the capture point's error by which landing feet are moved
     lead_limit: float = 0.25  # [standing CoM heights] largest such move
     lead_from: float = 0.5  # share of the flight after which the feet are led
+    lead_least: float = 0.25  # [s] before the landing they are led at the latest
     lead_time: float = 0.4  # share of the flight over which the move is made
+    swing_lead_from: float = 0.4  # [s] before it lands a swinging foot is led, while the other one bears ...
+    swing_lead_time: float = 0.3  # [s] ... and over which the move is made
     soon: float = 0.25  # [s] parts that land within this time after the first one are led as well
     tuck_limit: float = 0.8  # largest share by which a flight is tucked or opened anew; 0: never
     tuck_rate: float = 8.0  # [1/s] in which that share changes
@@ -60,6 +63,10 @@ class PerformTuning:
     step_margin: float = (
         0.02  # [standing CoM heights] a capture point this far outside the feet makes it step; 1: never
     )
+    lost_margin: float = 0.12  # the same, from the plan's capture point, while further contacts are planned
+    committed: float = 0.25  # [s] before a flight from when it takes off in any case
+    quiet_speed: float = 0.2  # [m/s] of the CoM of a plan that stands quietly: after steps it goes on there ...
+    quiet_time: float = 0.3  # [s] ... where it does for so long
     step_height: float = 0.7  # [standing CoM heights] a CoM lower than this does not step ...
     step_sinking: float = 0.1  # [sqrt(g CoM height)] ... nor one that sinks faster than this
     late_landing: float = 0.5  # [s] without a landing after its time is a fall
