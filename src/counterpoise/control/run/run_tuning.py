@@ -128,5 +128,5 @@ HOP_STYLE = WalkStyle(
 )  # fmt: skip
 HOPPING = RunTuning(
     hops=True, slowest=0.0, fastest=0.35, step_time=1.5, step_time_slope=0.0, flight=0.38, flight_slope=0.0, width=0.0,
-    crossing=0.3, lift=0.13, lift_pitch=0.35, aside=0.0, ramp=0.04, brake=0.05, style=HOP_STYLE,
+    crossing=0.3, lift=0.13, lift_pitch=0.35, aside=0.0, ramp=0.04, brake=0.05, trim=0.3, style=HOP_STYLE,
 )  # fmt: skip
