@@ -38,6 +38,7 @@ def test_a_ball_is_dodged_and_hits_one_that_is_blind(say):
         (("--to", "here"), "X,Y"),
         (("--to", "1,nan"), "X,Y"),
         (("--style", "proudd"), "proud"),
+        (("--gait", "hop"), "hop_left"),
         (("--width", "-1"), "width"),
         (("--plan-at", "1"), "--plan plan.png"),
         (("--plan", "plan.png", "--plan-at", "99"), "from 0 to 8 s"),

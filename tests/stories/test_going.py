@@ -12,6 +12,8 @@ TRIALS = (
     ("steering", "run-180"),
     ("transitions", "walk-run-walk"),
     ("transitions", "run-stand-slow"),
+    ("gaits", "hop-left"),
+    ("gaits", "hop-right"),
     ("hindrances", "ice"),
     ("hindrances", "bag"),
     ("hindrances", "weak-leg"),
@@ -23,6 +25,14 @@ TRIALS = (
 def test_enough_starts_succeed(experiment, trial):
     one = find_experiment(experiment)
     outcome = one.run(one.with_settings({"trials": trial, "first_seed": 600}), Lab())
+    assert outcome.holds, [claim.measured for claim in outcome.claims]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("course", ["step-up-0.5", "step-down-1"])
+def test_edges_that_are_too_high_for_a_step_are_jumped(course):
+    one = find_experiment("terrain-walks")
+    outcome = one.run(one.with_settings({"courses": course, "first_seed": 600}), Lab())
     assert outcome.holds, [claim.measured for claim in outcome.claims]
 
 

@@ -281,7 +281,7 @@ def test_wishes_of_a_locomotion_have_units_and_may_be_left_open(bench: Bench) ->
     controller = run.session.controller
     assert (controller.gait, controller.style, controller.running.release) == ("walk", "proud", 0.5)
     for wrong, word in (
-        ({"type": "choose_live", "name": "gait", "value": "hop"}, "auto"),
+        ({"type": "choose_live", "name": "gait", "value": "hop"}, "hop_left"),
         ({"type": "choose_live", "name": "speed", "value": "walk"}, "gait"),
         ({"type": "tune_live", "table": "controller", "name": "gate", "value": 1.0}, "wish"),
         ({"type": "tune_live", "table": "tuning", "name": "fastest", "value": None}, "wishes"),

@@ -34,6 +34,9 @@ def go(
     speed: Annotated[float | None, typer.Option(help="Forward [m/s]; negative: backward. Else 0, or as usual.")] = None,
     aside: Annotated[float, typer.Option(help="To the left [m/s]; negative: to the right.")] = 0.0,
     heading: Annotated[float, typer.Option(min=-360.0, max=360.0, help="That it faces [deg], to the left.")] = 0.0,
+    gait: Annotated[
+        str, typer.Option(help="auto, walk, run, hop_left or hop_right. auto: it runs where it cannot walk so fast.")
+    ] = "auto",
     to: Annotated[
         list[str] | None, typer.Option(help="A place to go to, X,Y [m]. Several: one after the other.")
     ] = None,
@@ -85,6 +88,7 @@ def go(
     Exit code 0: it is on its feet at the end; 1: it fell; 2: bad input.
     """
     from counterpoise.control.locomotion import Locomotion
+    from counterpoise.control.locomotion.gait_change import gait_named
     from counterpoise.simulate.loop import simulate
     from counterpoise.simulate.start import disturbed_start
     from counterpoise.simulate.world import World
@@ -100,7 +104,7 @@ def go(
     props = [*(_ball(text, character) for text in throw or ()), *(_post(text) for text in post or ())]
     controller = Locomotion(
         (speed, aside) if speed is not None else ((0.0, aside) if aside else None), math.radians(heading),
-        width=width, hip_height=hip_height, style=style, to=places or None,
+        gait_named(gait), width=width, hip_height=hip_height, style=style, to=places or None,
         avoid=() if blind else props, jump=None if jump is None else _jump(jump, seconds),
     )  # fmt: skip
     controller.begin(character)

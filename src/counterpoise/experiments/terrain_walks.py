@@ -37,7 +37,7 @@ class WalkCourse:
     seconds: float
     bar: int = 19  # of 20
     seen: bool = True  # the walker is told
-    jumps: bool = False  # it is too high for a step: `Locomotion` jumps onto it
+    jumps: bool = False  # it is too high for a step: `Locomotion` jumps onto it, or down from it
 
 
 def slope(degrees: float, length: float = 4.0) -> Pieces:
@@ -91,7 +91,7 @@ COURSES: dict[str, WalkCourse] = {
     "step-down-0.3": WalkCourse("a step down of 0.3 m", lambda seed: step(-0.3), 3.0, 10.0, bar=20),
     "step-up-0.3": WalkCourse("a step up of 0.3 m", lambda seed: step(0.3), 3.0, 10.0),
     "step-up-0.5": WalkCourse("a step up of 0.5 m", lambda seed: step(0.5), 3.0, 14.0, bar=15, jumps=True),
-    "step-down-1": WalkCourse("a step down of 1 m", lambda seed: step(-1.0), 3.0, 11.0, bar=15),
+    "step-down-1": WalkCourse("a step down of 1 m", lambda seed: step(-1.0), 3.5, 14.0, bar=15, jumps=True),
     "stairs-up": WalkCourse("five stairs of 0.17 m up", lambda seed: stairs(0.17), 4.0, 12.0),
     "stairs-down": WalkCourse("five stairs of 0.17 m down", lambda seed: stairs(-0.17), 4.0, 12.0),
     "gap": WalkCourse("a gap of 0.5 m", lambda seed: [Gap((START + 0.75, 0.0), (0.5, WIDE), 1.0)], 4.0, 9.0),

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from counterpoise.character.character import Character
 from counterpoise.control.locomotion import Locomotion
+from counterpoise.control.locomotion.gait_change import GAITS
 from counterpoise.control.walk.styles import STYLES
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.studio.tuning import OWN, Slider, comments_of, unit_of
 
-GAITS = ("auto", "walk", "run")
 USUAL = "normal"  # the style of a Locomotion without one
 
 
@@ -47,6 +47,7 @@ def wish_sliders(controller: Locomotion, character: Character) -> tuple[Slider, 
         low, high = round(one.low * size, 2), round(one.high * size, 2)
         out.append(Slider(OWN, name, value, unit_of(meaning), meaning, low, high))
     style = controller.style if isinstance(controller.style, str) else USUAL
-    for name, chosen, choices in (("gait", controller.gait, GAITS), ("style", style, tuple(STYLES))):
+    gait = controller.gait if isinstance(controller.gait, str) else GAITS[0]
+    for name, chosen, choices in (("gait", gait, GAITS), ("style", style, tuple(STYLES))):
         out.append(Slider(OWN, name, chosen, "", words.get(name, ""), 0.0, 0.0, choices))
     return tuple(out)

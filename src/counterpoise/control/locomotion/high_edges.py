@@ -1,4 +1,4 @@
-"""Edges of the ground that are too high for a step: it stops in front of one and jumps onto it."""
+"""Edges of the ground that are too high for a step: it stops in front of one and jumps onto it, or down from it."""
 
 from __future__ import annotations
 
@@ -42,36 +42,58 @@ class EdgeTuning:
     backward: float = 0.2  # speed with which it goes back from an edge that is too near, at most
     rise: float = 0.11  # of the CoM above the higher ground
     forward: float = 0.65  # of the jump
+    least_drop: float = 0.37  # edge that is jumped down from: 0.34 m for a person ...
+    most_drop: float = 1.13  # ... to 1.05 m
+    room_below: float = 1.3  # of level ground behind it
+    drop_stop: float = 0.19  # from the middle of the soles to that edge, where it is to stop, ...
+    drop_near: float = 0.125  # ... and between which ...
+    drop_far: float = 0.25  # ... it can jump: the toes are at 0.1
+    drop_rise: float = 0.13  # of the CoM in a jump down
+    drop_forward: float = 1.02  # of a jump down
     fine: float = 0.01  # [m] to which heights are rounded: the same jump is planned once
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not 0.0 < value < math.inf:
                 raise BadValue(f"EdgeTuning.{name} is a positive number; got {value!r}")
-        for name, less, more in (("near", self.near, self.stop), ("stop", self.stop, self.far)):
-            if less >= more:
-                raise BadValue(f"EdgeTuning: near < stop < far; got {name} = {less!r} and {more!r} after it")
+        for near, stop, far in (("near", "stop", "far"), ("drop_near", "drop_stop", "drop_far")):
+            if not getattr(self, near) < getattr(self, stop) < getattr(self, far):
+                given = ", ".join(f"{name} = {getattr(self, name)!r}" for name in (near, stop, far))
+                raise BadValue(f"EdgeTuning: {near} < {stop} < {far}; got {given}")
+
+    def places(self, rise: float) -> tuple[float, float, float]:
+        """Returns how far from an edge the middle of the soles is to be before a jump: least, best and most."""
+        return (self.near, self.stop, self.far) if rise > 0.0 else (self.drop_near, self.drop_stop, self.drop_far)
+
+    def jump(self, rise: float, unit: float) -> Jump:
+        """Returns the jump onto an edge, or down from it; `unit` is the leg length [m]."""
+        height, forward = (self.rise, self.forward) if rise > 0.0 else (self.drop_rise, self.drop_forward)
+        onto = round(round(rise / self.fine) * self.fine, 3)
+        return Jump(round(height * unit, 2), forward=round(forward * unit, 2), onto=onto)
 
 
 def edge_ahead(middle: Array, base: float, heading: float, terrain: Terrain, body: WalkingBody, t: EdgeTuning) -> Array:
-    """Returns the first high edge ahead, (2,): its place along the heading, and its height [m]; NaN without one.
+    """Returns the first high edge ahead, (2,): its place along the heading, and the height of the ground behind it,
+    negative where it goes down [m]; NaN without one.
 
     It is square to the heading, and the ground before and behind it is level.
     """
     unit = body.hips_height
     d, n = np.array([math.cos(heading), math.sin(heading)]), np.array([-math.sin(heading), math.cos(heading)])
-    along = np.arange(0.0, t.look + t.room, t.sample) * unit
+    along = np.arange(0.0, t.look + max(t.room, t.room_below), t.sample) * unit
     lines = middle + np.array([0.0, -t.aside, t.aside])[:, None, None] * unit * n + along[:, None] * d
     height = terrain.height(lines[..., 0], lines[..., 1]) - base
-    step = height[0, 2:] - height[0, :-2]
-    found = np.flatnonzero(step[: int(t.look / t.sample)] > t.lowest * unit)
+    step = (height[0, 2:] - height[0, :-2])[: int(t.look / t.sample)] / unit
+    found = np.flatnonzero((step > t.lowest) | (step < -t.least_drop))
     if not len(found):
         return np.full(2, np.nan)
     k = int(found[0])
-    before, behind = height[:, : k + 1], height[:, k + 3 : k + 3 + int(t.room / t.sample)]
+    up = bool(step[k] > 0.0)
+    room, low, high = (t.room, t.lowest, t.highest) if up else (t.room_below, t.least_drop, t.most_drop)
+    before, behind = height[:, : k + 1], height[:, k + 3 : k + 3 + int(room / t.sample)]
     rise = float(behind[0, 0])
     even = np.abs(before).max() < t.level * unit and np.abs(behind - rise).max() < t.level * unit
-    if not (even and t.lowest * unit < rise < t.highest * unit):
+    if not (even and low * unit < (rise if up else -rise) < high * unit):
         return np.full(2, np.nan)
     return np.array([float(middle @ d) + along[k + 1], rise])
 
@@ -88,12 +110,11 @@ def at_edges(
     if math.isnan(memory.edge[0]) or wishes.speed <= 0.0:
         return wishes, memory
     away = float(memory.edge[0] - middle @ np.array([math.cos(heading), math.sin(heading)]))
-    if memory.doing == "stand" and t.near * unit < away < t.far * unit:
-        onto = round(float(memory.edge[1]) / t.fine) * t.fine
-        jump = Jump(round(t.rise * unit, 2), forward=round(t.forward * unit, 2), onto=round(onto, 3))
-        return wishes, altered(memory, edge_jump=jump)
-    left = away - t.stop * unit
-    if (t.near - t.stop) * unit < left < t.close * unit:
+    near, stop, far = (share * unit for share in t.places(float(memory.edge[1])))
+    if memory.doing == "stand" and near < away < far:
+        return wishes, altered(memory, edge_jump=t.jump(float(memory.edge[1]), unit))
+    left = away - stop
+    if near - stop < left < t.close * unit:
         return wishes._replace(speed=0.0, aside=0.0, even=True), memory
     if left > 0.0:
         return wishes._replace(speed=min(max(t.slow_down * left, t.slowest * body.leg_speed), wishes.speed)), memory

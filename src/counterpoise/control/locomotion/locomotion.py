@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,16 +22,27 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.locomotion.avoiding import avoid, dodge_tuning
 from counterpoise.control.locomotion.dodge import DodgeTuning, duck_height, is_ducking
-from counterpoise.control.locomotion.gait_change import RUN_FROM, can_run, can_walk, walk_after
+from counterpoise.control.locomotion.gait_change import (
+    HOP_FROM,
+    HOPS,
+    RUN_FROM,
+    Gait,
+    LiveGait,
+    can_hop,
+    can_run,
+    can_walk,
+    gait_named,
+    walk_after,
+)
 from counterpoise.control.locomotion.guard import guarded
 from counterpoise.control.locomotion.hazards import Hazard, hazards_of
 from counterpoise.control.locomotion.high_edges import EdgeTuning, at_edges
 from counterpoise.control.locomotion.leaps import LiveJump, asked_jump, before_jump, can_jump, leap, waits_to_jump
-from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
+from counterpoise.control.locomotion.locomotion_state import LocomotionMemory, Runs
 from counterpoise.control.locomotion.steering import steer, way_of
 from counterpoise.control.perform.jump import Jump
 from counterpoise.control.run.run import Running
-from counterpoise.control.run.run_tuning import RunTuning
+from counterpoise.control.run.run_tuning import HOPPING, RunTuning
 from counterpoise.control.stand import Stand, StandMemory
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import standing_body
@@ -68,7 +79,7 @@ class Locomotion:
 
     speed: Live | tuple[Live, Live] | None = None  # [m/s]; None: 0, or the usual speed where there is a place to go to
     heading: Live = 0.0  # [rad] that it faces, from x towards y
-    gait: Literal["auto", "walk", "run"] = "auto"  # auto: it runs where it cannot walk so fast
+    gait: LiveGait = "auto"  # auto: it runs where it cannot walk so fast; "hop_left": it hops on the left leg
     step_length: Live | None = None  # [m]
     step_time: Live | None = None  # [s]
     width: Live | None = None  # [m] between the ankles
@@ -84,6 +95,7 @@ class Locomotion:
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
     running: RunTuning = field(default_factory=RunTuning)
+    hopping: RunTuning = field(default_factory=lambda: HOPPING)
     dodging: DodgeTuning = field(default_factory=DodgeTuning)
     edges: EdgeTuning = field(default_factory=EdgeTuning)
 
@@ -102,8 +114,8 @@ class Locomotion:
                 _check_number("Locomotion.speed", value)
         if isinstance(self.speed, tuple) and len(self.speed) != 2:
             raise BadValue(f"Locomotion.speed is a number or a pair (forward, left) [m/s]; got {self.speed!r}")
-        if self.gait not in ("auto", "walk", "run"):
-            raise BadValue(f"Locomotion.gait is 'auto', 'walk' or 'run'; got {self.gait!r}")
+        if not callable(self.gait):
+            gait_named(self.gait)
         if not self.rate > 0.0:
             raise BadValue(f"a controller's rate is positive [Hz]; got {self.rate!r}")
         if self.terrain is not None and not isinstance(self.terrain, Terrain):
@@ -180,7 +192,7 @@ class Locomotion:
             phase = "fallen" if action.memory.fallen else "stand"
             notes = {**action.notes, "phase": phase, "steps": float(memory.walk.steps), "cost": 0.0}
             return Action(action.torque, altered(memory, stand=action.memory), notes)
-        if memory.doing == "run" or (self._runs(wishes, body) and can_run(walk, seen, wishes.speed, body)):
+        if memory.doing == "run" or self._can_run(walk, seen, wishes, snapshot.time, body):
             return self._run(snapshot, memory, wishes, seen, body)
         style = self._style()
         cycle = style if isinstance(style, GaitCycle) else made_cycle(character, style_of(style))
@@ -198,34 +210,50 @@ class Locomotion:
             after = altered(after, doing="stand", stand=stand)
         return Action(action.torque, after, action.notes)
 
-    def _runs(self, wishes: Wishes, body: WalkingBody) -> bool:
-        """Returns whether what is asked for is a run."""
-        return self.gait == "run" or (self.gait == "auto" and wishes.speed > RUN_FROM * body.leg_speed)
+    def _runs(self, wishes: Wishes, now: float, body: WalkingBody) -> Runs:
+        """Returns whether what is asked for is a run, or hops on one leg; empty where it is neither."""
+        gait = self._gait(now)
+        if gait == "hop_left" or gait == "hop_right":
+            return gait
+        return "run" if gait == "run" or (gait == "auto" and wishes.speed > RUN_FROM * body.leg_speed) else ""
+
+    def _can_run(self, walk: WalkMemory, seen: SeenBody, wishes: Wishes, now: float, body: WalkingBody) -> bool:
+        """Returns whether a run that is asked for, or hops, can take over from a walk now."""
+        asked = self._runs(wishes, now, body)
+        if asked in HOPS:
+            return can_hop(walk, seen, HOPS.index(asked), body)
+        return asked == "run" and can_run(walk, seen, wishes.speed, body)
 
     def _run(
         self, snapshot: Snapshot, memory: LocomotionMemory, wishes: Wishes, seen: SeenBody, body: WalkingBody
     ) -> Action:
-        """Runs, or hands the body over to a walk."""
-        slow = memory.doing == "run" and not self._runs(wishes, body)
-        if slow and can_walk(memory.run, seen, body, self.tuning.fastest):
+        """Runs or hops, or hands the body over to a walk."""
+        asked = self._runs(wishes, snapshot.time, body)
+        doing = asked if memory.doing != "run" else memory.runs
+        if doing != asked and can_walk(memory.run, seen, body, self.tuning.fastest):
             walk = walk_after(memory.run, seen, snapshot.time, body)
             return self.act(snapshot, altered(memory, doing="step", walk=walk))
-        tuning = self.running.stopping if wishes.stays else self.running
+        usual = self.hopping if doing in HOPS else self.running
+        tuning = usual.stopping if wishes.stays and doing not in HOPS else usual
         low, high = (share * body.leg_speed for share in (tuning.slowest, tuning.fastest))
-        running = Running(min(max(wishes.speed, low), high), wishes.heading, self.rate, tuning, self.terrain)
+        terrain = None if doing in HOPS else self.terrain
+        running = Running(min(max(wishes.speed, low), high), wishes.heading, self.rate, tuning, terrain)
         run = memory.run
         if memory.doing != "run":
             run = running.take_over(snapshot.character, snapshot, self, memory.walk)
         level = seen if seen.ground is FLAT_GROUND else see(snapshot, body)
         action = running.go_on(snapshot, run, level)
         walk = altered(memory.walk, heading=action.memory.heading, time=snapshot.time)
-        after = altered(memory, doing="run", run=action.memory, walk=walk)
+        after = altered(memory, doing="run", runs=doing, run=action.memory, walk=walk)
         return Action(action.torque, after, action.notes)
 
     # -- what is asked -----------------------------------------------------------------------------------------------
 
     def _style(self) -> str | WalkStyle | GaitCycle:
         return "normal" if self.style is None else self.style
+
+    def _gait(self, now: float) -> Gait:
+        return gait_named(self.gait(now) if callable(self.gait) else self.gait)
 
     def _stand(self) -> Stand:
         return Stand(rate=self.rate, terrain=self.terrain)
@@ -261,8 +289,11 @@ class Locomotion:
             memory = altered(memory, reached=reached)
         elif forward is None:
             forward = step / time if step is not None and time is not None else 0.0
-        if self.gait == "run" and forward > 0.0:
+        gait = self._gait(now)
+        if gait == "run" and forward > 0.0:
             forward = max(forward, self.running.slowest * body.leg_speed)
+        if gait in HOPS and memory.doing in ("stand", "step"):
+            forward = HOP_FROM * body.leg_speed  # hops begin from a slow walk
         high = live_value(self.hip_height, now)
         lower = 0.0 if high is None else max(body.hips_height - high, 0.0)
         arms = live_value(self.arm_swing, now)

@@ -15,6 +15,7 @@ from counterpoise.control.run.run_state import RunMemory
 from counterpoise.control.stand import StandMemory
 from counterpoise.control.walk.walk_state import WalkMemory
 
+Runs = Literal["", "run", "hop_left", "hop_right"]
 Doing = Literal["stand", "step", "run", "jump"]
 
 
@@ -25,6 +26,7 @@ class LocomotionMemory:
     doing: Doing = "stand"
     stand: StandMemory = field(default_factory=StandMemory)
     walk: WalkMemory = field(default_factory=WalkMemory)
+    runs: Runs = ""  # which kind of run it does: `run` is its memory
     run: RunMemory = field(default_factory=RunMemory)
     reached: int = 0  # places of the way that lie behind it
     dodge: Dodge | None = None  # out of the way of something that flies

@@ -97,6 +97,9 @@ class JumpPlanTuning:
     split: float = 0.48  # [m] each foot to its side
     hand_height: float = 0.1  # [m] of the hands above the ground after landing
     clearance: float = 0.03  # [m] of the feet over the edge of a box
+    edge: float = 0.2  # share of the way between the grounds at which the edge of a box is, when it jumps down
+    across_time: float = 0.1  # [s] after the top, when the feet are across that edge
+    across_within: float = 0.06  # [m] of their place then
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +233,32 @@ def _wishes(
             low = box + t.hand_height * size
             out.append(Clear(hands, low, times.takeoff.at - 0.17 * times.pace, times.takeoff.at + 0.05 * times.pace))
     if base > 0.05 * size:
-        over = base + t.clearance * size
-        out.append(Clear(feet, over, times.takeoff.at + 0.1 * times.pace, times.top + 0.1 * times.pace))
+        over, across = base + t.clearance * size, times.top + t.across_time * times.pace
+        out.append(Clear(feet, over, times.takeoff.at + 0.1 * times.pace, across))
+        out += _across_edge(character, wish, t, across, size)
+    return out
+
+
+def _across_edge(
+    character: Character, wish: JumpWish, t: JumpPlanTuning, across: float, size: float
+) -> list[Requirement]:
+    """Returns that the feet are across the edge of the box before they go down beside it."""
+    distance = math.hypot(wish.forward, wish.side)
+    rest = character.snapshot()
+    soles = rest.contact_position[:, :2]
+    middle = soles.mean(axis=0)
+    way = np.array([wish.forward, wish.side]) / max(distance, 1e-9)
+    left, along_way = np.array([-way[1], way[0]]), (soles - middle) @ way
+    room = distance - float(np.ptp(along_way))
+    if room <= 0.0 or wish.twist != 0.0:  # in a twist nobody knows where which foot is
+        return []
+    edge, within = float(along_way.max()) + t.edge * room, t.across_within * size
+    out: list[Requirement] = []
+    for foot in character.feet:
+        ankle = rest.position(foot.body)[:2] - middle
+        heel = float(along_way.min() - ankle @ way)
+        x, y = ((edge + within - heel) * way + float(ankle @ left) * left).tolist()
+        out.append(Place(foot.body, across, (x, y, None), within=within))
     return out
 
 

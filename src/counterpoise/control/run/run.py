@@ -17,9 +17,9 @@ from counterpoise.character.character import Character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.run.over_gaps import beside_gaps, stretched
-from counterpoise.control.run.run_feet import flying_foot, stance_foot
+from counterpoise.control.run.run_feet import flying_foot, idle_foot, stance_foot
 from counterpoise.control.run.run_objectives import run_objectives
-from counterpoise.control.run.run_phase import measure_added, next_run_phase
+from counterpoise.control.run.run_phase import measure_added, next_foot, next_run_phase
 from counterpoise.control.run.run_plan import RunPlan, plan_run, run_shape
 from counterpoise.control.run.run_state import RunMemory, Swing
 from counterpoise.control.run.run_tuning import RunTuning
@@ -135,6 +135,9 @@ class Running:
         stance = m.stance
         ahead = float((seen.com[:2] - seen.flat[stance]) @ d)
         gone = min(max((ahead + 0.15 * body.hips_height) / max(speed, 0.5), 0.0), 0.7 * shape.stance)
+        lasts = shape.stance
+        if t.hops:  # it goes down before its first hop
+            gone, lasts = 0.0, t.first_stance * shape.stance
         now = snapshot.time
         other = m.swings[1 - stance]
         swung = max(now - other.lifted, 0.0)
@@ -144,7 +147,7 @@ class Running:
         feet = list(m.feet)
         feet[stance] = FootState(now - 1.0, False, now - 1.0, goal_pitch=float(seen.pitch[stance]))
         return altered(
-            m, time=now, phase="stance", began=now - gone, duration=shape.stance, feet=(feet[0], feet[1]),
+            m, time=now, phase="stance", began=now - gone, duration=lasts, feet=(feet[0], feet[1]),
             swings=(swings[0], swings[1]), speed=speed, heading=heading, line=seen.com[:2].copy(),
             started=seen.com[:2] - gone * speed * d,
         )  # fmt: skip
@@ -187,6 +190,8 @@ class Running:
     ) -> tuple[RunMemory, float]:
         """Returns the memory with the phase of the stride, and its rate [1/s]: it follows the feet smoothly."""
         assert m.time is not None
+        if self.tuning.hops:  # arms and trunk keep still
+            return m, 0.0
         gone = m.time - m.began
         target = 0.5 * gone / (gone + max(plan.left, 0.005)) + 0.5 * m.stance
         error = math.remainder(target - m.stride, 1.0)
@@ -210,11 +215,14 @@ class Running:
             feet[m.stance], extra = stance_foot(m, snapshot, seen, body, own.walk, t, dt, held, share)
             level += extra
         for i in range(2):
-            first = i != m.stance
-            if not first and m.phase == "stance":
+            if i == m.stance and m.phase == "stance":
                 continue
+            first = i == next_foot(m, t)
             left, foothold = (plan.left, plan.foothold) if first else (plan.later_left, plan.later_foothold)
-            goal = flying_foot(i, m, seen, left, foothold, snapshot.character, t)
+            if first or not t.hops:
+                goal = flying_foot(i, m, seen, left, foothold, snapshot.character, t)
+            else:
+                goal = idle_foot(i, m, seen, plan.acceleration, body, t)
             feet[i] = feet[i]._replace(goal_pitch=goal.pitch, released=0.0)
             level.append(own.walk.swing[i].aimed(acceleration=goal.acceleration, value=seen.ankle[i]))
             turn = foot_turn(body.legs[i].turn, m.heading + m.turn * left, goal.pitch, goal.pitch_rate)

@@ -89,6 +89,20 @@ def flying_foot(
     return SwingGoal(acceleration, pitch, rate)
 
 
+def idle_foot(i: int, m: RunMemory, seen: SeenBody, acceleration: Array, body: WalkingBody, t: RunTuning) -> SwingGoal:
+    """Returns the goal of the foot that stays in the air in a hop: below the hip and behind it, moving with the body.
+
+    `acceleration` (3,) is that of the CoM [m/s^2].
+    """
+    clock, longest = body.leg_time, body.legs[i].longest
+    back = np.array([-math.cos(m.heading), -math.sin(m.heading), 0.0])
+    place = seen.hip[i] + longest * (t.idle_behind * back - np.array([0.0, 0.0, t.idle_length]))
+    wish = STIFFNESS / clock**2 * (place - seen.ankle[i]) + acceleration
+    wish += DAMPING / clock * (seen.hip_velocity[i] - seen.ankle_velocity[i])
+    most = t.foot_limit * body.leg_speed**2 / body.hips_height
+    return SwingGoal(wish * min(1.0, most / max(float(np.linalg.norm(wish)), 1e-9)), t.idle_pitch, 0.0)
+
+
 class _FlyingTables(NamedTuple):
     """Numbers of a leg and a tuning, in metres and seconds."""
 

@@ -17,6 +17,7 @@ from counterpoise.quick import altered
 
 TOUCH = 0.0022  # [leg lengths] a foot with a point lower than this has landed ...
 LEAST_SWUNG = 0.5  # [leg times] ... where it has swung for longer than this
+LEAST_FLOWN = 0.2  # [leg times] ... or, in a hop on one leg, has flown for longer, and the body falls
 LATE_STANCE = 0.6  # of a stance: from then on the other foot may land before take-off
 LIFTED = 0.01  # [leg lengths] a stance foot that is higher than this has left the ground
 STEADY = 0.03  # [sqrt(leg x g)] the trim is learnt where the speed is this near to the one asked for
@@ -27,17 +28,23 @@ def next_run_phase(m: RunMemory, seen: SeenBody, shape: RunShape, character: Cha
     assert m.time is not None
     body = walking_body(character)
     now, unit = m.time, body.hips_height
-    other = 1 - m.stance
+    other = next_foot(m, t)
     gone = now - m.began
-    touches = seen.low[other] < TOUCH * unit and now - m.swings[other].lifted > LEAST_SWUNG * body.leg_time
+    least = (LEAST_FLOWN if t.hops else LEAST_SWUNG) * body.leg_time
+    touches = seen.low[other] < TOUCH * unit and now - m.swings[other].lifted > least
     if m.phase == "flight":
-        return _land(m, seen, shape, character, t) if touches else m
-    if touches and gone > LATE_STANCE * m.duration:
+        return _land(m, seen, shape, character, t) if touches and not (t.hops and seen.velocity[2] > 0.0) else m
+    if touches and not t.hops and gone > LATE_STANCE * m.duration:
         return _land(_leave(m, seen), seen, shape, character, t)
     if gone >= m.duration - 1e-9 or (gone > 0.5 * m.duration and seen.low[m.stance] > LIFTED * unit):
         landing = min(shape.landing, float(seen.com[2]))
         return altered(_leave(m, seen), phase="flight", landing=landing)
     return m
+
+
+def next_foot(m: RunMemory, t: RunTuning) -> int:
+    """Returns the foot that lands next."""
+    return m.stance if t.hops else 1 - m.stance
 
 
 def _leave(m: RunMemory, seen: SeenBody) -> RunMemory:
@@ -49,10 +56,10 @@ def _leave(m: RunMemory, seen: SeenBody) -> RunMemory:
 
 
 def _land(m: RunMemory, seen: SeenBody, shape: RunShape, character: Character, t: RunTuning) -> RunMemory:
-    """The other foot has landed."""
+    """The next foot has landed."""
     assert m.time is not None
     body = walking_body(character)
-    new = 1 - m.stance
+    new = next_foot(m, t)
     d = np.array([math.cos(m.heading), math.sin(m.heading)])
     went = float((seen.com[:2] - m.started) @ d) / max(m.time - m.began, 1e-3)
     trim = m.trim

@@ -127,7 +127,7 @@ def plan_run(
     times = np.array([m.time - m.began, m.duration, *shape, m.landing, m.late])
     found = _plan(
         m.stance, SIGN[m.stance], flying, released, m.heading, float(seen.yaw[m.stance]), times, wish, m.added,
-        seen.com, seen.velocity, seen.flat[m.stance], _plain_tables(character, t),
+        seen.com, seen.velocity, seen.flat[m.stance], 1.0 if t.hops else -1.0, _plain_tables(character, t),
     )  # fmt: skip
     return RunPlan(
         found[0:3], found[3:5], found[5:7], float(found[7]), float(found[8]), found[9:11], float(found[11]),
@@ -138,12 +138,13 @@ def plan_run(
 @kernel
 def _plan(
     stance: int, side: float, flying: bool, released: bool, heading: float, yaw: float, times: Array, wish: Array,
-    added: Array, com: Array, velocity: Array, foot: Array, tables: tuple[Any, ...],
+    added: Array, com: Array, velocity: Array, foot: Array, same: float, tables: tuple[Any, ...],
 ) -> Array:  # fmt: skip
     """Returns the numbers of a RunPlan, (20,).
 
     `times` are the time since the landing and this stance's duration, the five numbers of a RunShape, the height of the
-    landing that ends a flight under way, and by how much feet land late.
+    landing that ends a flight under way, and by how much feet land late. `same` is 1 where the same foot lands again
+    (a hop), -1 where feet take turns.
     """
     t = _RunTables(*tables)
     g, landing, takeoff = t.g, times[4], times[5]
@@ -201,21 +202,24 @@ def _plan(
             reach[0], reach[1] = t.reach[0], t.reach[2]
         else:
             shifts[0], shifts[1] = -half, half
-            reach[0] = -t.reach[3] if side < 0.0 else -t.reach[1]  # the other foot lands: no farther across than this
-            reach[1] = t.reach[1] if side < 0.0 else t.reach[3]
+            lands = same * side  # the side of the foot that lands: no farther across than this
+            reach[0] = -t.reach[3] if lands > 0.0 else -t.reach[1]
+            reach[1] = t.reach[1] if lands > 0.0 else t.reach[3]
             reach -= wish[0] * wish[2] / g * landing  # on a curve both feet land farther out
             for i in range(3):  # it leaves the left foot to the right
                 ahead = left + i * (flight + steady_time)
-                speeds[i] = (-side if i % 2 == 0 else side) * sway[0] + wish[1] + wish[0] * math.sin(wish[2] * ahead)
+                speeds[i] = (
+                    (same * side if i % 2 == 0 else side) * sway[0] + wish[1] + wish[0] * math.sin(wish[2] * ahead)
+                )
             for i in range(2):
-                at = -side if i % 2 == 0 else side  # side of the foot that lands
+                at = same * side if i % 2 == 0 else side  # side of the foot that lands
                 leads[i] = at * (0.5 * t.width - sway[1])
                 leads[i] += wish[1] * (1.0 - steady[1, 1]) / (steady[1, 2] + steady[1, 3])
                 leads[i] += wish[0] * wish[2] * (steady_time + steady_flight) / (steady[1, 2] + steady[1, 3])
         more = np.empty((3, 2))
         for i in range(2):
             more[0, i] = here[i, 4 + k]
-            more[1, i] = steady[i, 4] if k == 0 else -steady[i, 5]
+            more[1, i] = steady[i, 4] if k == 0 else same * steady[i, 5]
             more[2, i] = steady[i, 4 + k]
         if flying:
             shifts[:] = 0.0

@@ -94,6 +94,11 @@ class RunTuning:
     late_clearance: float = 0.03  # of the sole until shortly before it lands
     foot_limit: float = 9.0  # [g] largest acceleration of a swinging foot
     force_rise: float = 0.08  # time from no force to full force after a landing
+    hops: bool = False  # on one leg, instead of from foot to foot
+    idle_length: float = 0.56  # [longest leg] of the other leg in a hop: its ankle below the hip ...
+    idle_behind: float = 0.28  # ... and behind it
+    idle_pitch: float = 0.8  # [rad] of that foot, toes down
+    first_stance: float = 1.7  # [usual stances] in which a hop begins: the body goes down first
     arm_lead: float = 0.06  # [strides] by which arms are ahead of the feet
     whole_body: WalkTuning = field(default_factory=lambda: WHOLE_BODY)
     style: WalkStyle = field(default_factory=lambda: RUN_STYLE)
@@ -115,3 +120,13 @@ class RunTuning:
         for name, value in vars(self).items():
             if isinstance(value, float) and not np.isfinite(value):
                 raise BadValue(f"RunTuning.{name} is a number; got {value!r}")
+
+
+HOP_STYLE = WalkStyle(
+    "hopping", lean=0.0, chest=0.0, arm_swing=0.0, arm_forward=8.0, arm_out=28.0, elbow=40.0, elbow_swing=0.0,
+    hips_yaw=0.0, chest_yaw=0.0, hips_list=0.0,
+)  # fmt: skip
+HOPPING = RunTuning(
+    hops=True, slowest=0.0, fastest=0.35, step_time=1.5, step_time_slope=0.0, flight=0.38, flight_slope=0.0, width=0.0,
+    crossing=0.3, lift=0.13, lift_pitch=0.35, aside=0.0, ramp=0.04, brake=0.05, trim=0.3, style=HOP_STYLE,
+)  # fmt: skip
