@@ -9,6 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.locomotion.leaps import before_jump
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.perform.jump import Jump
 from counterpoise.control.walk.walking_body import WalkingBody
@@ -76,10 +77,20 @@ def edge_ahead(middle: Array, base: float, heading: float, terrain: Terrain, bod
     return np.array([float(middle @ d) + along[k + 1], rise])
 
 
+def jump_onto(rise: float, body: WalkingBody, t: EdgeTuning) -> Jump:
+    """Returns the jump onto an edge of a height [m]. Heights are rounded: the same jump is planned once."""
+    unit, onto = body.hips_height, round(rise / t.fine) * t.fine
+    return Jump(round(t.rise * unit, 2), forward=round(t.forward * unit, 2), onto=round(onto, 3))
+
+
 def at_edges(
-    snapshot: Snapshot, wishes: Wishes, memory: LocomotionMemory, terrain: Terrain, body: WalkingBody, t: EdgeTuning
-) -> tuple[Wishes, LocomotionMemory]:
-    """Returns the wishes of a body that comes to a high edge, and the memory with its jump where it is there."""
+    snapshot: Snapshot, wishes: Wishes, memory: LocomotionMemory, terrain: Terrain, body: WalkingBody, t: EdgeTuning,
+    plans: bool = True,
+) -> tuple[Wishes, LocomotionMemory]:  # fmt: skip
+    """Returns the wishes of a body that comes to a high edge, and the memory with its jump where it is there.
+
+    With `plans=False` it stands before the edge until the jump is planned elsewhere.
+    """
     heading, unit = memory.walk.heading, body.hips_height
     middle = snapshot.contact_position[:, :2].mean(axis=0)
     if snapshot.time - memory.looked_ahead >= t.look_every:
@@ -89,12 +100,13 @@ def at_edges(
         return wishes, memory
     away = float(memory.edge[0] - middle @ np.array([math.cos(heading), math.sin(heading)]))
     if memory.doing == "stand" and t.near * unit < away < t.far * unit:
-        onto = round(float(memory.edge[1]) / t.fine) * t.fine
-        jump = Jump(round(t.rise * unit, 2), forward=round(t.forward * unit, 2), onto=round(onto, 3))
-        return wishes, altered(memory, edge_jump=jump)
+        jump = jump_onto(float(memory.edge[1]), body, t)
+        if plans or jump.is_planned(snapshot.character):
+            return wishes, altered(memory, edge_jump=jump)
+        return before_jump(wishes), memory
     left = away - t.stop * unit
     if (t.near - t.stop) * unit < left < t.close * unit:
-        return wishes._replace(speed=0.0, aside=0.0, even=True), memory
+        return before_jump(wishes), memory
     if left > 0.0:
         return wishes._replace(speed=min(max(t.slow_down * left, t.slowest * body.leg_speed), wishes.speed)), memory
     return wishes._replace(speed=max(t.slow_down * left, -t.backward * body.leg_speed)), memory

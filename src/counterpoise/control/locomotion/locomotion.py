@@ -25,7 +25,7 @@ from counterpoise.control.locomotion.dodge import DodgeTuning, duck_height, is_d
 from counterpoise.control.locomotion.gait_change import RUN_FROM, can_run, can_walk, walk_after
 from counterpoise.control.locomotion.guard import guarded
 from counterpoise.control.locomotion.hazards import Hazard, hazards_of
-from counterpoise.control.locomotion.high_edges import EdgeTuning, at_edges
+from counterpoise.control.locomotion.high_edges import EdgeTuning, at_edges, jump_onto
 from counterpoise.control.locomotion.leaps import LiveJump, asked_jump, before_jump, can_jump, leap, waits_to_jump
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.locomotion.steering import steer, way_of
@@ -80,6 +80,7 @@ class Locomotion:
     terrain: Terrain | None = None  # the ground that it sees; None: level ground at z = 0
     to: ArrayLike | Callable[[float], ArrayLike] | None = None  # (2,) a place or (n, 2) a way [m]
     jump: LiveJump | None = None  # it comes to stand, jumps once, and goes on; or a function of time
+    plans: bool = True  # jumps onto high edges at once, which may take half a minute; False: it waits for `jump_ahead`
     avoid: Any = ()  # Hazards and Props to dodge and to walk around, or a function of time that returns them
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
@@ -153,7 +154,7 @@ class Locomotion:
         seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
         if self.terrain is not None and not waits_to_jump(memory) and memory.doing in ("stand", "step"):
-            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body, self.edges)
+            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body, self.edges, self.plans)
         if waits_to_jump(memory):
             wishes = before_jump(wishes)
             if can_jump(memory, seen, body):
@@ -197,6 +198,12 @@ class Locomotion:
             stand = StandMemory(time=snapshot.time, torque=action.torque, solver=action.memory.solver)
             after = altered(after, doing="stand", stand=stand)
         return Action(action.torque, after, action.notes)
+
+    def jump_ahead(self, memory: LocomotionMemory, character: Character) -> Jump | None:
+        """Returns the jump onto the high edge that it comes to, to be planned elsewhere; None without an edge."""
+        if self.terrain is None or math.isnan(memory.edge[0]) or memory.doing == "jump":
+            return None
+        return jump_onto(float(memory.edge[1]), walking_body(character), self.edges)
 
     def _runs(self, wishes: Wishes, body: WalkingBody) -> bool:
         """Returns whether what is asked for is a run."""
