@@ -499,6 +499,7 @@ export type SceneChanged = {
   kind: string;
   motions: Array<MotionFacts>;
   duration: number;
+  refined: boolean;
   keys: Array<KeyFacts>;
   contacts: Array<ContactFacts>;
   wishes: Array<WishFacts>;
