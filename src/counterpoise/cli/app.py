@@ -30,8 +30,11 @@ class VerbApp(typer.Typer):
         def add(function: F) -> F:
             @wraps(function)
             def checked(**values: Any) -> Any:
-                _check_numbers(values)
-                return function(**values)
+                try:
+                    _check_numbers(values)
+                    return function(**values)
+                except KeyboardInterrupt:  # typer would end without a word
+                    raise Stopped("stopped") from None
 
             register(checked)
             return function
