@@ -113,11 +113,40 @@ class Page:
         """Does what a button would: sends a command."""
         self.page.evaluate("command => studio.send(command)", command)
 
+    def drawn(self, pictures: int = 2) -> None:
+        """Waits until so many pictures were drawn after now."""
+        steps = f"let n = {pictures}; const next = () => n-- > 0 ? requestAnimationFrame(next) : done(); next();"
+        self.ask(f"new Promise(done => {{ {steps} }})")
+
+    def settle(self) -> None:
+        """Waits until the server has answered the last pointer message, and that is drawn."""
+        posed = "!studio.dragging.held?.moved || studio.state.live?.running"
+        self.until(f"{posed} || (studio.stats.last?.seq ?? 0) >= studio.dragging.seq", "the pose at the pointer")
+        self.drawn()
+
+    def answered(self) -> None:
+        """Waits until the server has shown the pose at the playhead, after all that was asked before."""
+        self.ask("window.before = studio.lastJoints; studio.send({ type: 'look_at', time: studio.state.time }); 0")
+        self.until("studio.lastJoints !== window.before", "the pose at the playhead")
+        self.drawn()
+
+    def still(self, expression: str) -> Any:
+        """Waits until an expression is the same in two pictures that follow each other. Returns it."""
+        last = self.ask(expression)
+        for _ in range(600):
+            self.drawn(1)
+            now = self.ask(expression)
+            if now == last:
+                return now
+            last = now
+        raise AssertionError(f"{expression} does not come to rest")
+
     def change(self, action: Callable[[], Any], why: str = "a new revision") -> Any:
         """Waits for the new scene that an action makes. Returns it."""
         before = self.scene["revision"]
         action()
         self.until(f"studio.state.scene.revision > {before}", why)
+        self.until("Number(document.body.dataset.revision) >= studio.state.scene.revision", "its frames")
         return self.scene
 
     def drag(self, body: str, dx: float, dy: float, steps: int = 20, release: bool = True) -> None:
@@ -127,8 +156,8 @@ class Page:
         self.page.mouse.down()
         for k in range(1, steps + 1):
             self.page.mouse.move(x + dx * k / steps, y + dy * k / steps)
-            self.page.wait_for_timeout(16)
-        self.page.wait_for_timeout(400)
+            self.page.wait_for_timeout(16)  # the pace of a hand: recorded paths have their times from it
+        self.settle()
         if release:
             self.page.mouse.up()
 
@@ -141,8 +170,8 @@ class Page:
 
     def picture(self, name: str) -> None:
         """Takes a picture for the documentation, where it is asked for."""
-        self.page.wait_for_timeout(600)
         if PICTURES:
+            self.drawn(10)
             self.page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
 
 
@@ -164,7 +193,7 @@ def open_page(browser: Any) -> Iterator[Opener]:
         raw.goto(studio.address)
         raw.wait_for_selector("body[data-revision]", timeout=PATIENCE)
         page.until("studio.figure.bones.length > 0 && studio.stats.frames > 0")
-        raw.wait_for_timeout(300)
+        page.drawn()
         pages.append(page)
         return page
 

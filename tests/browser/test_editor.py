@@ -47,7 +47,7 @@ def test_an_arrow_moves_along_one_axis_and_a_ring_turns_about_one(start_studio: 
     page.page.mouse.move(x, y)
     page.page.mouse.down()
     page.page.mouse.move(x + 30, y - 60, steps=10)
-    page.page.wait_for_timeout(300)
+    page.settle()
     page.change(lambda: page.page.mouse.up())
     after = page.ask("studio.placeOf('hand_left')")
     assert after[2] - before[2] > 0.1 and math.dist(after[:2], before[:2]) < 2e-3  # [m]
@@ -62,7 +62,7 @@ def test_an_arrow_moves_along_one_axis_and_a_ring_turns_about_one(start_studio: 
     page.page.mouse.move(*spot)
     page.page.mouse.down()
     page.page.mouse.move(spot[0] + 25, spot[1] + 12, steps=8)
-    page.page.wait_for_timeout(300)
+    page.settle()
     page.change(lambda: page.page.mouse.up())
     assert math.dist(page.ask("studio.placeOf('head')"), head) < 0.05  # it turns about its joint
     assert max(abs(v) for v in page.ask("studio.lastJoints")["neck"]) > 0.02  # [rad]
@@ -82,8 +82,7 @@ def test_both_mouse_maps_orbit_pan_and_zoom(start_studio: Any, open_page: Any) -
         page.page.mouse.up(button=button)
         for key in held:
             page.page.keyboard.up(key)
-        page.page.wait_for_timeout(150)
-        after = page.ask(CAMERA)
+        after = page.still(CAMERA)
         return math.dist(before[0], after[0]), math.dist(before[1], after[1]), abs(before[2] - after[2])
 
     def orbits(moved: tuple[float, float, float]) -> bool:
@@ -119,7 +118,10 @@ def test_a_range_is_chosen_copied_retimed_and_looped(start_studio: Any, open_pag
     page.ask("studio.timeline.range.set([0.1, 0.3])")
     page.page.keyboard.press("Space")
     page.until("studio.state.playing")
-    seen = [page.ask("studio.state.time") for _ in range(40) if page.page.wait_for_timeout(20) is None]
+    seen = page.ask(
+        "new Promise(done => { const seen = []; const look = () => { seen.push(studio.state.time);"
+        " if (seen.length < 60) requestAnimationFrame(look); else done(seen); }; look(); })"
+    )
     assert min(seen) >= 0.1 - 1e-6 and max(seen) <= 0.3 + 1e-6
     page.page.keyboard.press("Space")
     for _ in range(2):
@@ -166,7 +168,7 @@ def test_a_limit_is_dragged(start_studio: Any, open_page: Any) -> None:
     page = open_page(start_studio())
     page.ask("studio.select('shank_left'); studio.stage.look('side')")
     page.until("studio.grips.dots.visible && studio.grips.ends.length === 2")
-    page.page.wait_for_timeout(300)
+    page.still(CAMERA)
     joint = next(one for one in page.scene["figure"]["joints"] if one["name"] == "knee_left")
     x, y = page.page.evaluate(GRIP, 1)
     cx, cy = page.ask("studio.spotOf('shank_left')")
@@ -183,7 +185,7 @@ def test_a_limit_is_dragged(start_studio: Any, open_page: Any) -> None:
             ends = page.page.evaluate(GRIP, 0)
             if math.dist(spot, ends) < math.dist((x, y), ends):
                 page.page.mouse.move(*spot)
-    page.page.wait_for_timeout(200)
+    page.until("!studio.grips.asking", "the limits as they would be")
     page.picture("studio_limit_drag")
     scene = page.change(lambda: page.page.mouse.up())
     after = next(one for one in scene["figure"]["joints"] if one["name"] == "knee_left")
@@ -198,7 +200,7 @@ def test_limits_of_ball_and_universal_joints_are_dragged(start_studio: Any, open
         page.ask(f"studio.select('{body}')")
         page.page.keyboard.press("f")
         page.until(f"studio.grips.dots.visible && studio.grips.ends.length === {sides}")
-        page.page.wait_for_timeout(300)
+        page.still(CAMERA)
         before = next(one for one in page.scene["figure"]["joints"] if one["name"] == name)["limits"]["grips"]
         spots = [page.page.evaluate(GRIP, k) for k in range(sides)]
         middle = [sum(spot[axis] for spot in spots) / sides for axis in (0, 1)]
@@ -212,7 +214,7 @@ def test_limits_of_ball_and_universal_joints_are_dragged(start_studio: Any, open
         page.page.mouse.move(x, y)
         page.page.mouse.down()
         page.page.mouse.move(x + 0.3 * (middle[0] - x), y + 0.3 * (middle[1] - y), steps=8)
-        page.page.wait_for_timeout(600)
+        page.until("!studio.grips.asking", "the limits as they would be")
         drawn = page.ask(f"studio.limits.drawn.grips.filter(one => one.place.length)[{chosen}].angle")
         page.picture(f"studio_limit_{name}")
         scene = page.change(lambda: page.page.mouse.up())
@@ -255,8 +257,9 @@ def test_a_path_is_recorded_and_animated(start_studio: Any, open_page: Any) -> N
     page.until("studio.state.scene.motion === 'animated 1'", "the animation", 280.0)
     take = Motion.load(studio.folder / "takes" / "animated_1.npz")
     assert abs(take.duration - path["duration"]) < 0.05
+    page.until("studio.track.frames > 2 && Number(document.body.dataset.revision) >= studio.state.scene.revision")
     page.ask("studio.setTime(99)")
-    page.page.wait_for_timeout(300)
+    page.answered()
     assert math.dist(page.ask("studio.placeOf('hand_left')"), path["places"][-1]) < 5e-3
     for foot, before in zip(("foot_left", "foot_right"), feet, strict=True):
         assert math.dist(page.ask(f"studio.placeOf('{foot}')"), before) < 1e-4
@@ -277,7 +280,7 @@ def test_locks_goals_and_sets_of_constraints_come_by_menu_and_library(start_stud
     elbow = page.ask("studio.lastJoints")["elbow_right"][0]
     page.drag("hand_right", 20, -60)
     page.until("studio.state.scene.keys.length === 1")
-    page.page.wait_for_timeout(300)
+    page.answered()
     assert abs(page.ask("studio.lastJoints")["elbow_right"][0] - elbow) < 1e-6
     page.change(lambda: choose("forearm_right", "✓ Fix its joint"))
     assert not page.scene["constraints"]
@@ -359,7 +362,7 @@ def test_the_keyboard_reaches_everything(start_studio: Any, open_page: Any) -> N
     height = page.ask("studio.placeOf('pelvis')")[2]
     for _ in range(4):
         page.change(lambda: page.page.keyboard.press("Alt+ArrowDown"))
-    page.page.wait_for_timeout(300)
+    page.answered()
     assert abs(height - page.ask("studio.placeOf('pelvis')")[2] - 0.04) < 0.003
     page.page.keyboard.press("Shift+F10")
     assert "Pin place" in page.page.inner_text(".menu")

@@ -68,7 +68,7 @@ def test_tuning_tilt_and_slow_motion(start_studio: Any, open_page: Any) -> None:
     page.page.click("#live_pause")
     page.until("studio.state.live.paused")
     held = page.ask("studio.stats.live.time")
-    page.page.wait_for_timeout(500)
+    page.drawn(60)
     assert page.ask("studio.stats.live.time") - held < 0.05
 
 
@@ -128,3 +128,19 @@ def test_a_locomotion_follows_keys_and_wishes(start_studio: Any, open_page: Any)
     there = page.ask("studio.placeOf('pelvis')")
     assert np.hypot(there[0], there[1]) > 0.3 and there[2] > 0.8  # [m]: it has walked
     assert page.ask("studio.state.tool") == "move"  # W walked and did not choose a tool
+
+
+def test_a_locomotion_walks_on_while_its_jump_is_planned_and_jumps(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    go_live(page, "locomotion")
+    page.page.select_option("#jump_wishes [data-name=style] select", "tuck")
+    page.until("studio.state.live.sliders.some(s => s.table === 'jump' && s.value === 'tuck')")
+    page.page.select_option("#jump_wishes [data-name=style] select", "plain")
+    page.until("studio.state.live.sliders.some(s => s.table === 'jump' && s.value === 'plain')")
+    page.page.locator("#canvas").focus()
+    page.page.keyboard.press("j")
+    page.until("['is planned', 'jumps'].includes(studio.state.live.stage)")
+    page.until("studio.state.live.stage === 'jumps'", "a plan", 1200.0)
+    page.until("studio.stats.live.com[2] > 1.12", "a flight", 200.0)
+    page.until("studio.state.live.stage === 'goes'", "the end of the jump", 200.0)
+    assert page.ask("studio.stats.live.com[2]") > 0.8  # [m]: it stands

@@ -63,7 +63,7 @@ def test_any_point_of_the_surface_can_be_dragged(start_studio: Any, open_page: A
     page.page.mouse.move(x, y - 25)
     page.page.mouse.down()
     page.page.mouse.move(x + 30, y - 20, steps=10)
-    page.page.wait_for_timeout(300)
+    page.settle()
     assert page.ask("studio.state.selected") == "head"
     assert page.ask("studio.dragging.held.point.length()") > 0.02
     assert page.change(lambda: page.page.mouse.up())["keys"]
@@ -97,7 +97,7 @@ def test_keys_are_made_moved_and_saved(start_studio: Any, open_page: Any) -> Non
     page = open_page(studio)
     page.change(lambda: page.page.click("#add_key"))
     page.ask("studio.setTime(1.0)")
-    page.page.wait_for_timeout(200)
+    page.answered()
     page.drag("pelvis", 0, 60)
     page.until("studio.state.scene.keys.length === 2")
     box = page.page.locator("#timeline").bounding_box()
@@ -123,10 +123,9 @@ def test_it_plays_and_scrubs_without_the_server(start_studio: Any, open_page: An
     page = open_page(start_studio())
     page.change(lambda: page.page.click("#add_key"))
     page.ask("studio.setTime(1.0)")
-    page.page.wait_for_timeout(200)
+    page.answered()
     page.drag("hand_left", 40, -60)
     page.until("studio.state.scene.keys.length === 2 && studio.track.frames > 2")
-    page.page.wait_for_timeout(1500)
     page.page.keyboard.press("Home")
     first = page.ask("studio.placeOf('hand_left')")
     page.page.keyboard.press("Space")

@@ -85,7 +85,8 @@ def test_two_pages_look_at_one_scene(start_studio: Any, open_page: Any) -> None:
     first, second = open_page(studio), open_page(studio, {"width": 1600, "height": 900})
     first.drag("hand_left", 40, -60)
     second.until("studio.state.scene.keys.length === 1")
-    first.page.wait_for_timeout(500)
+    first.answered()
+    second.answered()
     places = [page.ask("studio.placeOf('hand_left')") for page in (first, second)]
     assert max(abs(a - b) for a, b in zip(*places, strict=True)) < 1e-5
     second.page.keyboard.press("Control+z")

@@ -40,6 +40,17 @@ def test_the_verb_plays_changes_and_writes(say: Any, tmp_path: Path):
     assert code == 0 and (tmp_path / "strip.png").is_file() and "simulated 0.05 s" in out
 
 
+def test_a_scene_with_nothing_to_do_is_refused(say: Any, tmp_path: Path):
+    (tmp_path / "empty.toml").write_text('character = "human"\n')
+    code, out, err = say("play", "empty.toml")
+    assert code == 2 and not out and "nothing to do" in err and "[controller]" in err and err.count("\n") == 1
+    code, out, err = say("play", "empty.toml", "--json")
+    assert code == 2 and not out
+    assert cp.read_scene("empty.toml").run().is_empty
+    code, out, _ = say("play", "empty.toml", "--no-run", "--write", "same.toml")
+    assert code == 0 and (tmp_path / "same.toml").is_file()
+
+
 def test_files_of_a_scene_that_is_not_run_are_refused(say: Any, tmp_path: Path):
     (tmp_path / "s.toml").write_text(STANDING)
     for words in (["-o", "a.npz"], ["--motion", "a.bvh"], ["--video", "a.mp4"], ["--png", "a.png"]):

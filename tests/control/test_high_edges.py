@@ -68,6 +68,19 @@ def test_it_slows_down_stops_and_asks_for_a_jump(human):
     assert memory.edge_jump is None  # it is to stand where it is
 
 
+def test_it_stands_before_an_edge_until_the_jump_is_planned(human, monkeypatch):
+    body, snapshot = walking_body(human), human.snapshot()
+    terrain = block(float(snapshot.contact_position[:, 0].mean()) + 0.36, 0.5)
+    wishes, memory = at_edges(snapshot, Wishes(1.2), LocomotionMemory(), terrain, body, EdgeTuning(), plans=False)
+    assert memory.edge_jump is None and wishes.speed == 0.0 and wishes.even
+    waits = cp.Locomotion(1.2, terrain=terrain, plans=False)
+    ahead = waits.jump_ahead(memory, human)
+    assert ahead is not None and ahead.onto == 0.5
+    monkeypatch.setattr(cp.Jump, "is_planned", lambda jump, character: jump.wish == ahead.wish)
+    _, memory = at_edges(snapshot, Wishes(1.2), LocomotionMemory(), terrain, body, EdgeTuning(), plans=False)
+    assert memory.edge_jump is not None and memory.edge_jump.wish == ahead.wish
+
+
 def test_a_jump_onto_an_edge_does_not_end_the_one_that_is_asked_for(human):
     onto, hop = cp.Jump(0.1, forward=0.6, onto=0.5), cp.Jump(0.2)
     memory = asked_jump(None, 0.0, LocomotionMemory(edge_jump=onto))

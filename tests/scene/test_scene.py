@@ -244,7 +244,8 @@ EXAMPLES: dict[str, Any] = {
     "RemoveCharacter": [
         cp.scene.AddCharacter("bob"), cp.scene.AddMotion("nod", "bob", duration=1.0),
         cp.scene.SetController("stand", character="bob"), cp.scene.AddPush("thorax", (9, 0, 0), 0.1, character="bob"),
-        cp.scene.AddPin("hand_left", character="bob"), cp.scene.RemoveCharacter("bob"),
+        cp.scene.AddPin("hand_left", character="bob"),
+        cp.scene.RecordPath("head", [0, 1], [[0, 0, 1], [0, 0, 2]], character="bob"), cp.scene.RemoveCharacter("bob"),
     ],
     "EditFigure": [cp.scene.EditFigure("set_mass", {"segment": "head", "mass": 6.0})],
     "RemoveFigureEdit": [cp.scene.RemoveFigureEdit(0)], "SetLength": [cp.scene.SetLength("shank_left", 0.45)],
@@ -255,6 +256,11 @@ EXAMPLES: dict[str, Any] = {
     "MirrorLimb": [cp.scene.MirrorLimb("arm_left", replace=True)],
     "AddPin": [cp.scene.AddPin("hand_left", lock=True)], "RemovePin": [cp.scene.RemovePin("foot_left")],
     "AddConstraint": [cp.scene.AddConstraint("balanced")], "RemoveConstraint": [cp.scene.RemoveConstraint(0)],
+    "RecordPath": [cp.scene.RecordPath("hand_left", [0.0, 0.5], [[0.1, 0.3, 0.9], [0.3, 0.3, 1.2]])],
+    "ForgetPath": [
+        cp.scene.RecordPath("hand_left", [0.0, 0.5], [[0.1, 0.3, 0.9], [0.3, 0.3, 1.2]], point=[0.0, 0.0, 0.1]),
+        cp.scene.ForgetPath("hand_left"),
+    ],
     "AddPush": [cp.scene.AddPush("head", (0, 30, 0), 1.0)], "SetPush": [cp.scene.SetPush(0, {"start": 0.8})],
     "RemovePush": [cp.scene.RemovePush(0)],
     "SetController": [cp.scene.SetController("stand", options={"compliance": 0.7})],

@@ -55,6 +55,41 @@ def test_what_is_thrown_flies_hits_and_is_seen(bench: Bench) -> None:
     assert "size of a ball" in bench.last("trouble")["message"]
 
 
+def test_a_prop_is_pulled_lifted_and_let_go(bench: Bench) -> None:
+    for mass in (0.1, 3.0, 20.0):
+        values = {"shape": "box", "size": [0.3, 0.3, 0.3], "mass": mass, "place": [1.2, 1.0, 0.15]}
+        bench.do({"type": "edit_scene", "edit": "AddProp", "values": values})
+        bench.do({"type": "start_live", "controller": "stand"})
+        run = bench.shop.live
+        assert run is not None
+        last = len(run.props) - 1
+        for k in range(60):
+            bench.do({"type": "pull_prop", "prop": last, "target": [1.2, 1.0, 0.15 + 0.01 * k], "point": [0, 0, 0.15]})
+            bench.shop.advance_live()
+        advance(bench, 60)
+        assert abs(run.props[last].place[2] + 0.15 - 0.74) < 0.12, mass  # it hangs a little below the pointer
+        turned = abs(run.props[last].turn[0])
+        assert turned > 0.98, mass  # and hangs still
+        bench.do({"type": "release_body", "keep": True})
+        advance(bench, 90)
+        assert abs(run.props[last].place[2] - 0.15) < 0.02, mass
+        bench.do({"type": "stop_live"})
+        bench.do({"type": "undo_edit"})
+
+
+def test_a_pulled_prop_that_vanishes_is_let_go(bench: Bench) -> None:
+    bench.do({"type": "start_live", "controller": "passive"})
+    for _ in range(2):
+        bench.do(THROW)
+    bench.do({"type": "pull_prop", "prop": 1, "target": [1.0, 1.0, 1.0]})
+    advance(bench, 2)
+    bench.do({"type": "clear_thrown"})
+    advance(bench, 2)
+    assert bench.shop.live is not None and bench.shop.live.session.disturbances == []
+    bench.do({"type": "pull_prop", "prop": 0, "target": [1.0, 1.0, 1.0]})
+    assert "no loose prop 0" in bench.last("trouble")["message"]
+
+
 def test_what_was_thrown_is_baked_beside_the_take(bench: Bench) -> None:
     bench.do({"type": "start_live", "controller": "passive"})
     advance(bench, 5)

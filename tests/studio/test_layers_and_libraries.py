@@ -17,7 +17,7 @@ from counterpoise.studio import posing
 from counterpoise.studio.curves import read_curves
 from counterpoise.studio.jobs import JobDone, run_animate, run_check
 from counterpoise.studio.layers import joint_columns, layered
-from counterpoise.studio.open_scene import OpenScene
+from counterpoise.studio.open_scene import OpenScene, start_document
 from counterpoise.studio.pointer_paths import animation_values
 from counterpoise.studio.scene_facts import drawn_heights, field_address
 
@@ -127,6 +127,13 @@ def test_a_stroke_becomes_a_path_that_two_hands_follow(bench: Bench) -> None:
     assert [one["body"] for one in facts] == ["hand_left", "hand_right"] and facts[0]["duration"] == pytest.approx(0.8)
     assert len(facts[0]["knots"]) < 12
     shop = bench.shop
+    assert bench.do({"type": "undo_edit"}) and len(bench.last("rules_changed")["paths"]) == 1
+    bench.do({"type": "redo_edit"})
+    again = Bench(bench.folder.root, start_document(bench.folder, None))  # as after a crash
+    assert list(again.shop.paths) == ["hand_left", "hand_right"]
+    bench.do({"type": "add_path", "body": "hand_left", "samples": [[t, 0.1 + t, 0.3, 1.0] for t in (0.0, 0.2, 0.4)]})
+    assert list(shop.paths) == ["hand_right", "hand_left"] and shop.paths["hand_left"].duration == pytest.approx(0.4)
+    bench.do({"type": "undo_edit"})
     done = run_animate(
         lambda _: True, **animation_values(human, human.neutral, list(shop.paths.values()), shop.rules, ())
     )

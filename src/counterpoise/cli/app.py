@@ -32,9 +32,12 @@ class VerbApp(typer.Typer):
         def add(function: F) -> F:
             @wraps(function)
             def checked(**values: Any) -> Any:
-                _check_numbers(values)
-                _check_outputs(values)
-                return function(**values)
+                try:
+                    _check_numbers(values)
+                    _check_outputs(values)
+                    return function(**values)
+                except KeyboardInterrupt:  # typer would end without a word
+                    raise Stopped("stopped") from None
 
             register(checked)
             return function

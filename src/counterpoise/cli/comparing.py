@@ -9,7 +9,7 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, say, say_json, written
+from counterpoise.cli.output import bar, ended, say, say_json, written
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, props_from, size_from
 
@@ -52,7 +52,8 @@ def compare(
 ) -> None:
     """Show two motions side by side or one over the other, and say how far they are apart.
 
-    Each begins at its own start. Exit code 0: compared; 2: a file cannot be read.
+    Each begins at its own start. Exit code 0: compared; 2: a file cannot be read; 130: stopped by Ctrl-C, with what was
+    drawn.
     """
     from counterpoise.measure.difference import compare_motions
 
@@ -77,8 +78,10 @@ def compare(
     files = written({"picture": out, "plot": plot})
     if as_json:
         say_json(_as_json(difference, (first, second), files))
-        return
-    _print(difference, names, files)
+    else:
+        _print(difference, names, files)
+    if out is not None:
+        ended(report)
 
 
 def draw_pair(

@@ -51,11 +51,12 @@ def play(
 ) -> None:
     """Do what a scene says: make, optimise, fix and check its motions, simulate its controllers, write its files.
 
-    Exit code 0: all is solved, possible and stands; 1: something is not; 2: the scene cannot be read; 130: stopped by
-    Ctrl-C, and what was done is kept.
+    Exit code 0: all is solved, possible and stands; 1: something is not; 2: it cannot be read, or there is nothing to
+    do; 130: stopped by Ctrl-C, and what was done is kept.
     """
     from counterpoise.scene import Together, apply_edit, read_edit, read_scene, write_scene
     from counterpoise.scene.edits.general import SetEntry, SetOutput
+    from counterpoise.scene.running import NOTHING
 
     films = (".mp4", ".gif", ".webp")
     check_targets({recording: (".npz",), motion: written_suffixes(), video: films, png: (".png",), write: (".toml",)})
@@ -80,6 +81,8 @@ def play(
     _check_work(scene, str(source), folder)
     with bar(as_json) as report:
         run = scene.run(folder, progress=report)
+    if run.is_empty:
+        raise BadValue(f"{scene.name}: {NOTHING}")
     if as_json:
         say_json(_as_json(run))
     else:

@@ -71,6 +71,7 @@ from counterpoise.scene.edits.keys import (
     coordinates_of,
 )
 from counterpoise.scene.edits.motions import AddClip, AddMotion, RemoveMotion, Retime, SetDuration, SetPhysics
+from counterpoise.scene.edits.paths import ForgetPath, RecordPath
 from counterpoise.scene.edits.physics import (
     AddConstraint,
     AddPin,
@@ -116,10 +117,12 @@ __all__ = [
     "CopyKey",
     "CopyRange",
     "EditFigure",
+    "ForgetPath",
     "MirrorLimb",
     "MoveContact",
     "MoveKey",
     "MoveRange",
+    "RecordPath",
     "RemoveCamera",
     "RemoveCharacter",
     "RemoveConstraint",

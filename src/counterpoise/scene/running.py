@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 AFTER_MOTION = 0.5  # [s] simulated after the end of a motion that is followed
 AFTER_PERFORMANCE = 2.5  # [s] simulated after the end of a motion that is performed
 LYING = ("front", "back", "left", "right")
+NOTHING = "nothing to do: give it keys, a clip, a [controller], an [experiment] or [steps_ahead]"
 MotionOutcome = Result | FixResult | CheckReport
 
 
@@ -63,6 +64,12 @@ class SceneRun:
         good = all(outcome_ok(one) for one in self.outcomes.values())
         good = good and (self.experiment is None or self.experiment.outcome.holds)
         return good and not self.fallen and not self.stopped
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the scene said nothing that could be done."""
+        done = self.motions or self.files or self.stopped
+        return not done and self.recording is None and self.plan is None and self.experiment is None
 
     @property
     def fallen(self) -> dict[str, str]:
@@ -94,6 +101,7 @@ class SceneRun:
     def report(self) -> str:
         """Returns what happened, in lines."""
         lines = [f"{self.scene.name}"]
+        lines += [f"  {NOTHING}"] if self.is_empty else []
         for name, motion in self.motions.items():
             said = outcome_words(self.outcomes[name]) if name in self.outcomes else "made as it is written"
             lines.append(f"  motion {name}: {motion.duration:.2f} s, {said}")

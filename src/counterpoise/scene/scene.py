@@ -36,6 +36,7 @@ from counterpoise.scene.document import TomlDocument
 from counterpoise.scene.experiments import read_experiment
 from counterpoise.scene.figures import read_characters
 from counterpoise.scene.motions import read_motions
+from counterpoise.scene.recorded_paths import SceneRecordedPath, read_recorded_paths
 from counterpoise.scene.steps import SceneSteps, read_steps
 from counterpoise.scene.surroundings import (
     read_cameras,
@@ -85,6 +86,7 @@ class Scene:
     experiment: SceneExperiment | None = None
     changes: tuple[SceneChange, ...] = ()
     steps: SceneSteps | None = None
+    recorded_paths: tuple[SceneRecordedPath, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scene) and (self.text, self.folder) == (other.text, other.folder)
@@ -191,6 +193,7 @@ def scene_from_text(text: str, folder: Path, source: str = "scene") -> Scene:
         constraints=read_constraints(top, characters), cameras=cameras, notes=read_notes(top),
         output=read_output(top, cameras), experiment=read_experiment(top),
         changes=read_changes(top, characters, controllers), steps=read_steps(top, characters),
+        recorded_paths=read_recorded_paths(top, characters),
     )  # fmt: skip
     top.done()
     return scene

@@ -121,7 +121,7 @@ def read_pushes(top: Table, characters: Mapping[str, SceneCharacter], seconds: f
     """Returns the pushes of [[push]], and those that [[random_pushes]] draw from their seeds."""
     out: list[ScenePush] = []
     for i, table in enumerate(top.tables("push")):
-        owner = _owner(table, characters)
+        owner = owner_of_table(table, characters)
         body = table.text("body", "the body that is pushed", required=True)
         force = table.numbers("force", "[x, y, z] in newtons", (3,), required=True)
         start = table.number("start", "seconds", required=True)
@@ -135,7 +135,7 @@ def read_pushes(top: Table, characters: Mapping[str, SceneCharacter], seconds: f
             push = Push(body, (force[0], force[1], force[2]), start, duration, None if point is None else tuple(point))  # type: ignore[arg-type]
         out.append(ScenePush(owner, push, "push", i))
     for i, table in enumerate(top.tables("random_pushes")):
-        owner = _owner(table, characters)
+        owner = owner_of_table(table, characters)
         bodies = table.names("bodies", "bodies that are pushed", required=True)
         force_range = table.value("force", "newtons, or [least, most]", required=True)
         options = {k: table.number(k, "a number") for k in ("duration", "start", "vertical")}
@@ -154,7 +154,8 @@ def read_pushes(top: Table, characters: Mapping[str, SceneCharacter], seconds: f
     return tuple(out)
 
 
-def _owner(table: Table, characters: Mapping[str, SceneCharacter]) -> str:
+def owner_of_table(table: Table, characters: Mapping[str, SceneCharacter]) -> str:
+    """Returns the name of the character that a table is about: the main one, where it says nothing."""
     owner = table.text("character", "a character of the scene") or MAIN
     if owner not in characters:
         with table.at("character"):
@@ -182,7 +183,7 @@ def read_constraints(top: Table, characters: Mapping[str, SceneCharacter]) -> tu
     for i, table in enumerate(top.tables("constraint")):
         kind = table.text("kind", f"one of {', '.join(CONSTRAINTS)}", required=True, choices=tuple(CONSTRAINTS))
         assert kind is not None
-        owner = _owner(table, characters)
+        owner = owner_of_table(table, characters)
         entries = {}
         for name in inspect.signature(CONSTRAINTS[kind]).parameters:
             value = table.value(name, "")

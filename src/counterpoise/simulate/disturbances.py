@@ -105,9 +105,14 @@ def random_pushes(
     return pushes
 
 
-def check_disturbances(disturbances: Sequence[Disturbance], figures: Sequence[Character]) -> None:
-    """Refuses disturbances of figures or bodies that do not exist."""
+def check_disturbances(disturbances: Sequence[Disturbance], figures: Sequence[Character], props: int = 0) -> None:
+    """Refuses disturbances of figures, bodies or props that do not exist; `props` is how many there are."""
     for one in disturbances:
+        prop = getattr(one, "prop", None)
+        if prop is not None:
+            if not 0 <= prop < props:
+                raise BadValue(f"this spring is for prop {prop}; there are {props} (counted from 0)")
+            continue
         if not 0 <= one.figure < len(figures):
             raise BadValue(f"this push is for figure {one.figure}; there are {len(figures)} (counted from 0)")
         figures[one.figure].body_id(one.body)

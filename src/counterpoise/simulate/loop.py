@@ -58,7 +58,7 @@ def simulate(
     for figure in figures:
         if figure.nv == 0:
             raise BadValue(f"{figure.name!r} has nothing that moves: add segments before simulating it")
-    check_disturbances(disturbances, figures)
+    check_disturbances(disturbances, figures, len(world.props) if world is not None else 0)
     place = world if world is not None else World()
     stage = build_stage(place, figures)
     steps = max(1, round(seconds / place.timestep))
@@ -253,7 +253,11 @@ class Run:
 
     def _bound(self, one: Disturbance) -> _BoundDisturbance:
         d = self.data
-        body = self.stage.places[one.figure].bodies.start + self.stage.figures[one.figure].body_id(one.body) - 1
+        prop = one.prop if isinstance(one, Spring) else None
+        if prop is not None:
+            body = self.stage.props[prop].body
+        else:
+            body = self.stage.places[one.figure].bodies.start + self.stage.figures[one.figure].body_id(one.body) - 1
         pose = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
         return _BoundDisturbance(one, body, pose, self.external[body])
 

@@ -193,7 +193,7 @@ class Session:
         What the rounding leaves over is counted exactly and added to the next stretch.
         """
         check_seconds(seconds)
-        check_disturbances(self.disturbances, self._figures)
+        check_disturbances(self.disturbances, self._figures, len(self.world.props))
         run = self._ready_run()
         timestep = Fraction(run.timestep)
         asked = self._remainder + Fraction(float(seconds))

@@ -17,12 +17,14 @@ from counterpoise.errors import BadValue
 class Spring:
     """A disturbance: the force f = k (p_r - p) + c (p_r' - p') at a point of a body, at most `limit` [N].
 
+    With `prop` it pulls a prop of the world, and `body` is not used: cp.Spring(prop=0, path=(1, 0, 1)).
+
     `path` is as in Drag: a place, (times, places) or a function of time. The force is recorded as an external force, so
     plain MuJoCo can replay it. It is evaluated at the start of each step: it is stable for damping up to about the
     moved mass over the time step.
     """
 
-    body: str
+    body: str = ""
     point: Three = (0.0, 0.0, 0.0)  # in the body's frame [m]
     path: Any = (0.0, 0.0, 0.0)  # world [m]
     stiffness: float = 300.0  # k [N/m]
@@ -31,9 +33,12 @@ class Spring:
     start: float = -np.inf  # [s]
     end: float = np.inf  # [s]
     figure: int = 0
+    prop: int | None = None  # number of the prop that is pulled, counted from 0
 
     def __post_init__(self) -> None:
-        name = f"spring on {self.body}"
+        name = f"spring on {self.body or f'prop {self.prop}'}"
+        if not self.body and self.prop is None:
+            raise BadValue("a spring pulls a body or a prop: give one of both")
         object.__setattr__(self, "point", three(self.point, "a spring's point [m]"))
         if not (0.0 <= self.stiffness < np.inf and 0.0 <= self.damping < np.inf and self.limit > 0.0):
             raise BadValue(
@@ -49,7 +54,7 @@ class Spring:
 
     @cached_property
     def _moving(self) -> Moving:
-        return moving(self.path, f"spring on {self.body}")
+        return moving(self.path, f"spring on {self.body or f'prop {self.prop}'}")
 
     def wrench(
         self, time: float, position: Array, rotation: Array, com: Array, velocity: Array | None = None

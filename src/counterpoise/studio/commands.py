@@ -108,6 +108,15 @@ class StopLive(Command):
 
 
 @dataclass(frozen=True)
+class PullProp(Command):
+    """The pointer pulls a prop of the running simulation by a point in its own frame; `release_body` ends it."""
+
+    prop: int  # as they are drawn, counted from 0
+    target: Three
+    point: Three = ORIGIN
+
+
+@dataclass(frozen=True)
 class PushBody(Command):
     """Pushes a body in the running simulation."""
 
@@ -168,10 +177,11 @@ class TuneLive(Command):
 
 @dataclass(frozen=True)
 class ChooseLive(Command):
-    """Sets a choice of the running controller, such as its gait."""
+    """Sets a choice of the running controller, such as its gait, or of its jump."""
 
     name: str
     value: str
+    table: str = "controller"  # or jump
 
 
 @dataclass(frozen=True)

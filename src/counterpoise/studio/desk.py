@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 
 from counterpoise.studio import actions
-from counterpoise.studio.commands import DragBody
+from counterpoise.studio.commands import DragBody, PullProp
 from counterpoise.studio.live import FRAME
 from counterpoise.studio.messages import Command
 from counterpoise.studio.workshop import Workshop
@@ -21,6 +21,13 @@ from counterpoise.studio.workshop import Workshop
 IDLE = 0.25  # [s] without a command, after which feet are held between keys
 
 assert actions  # importing it fills the table of handlers
+
+
+def follows_pointer(last: Command | Callable[[Workshop], None] | None, command: Command) -> bool:
+    """Returns whether a command is of the same pointer as the one before it, and takes its place."""
+    if isinstance(command, DragBody):
+        return isinstance(last, DragBody) and last.body == command.body
+    return isinstance(command, PullProp) and isinstance(last, PullProp) and last.prop == command.prop
 
 
 class Desk(threading.Thread):
@@ -40,7 +47,7 @@ class Desk(threading.Thread):
         """Adds a command. A pointer message takes the place of one that still waits just before it."""
         with self._changed:
             last = self._waiting[-1] if self._waiting else None
-            if isinstance(command, DragBody) and isinstance(last, DragBody) and last.body == command.body:
+            if follows_pointer(last, command):
                 self._waiting[-1] = command
             else:
                 self._waiting.append(command)

@@ -302,6 +302,7 @@ class SceneChanged(Event):
     kind: str  # keys or clip
     motions: tuple[MotionFacts, ...]
     duration: float
+    refined: bool  # whether planted feet are held between its keys: a moment after each change
     keys: tuple[KeyFacts, ...]
     contacts: tuple[ContactFacts, ...]
     wishes: tuple[WishFacts, ...]

@@ -21,16 +21,21 @@ from counterpoise.simulate.disturbances import Disturbance
 from counterpoise.simulate.recording import Recording
 from counterpoise.studio.efforts import efforts_of_torques
 from counterpoise.studio.going import Going, HeldKeys
+from counterpoise.studio.jump_wishes import jump_sliders, with_wish
+from counterpoise.studio.jumping import Jumping
 from counterpoise.studio.live_controllers import ACTING, FIRST, LiveFigure
+from counterpoise.studio.messages import Three
 from counterpoise.studio.performing import Performing
 from counterpoise.studio.prop_paths import platform_box
-from counterpoise.studio.tuning import OWN, Slider, sliders_of, tuned
+from counterpoise.studio.tuning import JUMP, OWN, Slider, sliders_of, tuned
 from counterpoise.studio.wishes import wish_sliders
 
 FRAME = 1.0 / 60.0  # [s] of real time between pictures
 PULL_STIFFNESS = 800.0  # [N/m] of the spring between pointer and body
 PULL_DAMPING = 60.0  # [N s/m]
 PULL_LIMIT = 250.0  # [N]
+PROP_FREQUENCY = 20.0  # [rad/s] of a prop at that spring
+PROP_RATIO = 0.7  # damping ratio, likewise
 KEEP_ROWS = 0.5  # [s] of the session's own recording; poses for baking are kept apart
 KEEP_POSES = 120.0  # [s] of poses for baking ...
 SLACK = 4.0  # [s] ... and so much more at most: older ones are dropped together
@@ -77,9 +82,11 @@ class LiveRun:
         starts = [State(np.array(one.q), np.zeros(one.character.nv)) for one in figures]
         made = first.controller
         self.going: Going | None = None  # how a Locomotion is steered
+        self.jumping: Jumping | None = None  # and how it jumps
         if isinstance(made, Locomotion):
             self.going = Going(self.character, starts[0])
-            made = self.going.begin(made)
+            self.jumping = Jumping(self.character)
+            made = self.jumping.begin(self.going.begin(made))
         self.performing = Performing(controller, self.character, made) if controller in ACTING else None
         controllers = [made, *(one.controller for one in figures[1:])]
         self.session = Session(
@@ -95,6 +102,7 @@ class LiveRun:
         self.walk_target: tuple[float, float] | None = None  # [m] where a walker was sent to
         self._walk_speed: Any = FIRST["walk"]["speed"]  # of the walker when it is on its way
         self._pull: Spring | None = None
+        self._pulled_prop: int | None = None  # the number of the prop that is pulled
         self._pushes: list[Push] = []
         self._own_props = len(world.props)  # of the scene; those after them were thrown
         self.known_props: dict[int, Prop] = dict(enumerate(world.props))  # all that there were, by number
@@ -111,8 +119,9 @@ class LiveRun:
         now = self.session.time
         self._pushes = [push for push in self._pushes if push.start + push.duration > now]
         acting: list[Disturbance] = [*self._pushes]
-        if self._pull is not None:
-            acting.append(self._pull)
+        pull = self._pull_now()
+        if pull is not None:
+            acting.append(pull)
         self.session.disturbances = acting
         self._steer()
         recording = self._stretch(FRAME * self.speed)
@@ -156,6 +165,8 @@ class LiveRun:
             self.character = body
             if self.going is not None:
                 self.going.character = body
+            if self.jumping is not None:
+                self.jumping.take_body(body)
             if self.performing is not None:
                 self.performing.character, self.performing.plans, self.performing.wanted = body, {}, None
 
@@ -229,7 +240,8 @@ class LiveRun:
             self.session.controller = self.performing.next(walker, self.session.memory)
             return
         if isinstance(walker, Locomotion) and self.going is not None:
-            self.session.controller = self.going.next(walker, FRAME * self.speed, self.session.state)
+            going = self.going.next(walker, FRAME * self.speed, self.session.state)
+            self.session.controller = going if self.jumping is None else self.jumping.next(going, self.session.memory)
             return
         if self.walk_target is None or not isinstance(walker, Walk):
             return
@@ -245,15 +257,44 @@ class LiveRun:
         self._body(body, figure)
         place = (float(target[0]), float(target[1]), float(target[2]))
         at = (point[0], point[1], point[2])
+        self._pulled_prop = None
         self._pull = Spring(body, at, place, PULL_STIFFNESS, PULL_DAMPING, PULL_LIMIT, figure=figure)
 
+    def pull_prop(self, index: int, point: Three, target: Three) -> None:
+        """Ties a prop to the pointer with a spring that fits its mass; `index` is as props are drawn."""
+        if not 0 <= index < len(self._numbers):
+            raise BadValue(f"there is no loose prop {index} in this run; there are {len(self._numbers)}")
+        stiffness = self.props[index].mass * PROP_FREQUENCY**2
+        damping = 2.0 * PROP_RATIO * stiffness / PROP_FREQUENCY
+        self._pulled_prop = self._numbers[index]
+        self._pull = Spring("", point, target, stiffness, damping, PULL_LIMIT, prop=index)
+
+    def _pull_now(self) -> Spring | None:
+        """Returns the spring to the pointer; props that vanish count anew, and one that vanished is let go."""
+        if self._pull is None or self._pulled_prop is None:
+            return self._pull
+        if self._pulled_prop not in self._numbers:
+            self.let_go()
+            return None
+        index = self._numbers.index(self._pulled_prop)
+        if index != self._pull.prop:
+            self._pull = replace(self._pull, prop=index)
+        return self._pull
+
     def let_go(self) -> None:
-        self._pull = None
+        self._pull = self._pulled_prop = None
 
     def push(self, body: str, force: tuple[float, float, float], duration: float, figure: int = 0) -> None:
         """Pushes a body of a figure from now on."""
         self._body(body, figure)
         self._pushes.append(Push(body, force, self.session.time, duration, figure=figure))
+
+    @property
+    def acts(self) -> tuple[str, str]:
+        """What it does on demand, and how that goes; empty where it does nothing on demand."""
+        if self.jumping is not None:
+            return "jump", self.jumping.stage
+        return ("", "") if self.performing is None else (self.performing.kind, self.performing.stage)
 
     def _body(self, body: str, figure: int) -> None:
         """Refuses a body that no figure of the run has."""
@@ -277,11 +318,17 @@ class LiveRun:
         if not isinstance(controller, Locomotion):
             return sliders_of(controller)
         tables = tuple(one for one in sliders_of(controller) if one.table != OWN)
-        return (*wish_sliders(controller, self.character), *tables)
+        wishes = wish_sliders(controller, self.character)
+        jump = () if self.jumping is None else jump_sliders(self.jumping.wish, self.character, JUMP)
+        return (*wishes, *jump, *tables)
 
     def tune(self, table: str, name: str, value: float | bool | None) -> None:
         """Sets a number of the controller or of its tuning table; it acts from the next tick on."""
         controller = self.session.controller
+        if self.jumping is not None and table == JUMP and value is not None:
+            self._known(name, is_choice=False, table=JUMP)
+            self.jumping.wish = with_wish(self.jumping.wish, name, float(value))
+            return
         if isinstance(controller, Locomotion) and self.going is not None and table == OWN:
             self._known(name, is_choice=False)
             wish: dict[str, Any] = {name: value if value is not None else LEVEL_WISHES.get(name)}
@@ -302,19 +349,22 @@ class LiveRun:
             return
         self.session.controller = tuned(controller, table, name, value)
 
-    def choose(self, name: str, value: str) -> None:
-        """Sets a choice of the controller."""
-        slider = self._known(name, is_choice=True)
+    def choose(self, name: str, value: str, table: str = OWN) -> None:
+        """Sets a choice of the controller, or of its jump."""
+        slider = self._known(name, is_choice=True, table=table)
         if value not in slider.choices:
             raise unknown_name(name, value, slider.choices)
+        if self.jumping is not None and table == JUMP:
+            self.jumping.wish = with_wish(self.jumping.wish, name, value)
+            return
         if self.performing is not None:
             self.performing.tune(name, value)
             return
         self.session.controller = replace(self.session.controller, **{name: value})  # type: ignore[type-var]
 
-    def _known(self, name: str, is_choice: bool) -> Slider:
+    def _known(self, name: str, is_choice: bool, table: str = OWN) -> Slider:
         """Returns the slider of a wish, or the choice, by its name."""
-        known = {one.name: one for one in self.sliders if one.table == OWN and bool(one.choices) == is_choice}
+        known = {one.name: one for one in self.sliders if one.table == table and bool(one.choices) == is_choice}
         if name not in known:
             raise unknown_name("choice" if is_choice else "wish", name, known, self.name)
         return known[name]

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from counterpoise.character.character import Character
 from counterpoise.control.basic import Controller
 from counterpoise.control.perform import Perform, with_reserve
-from counterpoise.control.perform.jump_plan import STYLES, JumpWish
+from counterpoise.control.perform.jump_plan import JumpWish
 from counterpoise.control.perform.perform import PerformMemory
 from counterpoise.control.perform.plan_of_motion import plan_of_motion
 from counterpoise.control.perform.plan_store import plan_jump
 from counterpoise.control.perform.planned_motion import PlannedMotion, plan_of_result
-from counterpoise.control.standing_body import standing_body
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.progress import Progress, Watch
 from counterpoise.scene.scene import scene_from_text
+from counterpoise.studio.jump_wishes import first_jump, jump_sliders, with_wish
 from counterpoise.studio.tuning import OWN, Slider
 
 WAIT = 0.1  # [s] of standing before it begins, at least
-FIRST_HEIGHT = 0.3  # [standing CoM heights] of the first jump
-JUMP_RANGES = {  # wish -> lowest, highest [standing CoM heights, or deg], unit, meaning
-    "height": (0.05, 0.65, "m", "rise of the centre of mass above standing [m]"),
-    "forward": (-0.5, 1.3, "m", "where it lands, ahead [m]"),
-    "side": (-0.7, 0.7, "m", "where it lands, to the left [m]"),
-    "twist": (-360.0, 360.0, "deg", "how far it turns to the left [deg]"),
-}
 PlanKey = JumpWish | tuple[str, int]  # a jump, or a motion of the scene with the number of its frames
 
 
@@ -38,6 +31,7 @@ class NewPlan:
 
     motion: PlannedMotion
     note: str = ""
+    wish: JumpWish | None = None  # of a jump, as it was planned
 
 
 class Performing:
@@ -45,7 +39,7 @@ class Performing:
 
     def __init__(self, kind: str, character: Character, stand: Controller) -> None:
         self.kind, self.character, self.stand = kind, character, stand
-        self.wish = JumpWish(height=round(FIRST_HEIGHT * standing_body(character).height, 2) if character.feet else 0.3)
+        self.wish = first_jump(character)
         self.plans: dict[PlanKey, PlannedMotion] = {}
         self.wanted: PlanKey | None = None  # what is being planned
         self.stage = "stands"
@@ -74,23 +68,11 @@ class Performing:
     @property
     def sliders(self) -> tuple[Slider, ...]:
         """The wishes for a jump; a motion of the scene has none."""
-        if self.kind != "jump":
-            return ()
-        size = standing_body(self.character).height
-        out = []
-        for name, (low, high, unit, meaning) in JUMP_RANGES.items():
-            scale = size if unit == "m" else 1.0
-            out.append(
-                Slider(
-                    OWN, name, getattr(self.wish, name), unit, meaning, round(low * scale, 2), round(high * scale, 2)
-                )
-            )
-        return (*out, Slider(OWN, "style", self.wish.style, "", "what the legs do in the air", 0.0, 0.0, STYLES))
+        return jump_sliders(self.wish, self.character, OWN) if self.kind == "jump" else ()
 
     def tune(self, name: str, value: float | str) -> None:
         """Sets a wish for the next jump."""
-        changes: dict[str, Any] = {name: value}
-        self.wish = replace(self.wish, **changes)
+        self.wish = with_wish(self.wish, name, value)
 
 
 # -- in the worker ----------------------------------------------------------------------------------------------------
@@ -98,7 +80,7 @@ def plan_for_jump(tell: Watch, character: Character, wish: JumpWish) -> NewPlan:
     """Plans a jump, or reads its plan from the disk."""
     tell(Progress("planning the jump", 0.0))
     plan = plan_jump(character, wish, watch=tell)
-    return NewPlan(plan.motion, plan.note)
+    return NewPlan(plan.motion, plan.note, plan.wish)
 
 
 def plan_for_keys(tell: Watch, text: str, folder: Path, source: str, motion: str) -> NewPlan:

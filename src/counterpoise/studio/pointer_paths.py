@@ -11,6 +11,7 @@ from counterpoise.arrays import Array
 from counterpoise.errors import BadValue
 from counterpoise.pose.constraints import PoseConstraint
 from counterpoise.pose.paths import Path
+from counterpoise.scene import RecordPath
 from counterpoise.studio.events import PathFacts
 from counterpoise.studio.messages import Four, Three
 from counterpoise.studio.posing import Rules, constraints_of, goals_of
@@ -29,6 +30,13 @@ def path_of_stroke(body: str, samples: Sequence[Four], point: Three) -> Path:
     if rows[-1, 0] > LONGEST:
         raise BadValue(f"a stroke lasts at most {LONGEST:g} s; got {rows[-1, 0]:g} s")
     return Path.from_stroke(body, rows, point=point)
+
+
+def record_path(path: Path, character: str) -> RecordPath:
+    """Returns the edit that keeps a path; it holds tenths of a millimetre and milliseconds."""
+    point = None if not any(path.point) else [round(float(x), 5) for x in path.point]
+    times = np.round(path.times, 3).tolist()
+    return RecordPath(path.body, times, np.round(path.points, 4).tolist(), point, character)
 
 
 def path_facts(path: Path) -> PathFacts:

@@ -75,6 +75,7 @@ def scene_event(
         kind="clip" if shown.is_clip else "keys",
         motions=tuple(_motion(scene, name) for name in dict.fromkeys([MAIN, *scene.motions])),
         duration=shown.duration,
+        refined=shown.refined,
         keys=tuple(KeyFacts(k.index, k.time, k.name, k.soft is not None, k.rest) for k in shown.keys),
         contacts=tuple(
             ContactFacts(c.index, c.parts, c.start, min(c.end, shown.duration), c.how)

@@ -10,6 +10,7 @@ from typing import Any
 from counterpoise.errors import BadValue, unknown_name
 
 OWN = "controller"  # the table of a controller's own numbers
+JUMP = "jump"  # the table of the wishes for a jump on the way
 TABLES = ("tuning", "running")  # fields of controllers that are tables
 _COMMENT = re.compile(r"^    (\w+):\s*[^#=\n]+=[^#\n]*#\s*(.+)$", re.MULTILINE)
 _UNIT = re.compile(r"\[([^\]]+)\]")

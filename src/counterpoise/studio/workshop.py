@@ -18,7 +18,7 @@ from counterpoise.errors import CounterpoiseError
 from counterpoise.pose.animation import Animation
 from counterpoise.pose.paths import Path
 from counterpoise.scene import SceneEdit
-from counterpoise.studio.cast import Cast
+from counterpoise.studio.cast import Cast, owner_of_motion
 from counterpoise.studio.commands import DragBody
 from counterpoise.studio.curves import CheckCurves
 from counterpoise.studio.efforts import Efforts
@@ -30,6 +30,7 @@ from counterpoise.studio.events import (
     LiveBody,
     LiveChanged,
     Notice,
+    PathFacts,
     RulesChanged,
     SceneChanged,
     StudioReady,
@@ -85,7 +86,7 @@ class Workshop:
         self.drag_time = 0.0  # [s] of the playhead
         self.live: LiveRun | None = None
         self.past: LiveRun | None = None  # the last live run, after it was stopped
-        self.paths: dict[str, Path] = {}  # that bodies follow when they are animated
+        self._told_paths: tuple[PathFacts, ...] = ()  # that pages draw now
         self.refined: Animation | None = None  # the last motion through keys whose feet were held
         self.time = 0.0  # [s] of the pose that was looked at last
         self.warm = True  # whether compiled code is in the cache; until then nothing is computed unasked
@@ -97,6 +98,7 @@ class Workshop:
         self._cast = Cast(document.scene, document.shown.name)
         self.jobs = JobRunner(lambda job, said: self.later(lambda shop: shop.told(job, said)))
         self.told: Callable[[Job, JobReport | JobDone], None] = lambda job, said: None  # set by actions/jobs.py
+        self.after_picture: Callable[[LiveRun], None] = lambda run: None  # set by actions/live.py
 
     @property
     def character(self) -> Character:
@@ -109,6 +111,12 @@ class Workshop:
         if self._cast.scene is not scene or self._cast.shown != shown:
             self._cast = Cast(scene, shown)
         return self._cast
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """The recorded paths of the figure on the timeline, by their bodies."""
+        owner = owner_of_motion(self.document.scene, self.document.shown.name)
+        return {one.path.body: one.path for one in self.document.scene.recorded_paths if one.character == owner}
 
     @property
     def checked(self) -> CheckCurves:
@@ -184,6 +192,8 @@ class Workshop:
         if self.time > self.document.shown.duration:
             self.time = self.document.shown.duration
         self.say(self.scene_event())
+        if self._path_facts() != self._told_paths:
+            self.say(self.rules_event())
         if self.live is None:
             self.show_pose()
 
@@ -210,8 +220,11 @@ class Workshop:
     def rules_event(self) -> RulesChanged:
         rules = self.rules
         goals = tuple(GoalFacts(body, goal.kind, goal.place) for body, goal in rules.goals.items())
-        paths = tuple(path_facts(path) for path in self.paths.values())
+        self._told_paths = paths = self._path_facts()
         return RulesChanged(dict(rules.pins), rules.balanced, rules.above_ground, goals, paths)
+
+    def _path_facts(self) -> tuple[PathFacts, ...]:
+        return tuple(path_facts(path) for path in self.paths.values())
 
     def live_event(self) -> LiveChanged:
         """What the page shows of the live run."""
@@ -220,8 +233,7 @@ class Workshop:
             recorded = self.past.time if self.past is not None else 0.0
             return LiveChanged(False, "", 1.0, False, (0.0, 0.0), recorded, (), (), 0, "", "", ())
         tilt = (float(run.session.world.tilt[0]), float(run.session.world.tilt[1]))
-        acting = run.performing
-        acts, stage = ("", "") if acting is None else (acting.kind, acting.stage)
+        acts, stage = run.acts
         props = prop_facts(run.drawn_props)
         figures = [one.character for one in run.figures] if run.other_bodies else []
         bodies = tuple(LiveBody(mesh_address(one), smooth_address(one), one.weight) for one in figures)
@@ -256,7 +268,6 @@ class Workshop:
             if not set(before.segments) & set(self.character.segments):
                 kept = dict(first_rules(self.character).pins)
             self.rules = replace(self.rules, pins=kept)
-            self.paths = {body: path for body, path in self.paths.items() if body in self.character.segments}
             self.say(self.rules_event())
             self.say(self.live_event())
         self.say_scene()
@@ -267,7 +278,7 @@ class Workshop:
         self.drag, self.past, self.time = None, None, 0.0
         document.revision = max(document.revision, self.document.revision + 1)
         document.shown.number = self.document.shown.number + 1
-        self.document, self.marks, self.check_curves, self.check_efforts, self.paths = document, {}, {}, {}, {}
+        self.document, self.marks, self.check_curves, self.check_efforts = document, {}, {}, {}
         self.rules = first_rules(document.character)
         self.say(self.rules_event())
         self.say(self.live_event())
@@ -309,7 +320,7 @@ class Workshop:
         """One picture of the live run."""
         run = self.live
         assert run is not None
-        stage, to_come = run.performing.stage if run.performing is not None else "", len(run.changes)
+        before, to_come = run.acts, len(run.changes)
         try:
             run.advance()
         except Exception as error:  # also of the controller itself: the studio goes on
@@ -321,9 +332,10 @@ class Workshop:
         if len(run.changes) != to_come:
             self.keep_live_meshes()
             self.say(self.live_event())
-        elif run.performing is not None and run.performing.stage != stage:
+        elif run.acts != before:
             self.say(self.live_event())
         self.show_live(run)
+        self.after_picture(run)
 
     def show_live(self, run: LiveRun) -> None:
         """Sends a frame of every figure of the live run; that of the first has the props."""

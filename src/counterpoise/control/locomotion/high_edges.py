@@ -9,6 +9,7 @@ import numpy as np
 
 from counterpoise.arrays import Array
 from counterpoise.character.snapshot import Snapshot
+from counterpoise.control.locomotion.leaps import before_jump
 from counterpoise.control.locomotion.locomotion_state import LocomotionMemory
 from counterpoise.control.perform.jump import Jump
 from counterpoise.control.walk.walking_body import WalkingBody
@@ -99,9 +100,13 @@ def edge_ahead(middle: Array, base: float, heading: float, terrain: Terrain, bod
 
 
 def at_edges(
-    snapshot: Snapshot, wishes: Wishes, memory: LocomotionMemory, terrain: Terrain, body: WalkingBody, t: EdgeTuning
-) -> tuple[Wishes, LocomotionMemory]:
-    """Returns the wishes of a body that comes to a high edge, and the memory with its jump where it is there."""
+    snapshot: Snapshot, wishes: Wishes, memory: LocomotionMemory, terrain: Terrain, body: WalkingBody, t: EdgeTuning,
+    plans: bool = True,
+) -> tuple[Wishes, LocomotionMemory]:  # fmt: skip
+    """Returns the wishes of a body that comes to a high edge, and the memory with its jump where it is there.
+
+    With `plans=False` it stands before the edge until the jump is planned elsewhere.
+    """
     heading, unit = memory.walk.heading, body.hips_height
     middle = snapshot.contact_position[:, :2].mean(axis=0)
     if snapshot.time - memory.looked_ahead >= t.look_every:
@@ -112,10 +117,13 @@ def at_edges(
     away = float(memory.edge[0] - middle @ np.array([math.cos(heading), math.sin(heading)]))
     near, stop, far = (share * unit for share in t.places(float(memory.edge[1])))
     if memory.doing == "stand" and near < away < far:
-        return wishes, altered(memory, edge_jump=t.jump(float(memory.edge[1]), unit))
+        jump = t.jump(float(memory.edge[1]), unit)
+        if plans or jump.is_planned(snapshot.character):
+            return wishes, altered(memory, edge_jump=jump)
+        return before_jump(wishes), memory
     left = away - stop
     if near - stop < left < t.close * unit:
-        return wishes._replace(speed=0.0, aside=0.0, even=True), memory
+        return before_jump(wishes), memory
     if left > 0.0:
         return wishes._replace(speed=min(max(t.slow_down * left, t.slowest * body.leg_speed), wishes.speed)), memory
     return wishes._replace(speed=max(t.slow_down * left, -t.backward * body.leg_speed)), memory

@@ -91,6 +91,7 @@ class Locomotion:
     terrain: Terrain | None = None  # the ground that it sees; None: level ground at z = 0
     to: ArrayLike | Callable[[float], ArrayLike] | None = None  # (2,) a place or (n, 2) a way [m]
     jump: LiveJump | None = None  # it comes to stand, jumps once, and goes on; or a function of time
+    plans: bool = True  # jumps onto high edges at once, which may take half a minute; False: it waits for `jump_ahead`
     avoid: Any = ()  # Hazards and Props to dodge and to walk around, or a function of time that returns them
     rate: float = 500.0  # [Hz]
     tuning: WalkTuning = field(default_factory=WalkTuning)
@@ -165,7 +166,7 @@ class Locomotion:
         seen = see(snapshot, body, memory.walk.ground)
         wishes, memory = self._wishes(snapshot.time, seen.capture, memory, body)
         if self.terrain is not None and not waits_to_jump(memory) and memory.doing in ("stand", "step"):
-            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body, self.edges)
+            wishes, memory = at_edges(snapshot, wishes, memory, self.terrain, body, self.edges, self.plans)
         if waits_to_jump(memory):
             wishes = before_jump(wishes)
             if can_jump(memory, seen, body):
@@ -209,6 +210,12 @@ class Locomotion:
             stand = StandMemory(time=snapshot.time, torque=action.torque, solver=action.memory.solver)
             after = altered(after, doing="stand", stand=stand)
         return Action(action.torque, after, action.notes)
+
+    def jump_ahead(self, memory: LocomotionMemory, character: Character) -> Jump | None:
+        """Returns the jump at the high edge that it comes to, to be planned elsewhere; None without an edge."""
+        if self.terrain is None or math.isnan(memory.edge[0]) or memory.doing == "jump":
+            return None
+        return self.edges.jump(float(memory.edge[1]), walking_body(character).hips_height)
 
     def _runs(self, wishes: Wishes, now: float, body: WalkingBody) -> Runs:
         """Returns whether what is asked for is a run, or hops on one leg; empty where it is neither."""

@@ -12,7 +12,7 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.control.basic import Action
 from counterpoise.control.perform.jump_plan import JumpPlanTuning, JumpWish
 from counterpoise.control.perform.perform import Perform, PerformMemory
-from counterpoise.control.perform.plan_store import JumpPlan, plan_jump
+from counterpoise.control.perform.plan_store import JumpPlan, is_planned, plan_jump
 from counterpoise.control.perform.tuning import PerformTuning
 from counterpoise.errors import BadValue
 
@@ -63,6 +63,10 @@ class Jump:
     def wish(self) -> JumpWish:
         """What is asked of the plan."""
         return JumpWish(self.height, self.forward, self.side, self.twist, self.style, self.onto)
+
+    def is_planned(self, character: Character) -> bool:
+        """Returns whether its plan is kept with a body: then it begins at once."""
+        return is_planned(character, self.wish, self.planning)
 
     def begin(self, character: Character) -> JumpMemory:
         plan = plan_jump(character, self.wish, self.planning)

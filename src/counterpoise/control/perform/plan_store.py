@@ -64,10 +64,21 @@ def plan_jump(
         made = known or _optimised(character, wish, table, watch)
         if known is None and path is not None:
             _write(path, made)
-        if len(plans) >= MOST_PLANS:
-            plans.clear()
-        plans[wish, table] = made
+        keep_plan(character, wish, made, table)
     return plans[wish, table]
+
+
+def is_planned(character: Character, wish: JumpWish, tuning: JumpPlanTuning | None = None) -> bool:
+    """Returns whether the plan of a jump is kept with its body; the disk is not looked at."""
+    return (wish, tuning or JumpPlanTuning()) in _plans(character)
+
+
+def keep_plan(character: Character, wish: JumpWish, plan: JumpPlan, tuning: JumpPlanTuning | None = None) -> None:
+    """Keeps a plan that was made elsewhere, such as in another process, with its body."""
+    plans = _plans(character)
+    if len(plans) >= MOST_PLANS:
+        plans.clear()
+    plans[wish, tuning or JumpPlanTuning()] = plan
 
 
 @kept_with_character

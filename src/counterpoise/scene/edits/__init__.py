@@ -7,14 +7,14 @@ from dataclasses import fields
 from typing import Any
 
 from counterpoise.errors import BadValue, unknown_name
-from counterpoise.scene.edits import contacts, figures, general, keys, motions, physics, ranges
+from counterpoise.scene.edits import contacts, figures, general, keys, motions, paths, physics, ranges
 from counterpoise.scene.edits.base import SceneEdit, apply_edit
 from counterpoise.scene.edits.python_text import edit_from_python
 from counterpoise.scene.values import plain_value
 
 EDITS: dict[str, type[SceneEdit]] = {
     name: found
-    for module in (keys, contacts, ranges, motions, figures, physics, general)
+    for module in (keys, contacts, ranges, motions, figures, physics, paths, general)
     for name, found in vars(module).items()
     if isinstance(found, type) and issubclass(found, SceneEdit) and found is not SceneEdit
 }

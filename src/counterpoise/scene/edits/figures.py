@@ -85,6 +85,8 @@ class RemoveCharacter(SceneEdit):
             document = document.without(push)
         for constraint in sorted((c.index for c in scene.constraints if c.character == self.name), reverse=True):
             document = document.without(("constraint", constraint))
+        for recorded in sorted((p.index for p in scene.recorded_paths if p.character == self.name), reverse=True):
+            document = document.without(("recorded_path", recorded))
         return document
 
 

@@ -72,6 +72,14 @@ def told(shop: Workshop, job: Job, said: JobReport | JobDone) -> None:
 
 def planned(shop: Workshop, said: JobDone) -> None:
     """Performs what was planned, where the live run that asked for it still goes on."""
+    if shop.live is not None and shop.live.jumping is not None:
+        shop.live.jumping.found(said.plan)
+        if said.failed or said.stopped:
+            shop.say(Trouble(said.message))
+        elif said.plan is not None and said.plan.note:
+            shop.note(said.plan.note)
+        shop.say(shop.live_event())
+        return
     acting = shop.live.performing if shop.live is not None else None
     if shop.live is None or acting is None or acting.wanted is None:
         return

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from counterpoise.control.locomotion import Locomotion
 from counterpoise.errors import BadValue
 from counterpoise.motion.motion import Motion
 from counterpoise.simulate import Prop
@@ -15,6 +17,7 @@ from counterpoise.studio.commands import (
     BakeLive,
     ChooseLive,
     ClearThrown,
+    PullProp,
     PushBody,
     SetLive,
     StartLive,
@@ -60,6 +63,7 @@ def start_live(shop: Workshop, command: StartLive) -> None:
         if change.body is not None:
             mesh_key(change.body)  # it is made now, and not while the figure moves
     shop.live = LiveRun(command.controller, figures, scene.world, changes)
+    shop.after_picture = partial(plan_ahead, shop)
     shop.live.playhead = command.time
     shop.say(shop.live_event())
 
@@ -74,6 +78,11 @@ def push_body(shop: Workshop, command: PushBody) -> None:
     if not 0.0 < command.duration <= LONGEST_PUSH:
         raise BadValue(f"a push lasts between 0 and {LONGEST_PUSH:g} s; got {command.duration:g}")
     running(shop).push(command.body, command.force, command.duration, command.figure)
+
+
+@handles(PullProp)
+def pull_prop(shop: Workshop, command: PullProp) -> None:
+    running(shop).pull_prop(command.prop, command.point, command.target)
 
 
 @handles(ThrowProp)
@@ -95,9 +104,14 @@ def clear_thrown(shop: Workshop, command: ClearThrown) -> None:
 def act_live(shop: Workshop, command: ActLive) -> None:
     """Performs at once what is planned; what is not is planned first, while the figure stands."""
     run, shown = running(shop), shop.document.shown
+    if run.jumping is not None:
+        run.jumping.ask()
+        plan_ahead(shop, run)
+        shop.say(shop.live_event())
+        return
     acting = run.performing
     if acting is None:
-        raise BadValue(f"{run.name!r} does nothing on demand: choose jump or perform, then press Live")
+        raise BadValue(f"{run.name!r} does nothing on demand: choose jump, perform or locomotion, then press Live")
     key = acting.key(shown.name, shown.number)
     if key in acting.plans:
         run.perform(acting.plans[key])
@@ -110,6 +124,20 @@ def act_live(shop: Workshop, command: ActLive) -> None:
     else:
         plan_in_worker(shop, acting, "plan_keys", scene_values(shop.document.scene, shown.name))
     shop.say(shop.live_event())
+
+
+def plan_ahead(shop: Workshop, run: LiveRun) -> None:
+    """Has the worker plan the jump that a live Locomotion needs next, as soon as the worker is free."""
+    if run.jumping is None or not isinstance(run.session.controller, Locomotion):
+        return
+    wish = run.jumping.to_plan(run.session.controller, run.session.memory)
+    if wish is None or shop.jobs.current is not None:
+        return
+    shown = shop.document.shown
+    shop.told = lambda job, said: told(shop, job, said)
+    job = shop.jobs.start("plan_jump", shown.name, shown.number, {"character": run.character, "wish": wish})
+    run.jumping.planning = wish
+    shop.say(JobChanged(job.number, job.kind, "running", "planning", 0.0, ""))
 
 
 def plan_in_worker(shop: Workshop, acting: Performing, kind: JobKind, values: dict[str, Any]) -> None:
@@ -138,7 +166,7 @@ def tune_live(shop: Workshop, command: TuneLive) -> None:
 
 @handles(ChooseLive)
 def choose_live(shop: Workshop, command: ChooseLive) -> None:
-    running(shop).choose(command.name, command.value)
+    running(shop).choose(command.name, command.value, command.table)
     shop.say(shop.live_event())
 
 

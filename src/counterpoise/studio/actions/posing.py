@@ -6,6 +6,7 @@ import time as clock
 
 import numpy as np
 
+from counterpoise.scene import ForgetPath
 from counterpoise.studio.actions.keys import write_pose
 from counterpoise.studio.commands import (
     AddPath,
@@ -18,7 +19,7 @@ from counterpoise.studio.commands import (
     SetRules,
 )
 from counterpoise.studio.frames import POSED, STATUSES
-from counterpoise.studio.pointer_paths import path_of_stroke
+from counterpoise.studio.pointer_paths import path_of_stroke, record_path
 from counterpoise.studio.posing import BodyDrag, BodyGoal
 from counterpoise.studio.takes import owner_of
 from counterpoise.studio.workshop import Workshop, handles
@@ -91,16 +92,15 @@ def set_goal(shop: Workshop, command: SetGoal) -> None:
 
 @handles(AddPath)
 def add_path(shop: Workshop, command: AddPath) -> None:
-    """Keeps a stroke as the path of a body."""
+    """Keeps a stroke as the path of a body, in the scene."""
     shop.character.body_id(command.body)
-    shop.paths[command.body] = path_of_stroke(command.body, command.samples, command.point)
-    shop.say(shop.rules_event())
+    path = path_of_stroke(command.body, command.samples, command.point)
+    shop.edit(record_path(path, owner_of(shop, shop.document.shown.name)))
 
 
 @handles(RemovePath)
 def remove_path(shop: Workshop, command: RemovePath) -> None:
-    shop.paths.pop(command.body, None)
-    shop.say(shop.rules_event())
+    shop.edit(ForgetPath(command.body, owner_of(shop, shop.document.shown.name)))
 
 
 @handles(LookAt)

@@ -48,7 +48,7 @@ const NUDGE = 0.01; // [m] by which keys move a body
 const send = (/** @type {import("./messages.js").Command} */ command) => connection.send(command);
 const edit = editor(send);
 // -- the parts
-const stage = new Stage(byId("canvas")), navigation = new Navigation(stage), figure = new FigureView(stage), handles = new Handles(stage, figure), gizmo = new Gizmo(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit), limits = new Limits(stage, figure), grips = new LimitGrips(stage, limits, handles, edit);
+const stage = new Stage(byId("canvas")), navigation = new Navigation(stage), figure = new FigureView(stage), handles = new Handles(stage, figure), gizmo = new Gizmo(stage, figure), overlays = new Overlays(stage), world = new WorldView(stage), cast = new CastView(stage), props = new PropsView(stage, edit, send), limits = new Limits(stage, figure), grips = new LimitGrips(stage, limits, handles, edit);
 const throwing = new Throwing(stage, figure, cast, props), dragging = new Dragging(stage, figure, cast, props, handles, gizmo, send), recording = new Recording(stage, dragging, send), steering = new Steering(send), track = new Track(), propTrack = new Track(), heat = new Heat(), extras = new Extras(figure, track, overlays), transport = new Transport(send, edit), timeline = new Timeline(edit), graph = new Graph(send);
 const tabs = { Pose: new PosePanel(send), Live: new LivePanel(send), Physics: new PhysicsPanel(send, edit), Figure: new FigurePanel(send, edit), Scene: new ScenePanel(send) };
 const placeOf = (/** @type {string} */ body) => fromView(figure.place(figure.names.indexOf(body), new THREE.Vector3()));
@@ -161,6 +161,7 @@ function takeFrames() {
   if (pose.props) props.set(n, after + pose.efforts, pose.props);
   const held = dragging.held;
   overlays.setPull(null);
+  if (props.pulled && pose.kind === LIVE && props.meshes[props.pulled.index]) overlays.setPull(props.meshes[props.pulled.index].localToWorld(props.pulled.point.clone()), props.pulled.target);
   if (held && dragging.goal && (pose.status !== 0 || pose.kind === LIVE)) overlays.setPull(held.point.clone().applyMatrix4(held.view.bones[held.index].matrixWorld), dragging.goal);
   const facts = pose.kind === LIVE ? `live ${pose.time.toFixed(2)} s\nground force ${overlays.total.toFixed(0)} N of ${(state.live?.bodies[0] ?? state.scene?.figure)?.weight.toFixed(0)} N` : held ? `${held.body.replaceAll("_", " ")}: ${STATUSES[pose.status].replace("_", " ")}` : "";
   byId("view_note").textContent = facts;

@@ -137,6 +137,13 @@ export type StopLive = {
   type: "stop_live";
 };
 
+export type PullProp = {
+  type: "pull_prop";
+  prop: number;
+  target: [number, number, number];
+  point?: [number, number, number];
+};
+
 export type PushBody = {
   type: "push_body";
   body: string;
@@ -188,6 +195,7 @@ export type ChooseLive = {
   type: "choose_live";
   name: string;
   value: string;
+  table?: string;
 };
 
 export type SetLive = {
@@ -491,6 +499,7 @@ export type SceneChanged = {
   kind: string;
   motions: Array<MotionFacts>;
   duration: number;
+  refined: boolean;
   keys: Array<KeyFacts>;
   contacts: Array<ContactFacts>;
   wishes: Array<WishFacts>;
@@ -539,5 +548,5 @@ export type FilesListed = {
   names: Array<string>;
 };
 
-export type Command = AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowCharacter | ShowMotion | TakeConstraints | KeepConstraints | KeepFigure | OpenStarter | OpenFile | SaveScene | DragBody | ReleaseBody | PinBody | SetGoal | AddPath | RemovePath | SetRules | LookAt | StartLive | StopLive | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | SetCurve | LayMotion | StartJob | StopJob | NewScene | ListFiles;
+export type Command = AddPoseKey | MirrorPose | ResetPose | SavePoseAs | ApplyPose | SetJoint | ShowCharacter | ShowMotion | TakeConstraints | KeepConstraints | KeepFigure | OpenStarter | OpenFile | SaveScene | DragBody | ReleaseBody | PinBody | SetGoal | AddPath | RemovePath | SetRules | LookAt | StartLive | StopLive | PullProp | PushBody | ThrowProp | ClearThrown | ActLive | WalkTo | SteerLive | TuneLive | ChooseLive | SetLive | BakeLive | EditScene | UndoEdit | RedoEdit | SetCurve | LayMotion | StartJob | StopJob | NewScene | ListFiles;
 export type Event = StudioReady | RulesChanged | LiveChanged | Trouble | Notice | SceneChanged | JointValues | JobChanged | FilesListed;

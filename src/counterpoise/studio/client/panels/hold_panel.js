@@ -36,7 +36,7 @@ export class HoldPanel {
     this.list.replaceChildren(
       ...scene.constraints.map(one => row(one.words, `Click to remove: ${one.words}`, () => this.edit("RemoveConstraint", { constraint: one.index }))),
       ...state.rules.goals.map(one => row(`${one.body} ${one.kind === "aim" ? "looks at a place" : "tries to stay"}`, "Click to remove this goal", () => this.send({ type: "set_goal", body: one.body, kind: "none" }))));
-    this.paths.replaceChildren(...state.rules.paths.map(one => row(`${one.body}: ${one.duration.toFixed(1)} s`, "Click to forget this path", () => this.send({ type: "remove_path", body: one.body }))));
+    this.paths.replaceChildren(...state.rules.paths.map(one => row(`${one.body}: ${one.duration.toFixed(1)} s`, "Click to remove this path", () => this.send({ type: "remove_path", body: one.body }))));
     this.animate.disabled = !state.rules.paths.length;
     this.record.setAttribute("aria-pressed", String(state.recording));
     const named = scene.constraint_sets.join("|");

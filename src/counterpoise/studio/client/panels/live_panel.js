@@ -8,6 +8,9 @@ import { LayersPanel } from "./layers_panel.js";
 /** Whether a slider is a wish: only those may be left open. @param {Slider} one */
 const isWish = one => ["locomotion", "jump"].includes(state.live?.controller ?? "") && typeof one.value !== "boolean";
 
+/** What is said of a locomotion that is about to jump. @type {Record<string, string>} */
+const WAY = { "is planned": "The jump is planned; until then it goes on, or stands before the edge. A plan is made once, and then kept.", jumps: "It comes to stand, jumps, and goes on.", fell: "It fell. Press Stop, and Live again." };
+
 export class LivePanel {
   /** @param {(command: import("../messages.js").Command) => void} send */
   constructor(send) {
@@ -42,10 +45,12 @@ export class LivePanel {
     this.table = make("div", { id: "tuning", className: "body" });
     this.wishes = make("div", { id: "wishes", className: "body" });
     this.wishesPanel = make("section", { className: "panel", hidden: true }, make("h2", {}, "Wishes"), this.wishes);
+    this.jumps = make("div", { id: "jump_wishes", className: "body" });
+    this.jumpPanel = make("section", { className: "panel", hidden: true }, make("h2", {}, "Jump on the way"), this.jumps);
     this.element = make("div", {},
-      panel("Live", make("div", { className: "row" }, this.controller), this.meaning, make("div", { className: "row" }, this.go, this.pause), this.actRow, this.note, this.speed.row), this.wishesPanel,
+      panel("Live", make("div", { className: "row" }, this.controller), this.meaning, make("div", { className: "row" }, this.go, this.pause), this.actRow, this.note, this.speed.row), this.wishesPanel, this.jumpPanel,
       panel("Disturb", this.force.row, make("div", { className: "row" }, push("forward", 1, 0), push("back", -1, 0)), make("div", { className: "row" }, push("left", 0, 1), push("right", 0, -1)), this.roll.row, this.pitch.row,
-        make("div", { className: "note" }, "Drag any body in the view to pull it with a spring.")),
+        make("div", { className: "note" }, "Drag any body, ball or box in the view to pull it with a spring.")),
       panel("Throw", make("div", { className: "row" }, this.shape, this.throw, this.clear), this.size.row, this.weight.row, this.pace.row, make("div", { className: "note" }, "T throws at what the pointer is over.")),
       panel("Take", make("div", { className: "row" }, make("label", { title: "Keys a second; 0 keeps every frame as a take" }, "keys per s"), make("span", { className: "fix narrow" }, this.keys), this.bake), make("div", { className: "row" }, make("label", {}, "from, to [s]"), this.from, this.to), make("div", { className: "row" }, this.joints)),
       make("section", { className: "panel" }, make("h2", {}, "Tuning"), make("div", { className: "body" }, this.search), this.table),
@@ -75,7 +80,7 @@ export class LivePanel {
     if (body) this.send({ type: "push_body", body, force: [x * size, y * size, 0] });
   }
 
-  doAct() { if (state.live?.running) this.send({ type: "act_live" }); else toast("Choose jump or perform, and press Live first.", true); }
+  doAct() { if (state.live?.running) this.send({ type: "act_live" }); else toast("Choose jump, perform or locomotion, and press Live first.", true); }
 
   /** Throws from a place to a target. @param {{place: [number, number, number], target: [number, number, number]}} way */
   throwAlong(way) { this.send({ type: "throw_prop", ...way, shape: this.shape.value, size: Number(this.size.range.value), mass: Number(this.weight.range.value), speed: Number(this.pace.range.value) }); }
@@ -101,9 +106,10 @@ export class LivePanel {
     this.actRow.hidden = this.act.hidden = !live.acts;
     this.act.textContent = live.acts === "perform" ? "Perform" : "Jump";
     this.act.title = live.acts === "perform" ? "Perform the motion on the timeline (J)" : "Jump as the wishes say (J)";
-    this.act.disabled = live.stage === "is planned" || live.stage === "performs";
+    this.act.disabled = ["is planned", "performs", "jumps"].includes(live.stage);
     for (const name of ["forward", "back", "left", "right"]) this.element.querySelector(`#push_${name}`).disabled = !live.running;
-    this.note.textContent = live.running ? live.acts ? `It ${live.stage}${live.stage === "is planned" ? "; pushes are still taken. A plan is made once, and then kept." : "."}` : (live.controller === "locomotion" ? "Hold W S to walk, A D to turn, Shift to run, or click on the ground." : "Runs as long as a page is open.") : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";
+    const steered = live.controller === "locomotion" ? "Hold W S to walk, A D to turn, Shift to run, or click on the ground; J jumps." : "Runs as long as a page is open.";
+    this.note.textContent = live.running ? live.controller === "locomotion" ? WAY[live.stage] ?? steered : live.acts ? `It ${live.stage}${live.stage === "is planned" ? "; pushes are still taken. A plan is made once, and then kept." : "."}` : steered : live.recorded > 0 ? `${live.recorded.toFixed(1)} s can be baked.` : "Starts from the pose at the playhead.";
     const names = live.sliders.map(one => `${one.table}.${one.name}`).join();
     if (names !== this.names) { this.names = names; this.build(live.sliders); }
     else this.refresh(live.sliders);
@@ -116,12 +122,15 @@ export class LivePanel {
       const title = one.meaning || one.name, words = one.name.replaceAll("_", " ");
       if (typeof one.value === "boolean") return make("label", { className: "check", title, "data-name": one.name }, make("input", { type: "checkbox", checked: one.value, "aria-label": words, onchange: (/** @type {any} */ e) => send(e.target.checked ? 1 : 0) }), words);
       if (one.choices.length) return this.choice(one, title, words);
-      if (one.table === "controller" && isWish(one)) return this.wish(one, title, words, send);
+      if (one.table === "jump" || (one.table === "controller" && isWish(one))) return this.wish(one, title, words, send);
       const step = one.high / 200, range = make("input", { type: "range", min: one.low, max: one.high, step, value: one.value, title, "aria-label": words, oninput: () => { number.value = range.value; }, onchange: () => send(Number(range.value)) });
       const number = make("input", { type: "number", step: "any", value: one.value, title, "aria-label": words, onchange: () => { range.value = number.value; send(Number(number.value)); } });
       return make("div", { className: "slider", title, "data-name": one.name }, make("label", {}, words, make("span", { className: "unit" }, one.unit)), range, number);
     });
-    this.wishes.replaceChildren(...rows.filter(row => row.classList.contains("wish")));
+    const isJump = (/** @type {HTMLElement} */ row) => row.dataset.table === "jump";
+    this.jumps.replaceChildren(...rows.filter(isJump));
+    this.jumpPanel.hidden = !this.jumps.children.length;
+    this.wishes.replaceChildren(...rows.filter(row => row.classList.contains("wish") && !isJump(row)));
     this.wishesPanel.hidden = !this.wishes.children.length;
     this.table.replaceChildren(...rows.filter(row => !row.classList.contains("wish")));
     this.filter();
@@ -129,17 +138,17 @@ export class LivePanel {
 
   /** A choice such as the gait. @param {Slider} one @param {string} title @param {string} words */
   choice(one, title, words) {
-    const list = make("select", { title, "aria-label": words, onchange: () => this.send({ type: "choose_live", name: one.name, value: list.value }) }, ...one.choices.map(text => make("option", { value: text }, text)));
+    const list = make("select", { title, "aria-label": words, onchange: () => this.send({ type: "choose_live", table: one.table, name: one.name, value: list.value }) }, ...one.choices.map(text => make("option", { value: text }, text)));
     list.value = String(one.value);
-    return make("div", { className: "slider wish", title, "data-name": one.name }, make("label", {}, words), list);
+    return make("div", { className: "slider wish", title, "data-name": one.name, "data-table": one.table }, make("label", {}, words), list);
   }
 
-  /** A wish that may be left open. @param {Slider} one @param {string} title @param {string} words @param {(value: number | null) => void} send */
+  /** A wish; those of a locomotion may be left open. @param {Slider} one @param {string} title @param {string} words @param {(value: number | null) => void} send */
   wish(one, title, words, send) {
-    const set = (/** @type {string} */ text) => send(text.trim() === "" ? null : Number(text));
+    const open = one.table === "controller" && state.live?.controller === "locomotion", set = (/** @type {string} */ text) => { if (open || text.trim()) send(text.trim() === "" ? null : Number(text)); };
     const range = make("input", { type: "range", min: one.low, max: one.high, step: 0.01, title, "aria-label": words, oninput: () => { number.value = range.value; row.classList.remove("open"); }, onchange: () => set(range.value) });
-    const number = make("input", { type: "number", step: "any", placeholder: "usual", title: `${title} (empty: as usual)`, "aria-label": words, onchange: () => set(number.value) });
-    const row = make("div", { className: "slider wish", title, "data-name": one.name }, make("label", {}, words, make("span", { className: "unit" }, one.unit)), range, number);
+    const number = make("input", { type: "number", step: "any", placeholder: open ? "usual" : "", title: open ? `${title} (empty: as usual)` : title, "aria-label": words, onchange: () => set(number.value) });
+    const row = make("div", { className: "slider wish", title, "data-name": one.name, "data-table": one.table }, make("label", {}, words, make("span", { className: "unit" }, one.unit)), range, number);
     this.put(row, one);
     return row;
   }
@@ -154,8 +163,8 @@ export class LivePanel {
 
   /** Shows new values of wishes, but not in the row that is being changed. @param {Slider[]} sliders */
   refresh(sliders) {
-    for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.wishes.querySelectorAll(".wish"))) {
-      const one = sliders.find(other => other.table === "controller" && other.name === row.dataset.name);
+    for (const row of /** @type {NodeListOf<HTMLElement>} */ (this.element.querySelectorAll(".wish"))) {
+      const one = sliders.find(other => other.table === row.dataset.table && other.name === row.dataset.name);
       if (!one || row.contains(document.activeElement)) continue;
       const list = row.querySelector("select");
       if (list) list.value = String(one.value);

@@ -80,7 +80,8 @@ export class Graph {
       hooks: { draw: [(/** @type {any} */ u) => this.head(u)] },
     }, [data.times, ...data.curves.map(curve => curve.values)], this.plot);
     const over = this.chart.over;
-    over.title = "Drag the dot of a key up or down to change the curve; drag elsewhere to move the playhead";
+    over.title = "Drag the dot of a key up or down to change the curve; double click sets a key; drag elsewhere to move the playhead";
+    over.addEventListener("dblclick", (/** @type {MouseEvent} */ e) => this.addKey(e));
     over.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => this.down(e));
     over.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => this.move(e));
     over.addEventListener("pointerup", () => this.up(true));
@@ -109,6 +110,14 @@ export class Graph {
       }
     }
     return found;
+  }
+
+  /** Sets a key where the pointer is, whose dots can then be dragged. @param {MouseEvent} e */
+  addKey(e) {
+    if (state.scene?.kind !== "keys" || this.under(e)) return;
+    const time = Math.round(1000 * Math.max(0, this.chart.posToVal(e.offsetX, "x"))) / 1000;
+    setTime(time);
+    this.send({ type: "add_pose_key", time });
   }
 
   /** @param {PointerEvent} e */

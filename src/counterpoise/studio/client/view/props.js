@@ -1,4 +1,4 @@
-// Props: loose balls and boxes of the scene, and those that were thrown. At rest they are dragged over the ground.
+// Props: loose balls and boxes of the scene, and those that were thrown. At rest they are dragged over the ground; live they are pulled.
 import * as THREE from "three";
 import { changed, state } from "../store.js";
 import { fromView, toView, turnToView } from "./stage.js";
@@ -8,10 +8,12 @@ const SNAP = 0.05; // [m] while Shift is held
 const ray = new THREE.Raycaster(), plane = new THREE.Plane(), hit = new THREE.Vector3();
 
 export class PropsView {
-  /** @param {import("./stage.js").Stage} stage @param {(edit: string, values: Record<string, any>) => void} edit */
-  constructor(stage, edit) {
+  /** @param {import("./stage.js").Stage} stage @param {(edit: string, values: Record<string, any>) => void} edit @param {(command: import("../messages.js").Command) => void} send */
+  constructor(stage, edit, send) {
     this.stage = stage;
     this.edit = edit;
+    this.send = send;
+    /** @type {{index: number, point: THREE.Vector3, target: THREE.Vector3} | null} */ this.pulled = null; // in a live run; the point is in its own frame
     this.group = new THREE.Group();
     this.key = "";
     this.chosen = -1;
@@ -21,6 +23,7 @@ export class PropsView {
     const first = { capture: true };
     stage.canvas.addEventListener("pointermove", event => this.move(event), first);
     stage.canvas.addEventListener("pointerup", event => this.up(event), first);
+    stage.canvas.addEventListener("pointercancel", () => this.letGo());
   }
 
   /** Shows props where they are. @param {import("../messages.js").PropFacts[]} props */
@@ -89,10 +92,17 @@ export class PropsView {
     this.stage.touch();
   }
 
-  /** Takes the pointer where a prop of the scene is under it. @param {PointerEvent} event @param {number} nearer than this it must be @returns {boolean} */
+  /** Takes the pointer where a prop is under it. @param {PointerEvent} event @param {number} nearer than this it must be @returns {boolean} */
   down(event, nearer) {
-    const found = state.live?.running || state.scene?.prop_track ? null : this.hit(this.stage.aim(event, ray));
+    const live = state.live?.running, found = !live && state.scene?.prop_track ? null : this.hit(this.stage.aim(event, ray));
     if (!found || found.distance > nearer) { this.choose(-1); return false; }
+    if (live) {
+      plane.setFromNormalAndCoplanarPoint(this.stage.camera.getWorldDirection(new THREE.Vector3()), found.place);
+      this.pulled = { index: found.index, point: this.meshes[found.index].worldToLocal(found.place.clone()), target: found.place.clone() };
+      this.stage.canvas.setPointerCapture(event.pointerId);
+      this.pull();
+      return true;
+    }
     changed("tab", "Scene");
     this.choose(found.index);
     const mesh = this.meshes[found.index];
@@ -103,8 +113,16 @@ export class PropsView {
     return true;
   }
 
+  /** Says where the pulled prop is pulled to. */
+  pull() { if (this.pulled) this.send({ type: "pull_prop", prop: this.pulled.index, target: fromView(this.pulled.target), point: fromView(this.pulled.point) }); }
+  letGo() {
+    if (this.pulled) this.send({ type: "release_body", keep: false });
+    this.pulled = null;
+  }
+
   /** @param {PointerEvent} event */
   move(event) {
+    if (this.pulled && this.stage.aim(event, ray).ray.intersectPlane(plane, this.pulled.target)) { event.stopImmediatePropagation(); this.pull(); return; }
     const held = this.held;
     if (!held || !this.stage.aim(event, ray).ray.intersectPlane(plane, hit)) return;
     event.stopImmediatePropagation();
@@ -118,6 +136,7 @@ export class PropsView {
 
   /** @param {PointerEvent} event */
   up(event) {
+    if (this.pulled && event.button === 0) { event.stopImmediatePropagation(); this.letGo(); return; }
     const held = this.held;
     if (!held || event.button !== 0) return;
     event.stopImmediatePropagation();
