@@ -82,7 +82,7 @@ def test_compliance_and_height_reach_the_figure(say):
         (["stand", "-c", "chain"], "needs feet"),
         (["stand", "--reference", "squatt"], "did you mean 'squat'"),
         (["stand", "--reference", "nowhere.bvh"], "nowhere.bvh"),
-        (["stand", "--push", "thorx:80,0,0@0.1+0.1"], "did you mean 'thorax'"),
+        (["stand", "--push", "thorx:80,0,0@0.05+0.05"], "did you mean 'thorax'"),
         (["stand", "--compliance", "2"], "from 0 (stiff) to 1 (limp)"),
         (["stand", "--height", "-1"], "positive"),
         (["hold", "--height", "0.5"], "is for 'stand'"),
