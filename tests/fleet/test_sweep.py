@@ -13,6 +13,7 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.errors import BadFile, BadValue, UnknownName
+from counterpoise.progress import Progress
 
 TASKS = '''
 import os
@@ -101,17 +102,16 @@ def test_finished_rows_are_kept_and_not_run_again(tasks: Path, tmp_path: Path):
     whole = cp.sweep(f"{tasks}:noisy", OVER, engine="serial", out=tmp_path / "whole.csv")
     stopped_after = 2
 
-    def stop(done: int, count: int) -> None:
-        if done == stopped_after:
-            raise KeyboardInterrupt
+    def stop(progress: Progress) -> bool:
+        return progress.message != f"{stopped_after} of 6 rows"
 
     part = cp.sweep(f"{tasks}:noisy", OVER, engine="serial", out=tmp_path / "part.csv", progress=stop)
     assert not part.complete and len(part) == stopped_after and not (tmp_path / "part.csv").exists()
     rows = tmp_path / "part.rows"
     rows.write_bytes(rows.read_bytes() + b'[3, {"val')  # the program died while it wrote this line
-    seen: list[int] = []
-    cp.sweep(f"{tasks}:noisy", OVER, engine="serial", out=tmp_path / "part.csv", progress=lambda d, c: seen.append(d))
-    assert seen == [2, 3, 4, 5, 6]
+    seen: list[Progress] = []
+    cp.sweep(f"{tasks}:noisy", OVER, engine="serial", out=tmp_path / "part.csv", progress=seen.append)
+    assert [round(6 * one.share) for one in seen] == [2, 3, 4, 5, 6]
     assert (tmp_path / "part.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     with pytest.raises(BadFile, match="another sweep"):
         cp.sweep(f"{tasks}:noisy", {"force": [1]}, engine="serial", out=tmp_path / "part.csv")

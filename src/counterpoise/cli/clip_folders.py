@@ -106,7 +106,7 @@ def run_task(task: str, files: list[str], fixed: dict[str, Any], wanted: str, ma
     with bar(as_json) as report:
         table = sweep(
             task, {"file": files}, fixed=fixed | {"home": os.getcwd()}, jobs=many.jobs, engine=many.engine,
-            out=table_file, progress=lambda done, count: report.report(f"{task}ing files", done / max(count, 1)),
+            out=table_file, progress=lambda p: report.report(f"{task}ing files", p.share),
         )  # fmt: skip
     rows = list(table)
     failed = sum(row.get("error") is not None for row in rows)

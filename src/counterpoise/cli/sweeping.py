@@ -41,7 +41,7 @@ def sweep(
         table = run_sweep(
             asked["run"], asked["over"], repeats=asked.get("repeats", 1), seed=asked.get("seed", 0),
             fixed=asked.get("fixed", {}), jobs=jobs, engine=engine, out=target,
-            progress=lambda done, all_: report.report("sweeping", done / max(all_, 1)),
+            progress=report,
         )  # fmt: skip
     errors = sum(cell is not None for cell in table.column("error")) if "error" in table.columns else 0
     if as_json:

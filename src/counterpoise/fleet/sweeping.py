@@ -31,13 +31,12 @@ from counterpoise.fleet.clip_tasks import TASKS
 from counterpoise.fleet.engines import check_engine, engine_answers
 from counterpoise.fleet.tables import Cell, SweepTable, refuse_other_table, table_path
 from counterpoise.fleet.workers import TaskAnswer, attempt, load_function
-from counterpoise.progress import watching
+from counterpoise.progress import Reporter, Watch, watching
 
 MOST_ROWS = 1_000_000
 TRIES = 3  # of a row whose process dies
 ROWS_SUFFIX = ".rows"  # of the file with finished rows, beside the table
 RESERVED = ("row", "repeat", "seed", "error")  # columns of every table
-SweepWatch = Callable[[int, int], object]  # called with the rows that are finished and all of them
 
 
 @runtime_checkable
@@ -81,7 +80,7 @@ def sweep(
     jobs: int | None = None,
     engine: str = "processes",
     out: str | os.PathLike[str] | None = None,
-    progress: SweepWatch | None = None,
+    progress: Watch | None = None,
 ) -> SweepTable:
     """Runs a function for every combination of the values in `over`, `repeats` times each. Returns a table.
 
@@ -91,7 +90,8 @@ def sweep(
     number, or a dictionary of numbers and text. `engine` is "processes" (`jobs` of them; all cores by default),
     "serial", "ray" or "ray://address". Functions that only this process knows (in a notebook, or inside others) are run
     serially. `out` is a .csv file; finished rows are kept beside it, and a file that is there and is no table of this
-    sweep is refused. Ctrl-C stops: the table then has `complete` False.
+    sweep is refused. Ctrl-C stops, and so does an answer of `progress` that counts as false: the table then has
+    `complete` False.
     """
     check_engine(engine)
     if isinstance(run, Sweepable):
@@ -103,17 +103,16 @@ def sweep(
         refuse_other_table(target, ("row", *plan.rows[0]))
     kept = _RowsFile(target.with_suffix(ROWS_SUFFIX), plan) if target is not None else None
     results: dict[int, dict[str, Any]] = dict(kept.finished) if kept is not None else {}
-    report = progress if progress is not None else lambda done, count: None
-    report(len(results), len(plan.rows))
     complete = True
     try:
         left = [r for r in range(len(plan.rows)) if r not in results]
-        with watching() as reporter:  # Ctrl-C asks it to stop
+        with watching(progress) as reporter:  # Ctrl-C asks it to stop, as an answer that counts as false does
+            _report(reporter, len(results), len(plan.rows))
             for row, result in _run_rows(plan, run, left, jobs, engine, lambda: reporter.stopped):
                 results[row] = result
                 if kept is not None:
                     kept.add(row, result)
-                report(len(results), len(plan.rows))
+                _report(reporter, len(results), len(plan.rows))
                 if reporter.stopped:
                     break
         complete = len(results) == len(plan.rows)
@@ -126,6 +125,10 @@ def sweep(
     if target is not None and complete:
         table.save(target)
     return table
+
+
+def _report(reporter: Reporter, done: int, count: int) -> None:
+    reporter.report("sweeping", done / max(count, 1), f"{done} of {count} rows")
 
 
 def plan_sweep(
