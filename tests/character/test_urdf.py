@@ -197,6 +197,15 @@ def test_meshes_that_are_none_are_refused_in_one_line(tmp_path: Path, content: b
     assert "\n" not in str(caught.value) and f"foot.{suffix}" in str(caught.value)
 
 
+@pytest.mark.parametrize("gone", ['semantic="POSITION"', 'semantic="VERTEX"', 'source="#v"', 'id="s"'])
+def test_a_collada_file_with_a_part_missing_is_refused(tmp_path: Path, gone: str):
+    text = as_collada(block((0.1, 0.1, 0.1)))
+    assert gone in text
+    (tmp_path / "foot.dae").write_text(text.replace(gone, "", 1))
+    with pytest.raises(BadFile, match="cannot be read"):
+        load(tmp_path, biped(MESH.format(kind="collision", file="foot.dae")))
+
+
 def test_a_scene_that_refers_to_itself_ends(tmp_path: Path):
     text = as_collada(block((0.1, 0.1, 0.1)))
     text = text.replace("<node>", '<node id="again"><instance_node url="#again"/>')

@@ -41,8 +41,8 @@ def read_mesh(path: Path) -> tuple[str, bytes]:
         return suffix, content
     try:
         corners = _collada_triangles(content) if suffix == ".dae" else _text_triangles(content)
-    except (ParseError, ValueError, IndexError, KeyError) as error:
-        raise UnreadableMesh(f"its mesh {path.name!r} cannot be read: {error}") from None
+    except (ParseError, ValueError, LookupError, OverflowError, StopIteration) as error:
+        raise UnreadableMesh(f"its mesh {path.name!r} cannot be read: {str(error) or 'a part is missing'}") from None
     if not 0 < len(corners) <= MOST_FACES:
         raise UnreadableMesh(f"its mesh {path.name!r} has {len(corners)} triangles; 1 to {MOST_FACES} are read")
     return ".stl", binary_stl(corners)
@@ -89,6 +89,8 @@ def _collada_triangles(content: bytes) -> Array:
     for geometry, placed in _placed(top, by_id):
         corners = _triangles_of(geometry, by_id)
         shapes.append(corners @ placed[:3, :3].T + placed[:3, 3])
+        if sum(map(len, shapes)) > MOST_FACES:
+            raise ValueError(f"it has more than {MOST_FACES} triangles")
     return np.asarray(scale * np.concatenate(shapes) @ turn.T)
 
 

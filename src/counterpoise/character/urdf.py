@@ -220,8 +220,7 @@ def _mend_inertias(robot: Element) -> None:
     for link in robot.iter("link"):
         inertial = link.find("inertial")
         m = list(_moments(inertial)) if inertial is not None else []
-        mass = _number(inertial.findtext("mass") or "nan") if inertial is not None else math.nan
-        if inertial is None or len(m) != len(MOMENTS) or not np.isfinite(m).all() or not any(m) or mass < 0.0:
+        if inertial is None or len(m) != len(MOMENTS) or not np.isfinite(m).all() or not any(m):
             continue
         values, axes = np.linalg.eigh(np.array([[m[0], m[3], m[4]], [m[3], m[1], m[5]], [m[4], m[5], m[2]]]))
         good = np.maximum(values, LEAST_SHARE * max(float(values[2]), LEAST_INERTIA))
