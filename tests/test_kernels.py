@@ -27,7 +27,7 @@ OUTER = (
 
 
 def run(folder: Path) -> str:
-    """What `outer` prints. Its sources are read anew: an edit within a second, of equal size, is not seen in bytecode."""
+    """What `outer` prints. Sources are read anew: an edit of equal size within a second is not seen in bytecode."""
     code = "import sys; sys.path.insert(0, '.'); import outer"
     done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, cwd=folder, check=False)
     assert done.returncode == 0, done.stderr
