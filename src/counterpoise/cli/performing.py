@@ -137,6 +137,7 @@ def perform(
         if strength is not None or terrain is not None:
             raise BadValue(f"--strength and --terrain are for stunts (.toml); {source!r} is a clip, on level ground")
         character = figure_from(figure or "human", set_)
+        character.need_feet("perform")
         clip = clips.motion_of_source(source, None, None, 0, clips.reading_options(units, up, rate))
         pushes = _pushes(push, character, seconds)
         with bar(as_json) as report:
