@@ -144,6 +144,19 @@ def test_what_is_drawn_counts_where_nothing_collides(tmp_path: Path):
     assert (who.model.geom_contype > 0).all() and who.mass == pytest.approx(18.0, abs=0.01)
 
 
+def test_a_link_that_does_not_say_what_it_weighs_is_as_heavy_as_its_shapes(tmp_path: Path):
+    (tmp_path / "foot.stl").write_bytes(binary_stl(block((0.12, 0.05, 0.02))))
+    for shape in (BOX.format(kind="collision"), MESH.format(kind="collision", file="foot.stl")):
+        who = load(tmp_path, biped(shape, foot_inertial=""))
+        assert who.model.body("left_foot").mass[0] == pytest.approx(0.24 * 0.1 * 0.04 * 1000.0, rel=1e-4)
+
+
+def test_a_moving_link_that_is_only_drawn_gets_a_gram_where_nothing_collides(tmp_path: Path):
+    who = load(tmp_path, biped(BOX.format(kind="visual"), foot_inertial=""))
+    assert who.model.body("left_foot").mass[0] == pytest.approx(1e-3)
+    assert (who.model.geom_contype > 0).all()
+
+
 def test_links_that_are_only_drawn_weigh_nothing_and_pass_through(tmp_path: Path):
     hat = '<link name="hat"><visual><geometry><box size="0.3 0.3 0.3"/></geometry></visual></link>'
     text = biped().replace("</robot>", hat + fixed("hat_joint", "trunk", "hat", "0 0 0.6") + "</robot>")
@@ -257,7 +270,7 @@ def test_a_body_without_shapes_says_so(tmp_path: Path):
         cp.simulate(who, cp.Stand(), seconds=0.1)
 
 
-def test_a_leg_of_the_ground_is_set_free_on_request(tmp_path: Path):
+def test_a_body_that_is_fixed_to_the_world_says_how_it_is_set_free(tmp_path: Path):
     load(tmp_path, biped())
     who = cp.load_character(tmp_path / "robot.urdf", floating=False)
     with pytest.raises(cp.errors.BadValue, match="floating=True"):

@@ -149,6 +149,13 @@ def test_an_entry_inside_a_number_is_refused(say):
     [
         (["go", "--push", "thorax:1,0,0@-1+0.1"], "0 s or later"),
         (["walk", "-t", "2", "--push", "thorax:1,0,0@5+0.1"], "before the end, 2 s"),
+        (["simulate", "stand", "--push", "thorax:1,0,0@900+0.1"], "before the end, 3 s"),
+        (["jump", "-t", "2", "--push", "thorax:1,0,0@5+0.1"], "before the end, 2 s"),
+        (["perform", "squat", "-t", "2", "--push", "thorax:1,0,0@5+0.1"], "before the end, 2 s"),
+        (["perform", "squat", "-c", "chain"], "perform needs feet"),
+        (["go", "-t", "-1", "--push", "thorax:1,0,0@0+0.1"], "seconds must be a positive number"),
+        (["walk", "-t", "0", "--push", "thorax:1,0,0@0+0.1"], "seconds must be a positive number"),
+        (["simulate", "stand", "-t", "-1", "--push", "thorax:1,0,0@0+0.1"], "seconds must be a positive number"),
         (["go", "--to", "1e9,1"], "within 10000 m"),
         (["go", "--hip-height", "5"], "--hip-height"),
         (["go", "--width", "5"], "--width"),

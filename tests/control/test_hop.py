@@ -9,11 +9,13 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.control.locomotion.gait_change import can_hop
+from counterpoise.control.locomotion.leaps import before_jump
 from counterpoise.control.run.run_phase import next_foot
 from counterpoise.control.run.run_state import RunMemory
 from counterpoise.control.run.run_tuning import HOPPING, RunTuning
 from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walking_body import walking_body
+from counterpoise.control.walk.wishes import Wishes
 from counterpoise.errors import CounterpoiseError
 
 SPEED, TO = 0.5, 6.0  # [m/s, s]
@@ -76,6 +78,14 @@ def test_hops_begin_over_the_foot_that_hops(human):
     assert not can_hop(swings, seen(0.3), 0, body)  # the CoM is far ahead of it
     assert not can_hop(swings, seen(speed=1.2), 0, body)  # too fast
     assert not can_hop(WalkMemory(time=1.0, phase="double", stance=0), seen(), 0, body)
+
+
+@pytest.mark.parametrize("gait", ["run", "hop_left", "hop_right", "auto"])
+def test_a_run_and_hops_end_for_a_jump(human, gait):
+    """Otherwise a jump that is asked for is never done."""
+    controller, body, fast = cp.Locomotion(2.5, gait=gait), walking_body(human), Wishes(2.5)
+    assert controller._runs(fast, 0.0, body) == ("run" if gait == "auto" else gait)
+    assert controller._runs(before_jump(fast), 0.0, body) == ""
 
 
 def test_gaits_that_are_none_are_named(human):

@@ -141,6 +141,7 @@ def test_coincident_points_do_no_harm():
         lambda: Path.through("h", POINTS, duration=1.0, times=[0, 1, 2, 3]),
         lambda: Path.through("h", POINTS, times=[0, 1, 1, 3]),
         lambda: Path.through("h", POINTS, times=[0, 1, 3]),
+        lambda: Path.through("h", POINTS, times=[0, 1, 2, 3, 4]),
         lambda: Path.through("h", POINTS, times=[0, 1, 2, 1e9]),
         lambda: Path.through("h", POINTS, duration=-1.0),
         lambda: Path.through("h", POINTS, duration=1.0, speed=lambda u: u + 1),

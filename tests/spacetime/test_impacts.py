@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import mujoco
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.errors import BadFile, UnknownName
+from counterpoise.errors import BadFile, BadValue, UnknownName
 from counterpoise.spacetime.optimize.rows.impact import velocity_slopes
 from counterpoise.spacetime.optimize.tuning import ImpactTuning
 
@@ -94,6 +95,24 @@ def test_an_impact_is_one_that_people_take(y: float):
         assert np.abs(coming[:2]).max() <= tuning.slide + 1e-4
         assert np.abs(left).max() < 0.01, "pinned at knots and half-way between the first two: to 4 mm/s"
     assert impact.approach == pytest.approx(fastest, abs=1e-3) and fastest > 0.2
+    assert impact.fastest in impact.bodies and f"{impact.fastest} comes in" in str(impact)
+
+
+def test_the_body_that_comes_in_is_named_not_one_that_stands():
+    """The right foot lands beside the left one, which stands and is first in the list of contacts."""
+    human = cp.character("human")
+    lifted = human.neutral.copy()
+    lifted[human.joint("knee_right").qpos] = 0.8
+    keys = [cp.Key(0.0, lifted, rest=True), cp.Key(1.0, human.neutral, rest=True)]
+    contacts = [cp.Touch("foot_left", 0.0, 1.0), cp.Touch("foot_right", 0.5, 1.0)]
+    (impact,) = cp.optimize_motion(human, keys, contacts, 1.0, rate=16.0, landing="impact").impacts()
+    assert "foot_left" in impact.bodies and impact.fastest in ("foot_right", "toes_right")
+
+
+@pytest.mark.parametrize("given", [{"seconds": 0.0}, {"seconds": math.inf}, {"approach": -1.0}, {"effort": math.nan}])
+def test_numbers_of_impacts_that_cannot_be_are_refused(given: dict[str, float]):
+    with pytest.raises(BadValue, match="ImpactTuning"):
+        ImpactTuning(**given)
 
 
 def test_joints_give_less_where_less_is_asked_and_impacts_are_as_gentle_as_asked():

@@ -42,21 +42,32 @@ def read_urdf(source: Path, text: str, free: bool) -> mujoco.MjSpec:
     options = _compiler_options(robot)
     assets = _take_meshes(robot, source.parent, options.pop("meshdir", ""))
     _mend_inertias(robot)
-    drawn_only = [link.get("name", "") for link in robot.iter("link") if link.find("collision") is None]
+    _give_mass(robot)
+    drawn_only = {link.get("name", "") for link in robot.iter("link") if link.find("collision") is None}
+    weighed = {link.get("name", "") for link in robot.iter("link") if link.find("inertial") is not None}
     if robot.find("link/collision") is None:
         for one in robot.iterfind("link/visual"):
             one.tag = "collision"
-    _give_mass(robot)
     spec = mujoco.MjSpec.from_string(tostring(robot, encoding="unicode"), assets=assets)
     spec.compiler.fusestatic = 0  # the root link stays a body of its own
-    for mesh in spec.meshes:  # thin ones have no volume; links say what they weigh
-        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
-    for body in spec.bodies:
-        if body.name in drawn_only:  # what is only drawn weighs nothing
-            for geom in body.geoms:
-                geom.mass = 0.0
+    _set_weights_of_shapes(spec, drawn_only, weighed | drawn_only)
     _give_rotors(spec)
     return spec
+
+
+def _set_weights_of_shapes(spec: mujoco.MjSpec, weightless: set[str], weighed: set[str]) -> None:
+    """Lets the shapes of `weightless` links weigh nothing, and reads meshes as shells where only `weighed` links use
+    them: a thin mesh has no volume. A link that does not say what it weighs is as heavy as the volume of its shapes."""
+    solid = set[str]()
+    for body in spec.bodies:
+        for geom in body.geoms:
+            if body.name in weightless:
+                geom.mass = 0.0
+            if body.name not in weighed:
+                solid.add(geom.meshname)
+    for mesh in spec.meshes:
+        if mesh.name not in solid:
+            mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
 
 
 def _give_rotors(spec: mujoco.MjSpec) -> None:

@@ -89,13 +89,14 @@ def go(
     """
     from counterpoise.control.locomotion import Locomotion
     from counterpoise.control.locomotion.gait_change import gait_named
-    from counterpoise.simulate.loop import simulate
+    from counterpoise.simulate.loop import check_seconds, simulate
     from counterpoise.simulate.start import disturbed_start
     from counterpoise.simulate.world import World
 
     check_targets(
         {out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",), plan: (".png", ".svg", ".pdf")}
     )
+    check_seconds(seconds)
     if max(abs(speed or 0.0), abs(aside)) > MOST_SPEED:
         raise BadValue(f"--speed and --aside are at most {MOST_SPEED:g} m/s; got {speed or 0.0:g} and {aside:g}")
     character = figure_from(figure, set_)

@@ -75,7 +75,7 @@ def jump(
     controller = Jump(height, twist, forward, side, style, onto, times)
     character = figure_from(figure, set_)
     world = World(terrain=jump_terrain(character, controller.wish, times))
-    pushes = _pushes(push, character)
+    pushes = _pushes(push, character, seconds)
     with bar(as_json) as report:
         plan = plan_jump(character, controller.wish, controller.planning, report)
         length = times * (controller.wait + plan.motion.duration + 1.0) + _AFTER - 1.0
@@ -137,8 +137,9 @@ def perform(
         if strength is not None or terrain is not None:
             raise BadValue(f"--strength and --terrain are for stunts (.toml); {source!r} is a clip, on level ground")
         character = figure_from(figure or "human", set_)
+        character.need_feet("perform")
         clip = clips.motion_of_source(source, None, None, 0, clips.reading_options(units, up, rate))
-        pushes = _pushes(push, character)
+        pushes = _pushes(push, character, seconds)
         with bar(as_json) as report:
             run = _clip_run(clip, character, asked, pushes, report)
             recording = _whole(run, seconds, report)
@@ -170,7 +171,7 @@ def _stunt_run(
     stunt = with_reserve(read_stunt(source), strength)
     if asked.terrain is not None and stunt.terrain is not None:
         raise BadValue(f"{str(source)!r} has a terrain of its own: leave out --terrain")
-    pushes = _pushes(push, stunt.character)
+    pushes = _pushes(push, stunt.character, asked.seconds)
     world = World(terrain=stunt.terrain if asked.terrain is None else read_terrain(asked.terrain))
     result = stunt.optimize(callback=report)
     if report.interrupted:
@@ -234,11 +235,11 @@ def _check(out: Path | None, video: Path | None, png: Path | None) -> None:
     check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
 
 
-def _pushes(texts: list[str] | None, character: Character) -> list[Any]:
-    """Reads pushes; refuses those of bodies that the figure does not have."""
+def _pushes(texts: list[str] | None, character: Character, seconds: float | None) -> list[Any]:
+    """Reads pushes; refuses those of bodies that the figure does not have, and those after the end."""
     from counterpoise.simulate.disturbances import check_disturbances
 
-    pushes = [push_from(text) for text in texts or ()]
+    pushes = [push_from(text, seconds) for text in texts or ()]
     check_disturbances(pushes, [character])
     return pushes
 

@@ -123,6 +123,7 @@ def simulate(
     """
     from counterpoise.measure import summary
     from counterpoise.simulate import World
+    from counterpoise.simulate.loop import check_seconds
     from counterpoise.simulate.loop import simulate as run
     from counterpoise.simulate.start import lifted
     from counterpoise.spacetime.stunt.terrain import read_terrain
@@ -130,6 +131,8 @@ def simulate(
     check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
     if behaviour not in _BEHAVIOURS:
         raise unknown_name("behaviour", behaviour, _BEHAVIOURS)
+    if seconds is not None:
+        check_seconds(seconds)
     character = figure_from(figure, set_)
     for guess in character.roles.guessed:
         print(f"guessed: {guess}", file=sys.stderr)
@@ -142,6 +145,7 @@ def simulate(
         behaviour, character, world, reference, compliance, height, stiffness, liveliness, seed, step
     )
     length = _length(controller, behaviour) if seconds is None else seconds
+    pushes = [push_from(text, length) for text in push or ()]  # now it is known how long it lasts
     pushes += _random_pushes(character, random_push, length, seed)
     with bar(as_json) as report:
         recording = run(

@@ -54,10 +54,11 @@ def walk(
     Exit code 0: it walks to the end; 1: it fell; 2: bad input.
     """
     from counterpoise.control.walk import Walk
-    from counterpoise.simulate.loop import simulate
+    from counterpoise.simulate.loop import check_seconds, simulate
     from counterpoise.simulate.start import disturbed_start
 
     check_targets({out: written_suffixes(), video: (".mp4", ".gif", ".webp"), png: (".png",)})
+    check_seconds(seconds)
     character = figure_from(figure, set_)
     controller = Walk(
         speed, step, time, height, _style(style, character), math.radians(heading), math.radians(lean)

@@ -37,7 +37,7 @@ SHORTEST_WAY = 0.7  # [s]
 RUN_IN = 0.3  # [s] before the end of a way, from when it takes up the velocity of the reference
 STANDS_ON = 0.1  # [s] for which a motion stands on all feet where it goes on
 AHEAD = 2.0  # [s] of the motion that the way back ends with, so that its CoM knows what comes ...
-JOINS = 0.5  # [s] ... after so much of it the way is left; where the motion ends sooner, it is never left
+JOINS = 0.5  # [s] ... after so much of it the way is left; where the motion ends sooner than AHEAD, at its end
 
 
 class Laid(NamedTuple):

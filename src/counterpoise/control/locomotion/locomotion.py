@@ -220,6 +220,8 @@ class Locomotion:
     def _runs(self, wishes: Wishes, now: float, body: WalkingBody) -> Runs:
         """Returns whether what is asked for is a run, or hops on one leg; empty where it is neither."""
         gait = self._gait(now)
+        if wishes.even:  # it comes to stand, and jumps
+            return ""
         if gait == "hop_left" or gait == "hop_right":
             return gait
         return "run" if gait == "run" or (gait == "auto" and wishes.speed > RUN_FROM * body.leg_speed) else ""

@@ -96,11 +96,11 @@ class Path(Timed):
             raise BadValue("a speed profile goes with a `duration`; points with `times` have their speed already")
         if duration is not None:
             speed = "constant" if speed is None else speed
-            when = start + np.linspace(0.0, 1.0, max(len(places), 2)) * checked_duration(duration)
+            when = start + np.linspace(0.0, 1.0, len(places)) * checked_duration(duration)
         else:
             when = checked_times(times) + start
         facing = None if turns is None else np.asarray(turns)
-        made = Path(body, places, when[: len(places)], checked_place(point), speed, facing, weight)
+        made = Path(body, places, when, checked_place(point), speed, facing, weight)
         return made._timed()
 
     @staticmethod

@@ -41,7 +41,8 @@ class ImpactForces:
     points: Array  # (m, 3) where they act [m], world
     impulses: Array  # (m, 3) [N s], world
     torques: Array  # (nv,) of the joints [N m s]
-    approach: float  # [m/s] of the fastest point into what it meets
+    fastest: str  # body of the point that comes in fastest ...
+    approach: float  # [m/s] ... into what it meets
     seconds: float  # [s] that it stands for
     weight: float  # of the body [N]
 
@@ -52,7 +53,7 @@ class ImpactForces:
 
     def __str__(self) -> str:
         return (
-            f"impact at {self.time:.2f} s: {self.bodies[0]} comes in at {self.approach:.1f} m/s; {self.force:.1f} body "
+            f"impact at {self.time:.2f} s: {self.fastest} comes in at {self.approach:.1f} m/s; {self.force:.1f} body "
             f"weights for {self.seconds:g} s"
         )
 
@@ -138,13 +139,16 @@ def impact_forces(problem: MotionProblem, x: Array) -> tuple[ImpactForces, ...]:
             share = x[own : own + len(block.plan.dofs)]
             torques[block.plan.dofs] = block.seconds * block.plan.strength * share
             coming = [
-                float(-(e.J[before, h.points] @ e.v[before] @ h.S[0])[:, 2].min()) for h in push if not h.hold.signed
-            ]
+                (round(-float(speed), 6), character.model.body(int(b)).name)  # equal ones: the first
+                for h in push if not h.hold.signed
+                for b, speed in zip(h.bodies, (e.J[before, h.points] @ e.v[before] @ h.S[0])[:, 2], strict=True)
+            ]  # fmt: skip
+            approach, fastest = max(coming, key=lambda one: one[0])
             out.append(
                 ImpactForces(
                     float(problem.frame_times(x)[after]), names,
                     np.concatenate([h.arms(e, x)[0] for h in push]) + e.about[after],
-                    unit * np.concatenate([h.forces(x)[0][0] for h in push]), torques, max(coming), block.seconds,
+                    unit * np.concatenate([h.forces(x)[0][0] for h in push]), torques, fastest, approach, block.seconds,
                     character.weight,
                 )
             )  # fmt: skip

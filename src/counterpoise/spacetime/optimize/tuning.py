@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from counterpoise.errors import BadValue
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,13 @@ class ImpactTuning:
     most_force: float = 4.0  # [body weights] with which all contacts together press at most while it lasts
     strength_share: float = 1.0  # of its strength that a joint gives at most
     effort: float = 10.0  # cost of the squared share that each joint gives
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value >= 0.0:
+                raise BadValue(f"ImpactTuning.{name} is a number, at least 0; got {value!r}")
+        if not 0.0 < self.seconds < math.inf:
+            raise BadValue(f"ImpactTuning.seconds is a time above 0; got {self.seconds!r}")
 
 
 @dataclass(frozen=True)
