@@ -1,4 +1,4 @@
-"""Kernels are put together from parts that are optimised once: the same numbers, whatever is compiled or loaded first."""
+"""Kernels are put together from parts that are optimised once: the same numbers, whatever is loaded."""
 
 from __future__ import annotations
 
