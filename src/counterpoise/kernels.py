@@ -24,6 +24,7 @@ from numba.extending import intrinsic
 from counterpoise.arrays import Array
 from counterpoise.compiling import compile_cheaply
 from counterpoise.kernel_cache import ShippedKernels, shipped_kernels, tie_cache
+from counterpoise.linking import linking_options
 
 code = cast(Any, code_generation)  # it has no types
 ir = code.ir  # llvmlite's, which numba brings along
@@ -73,7 +74,7 @@ def merged_kernel(function: F) -> F:
 
 
 def _without_entry(function: F, **options: Any) -> F:
-    made = _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    made = _compiled(function, inner=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
     dispatcher, plain = cast(Any, made), cast(Any, numba.types.unliteral)
     find = dispatcher.get_call_template
 
@@ -284,8 +285,8 @@ def usable_shipped_kernels() -> ShippedKernels | None:
     return found if found.fit(numba.__version__, compiled_target()[0], processor_has()) else None
 
 
-def _compiled(function: F, **options: Any) -> F:
-    made = numba.njit(cache=True, error_model="numpy", **options)(function)
+def _compiled(function: F, inner: bool = False, **options: Any) -> F:
+    made = numba.njit(cache=True, error_model="numpy", **linking_options(inner), **options)(function)
     tie_cache(made, f"{_source()} {sorted(options.items())!r}", usable_shipped_kernels())
     return cast(F, made)
 

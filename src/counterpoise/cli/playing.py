@@ -9,7 +9,7 @@ import typer
 
 from counterpoise.cli.app import Json, app
 from counterpoise.cli.output import bar, ended, say, say_json, written_suffixes
-from counterpoise.errors import BadValue
+from counterpoise.errors import BadFile, BadValue
 from counterpoise.files import check_writable_below
 from counterpoise.phrases import check_targets
 
@@ -21,7 +21,13 @@ _OUTPUTS = ("recording", "motion", "video", "picture")
 
 @app.command()
 def play(
-    source: Annotated[Path, typer.Argument(metavar="SCENE", help="A scene (.toml); a stunt file is one too.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENE|CLIP",
+            help="A scene (.toml; a stunt file is one too), or a motion file: it is put on a human and checked.",
+        ),
+    ],
     folder: Annotated[
         Path, typer.Option("--folder", "-d", help="Where the files that the scene names are written.")
     ] = Path("."),
@@ -51,6 +57,8 @@ def play(
 ) -> None:
     """Do what a scene says: make, optimise, fix and check its motions, simulate its controllers, write its files.
 
+    A motion file instead is put on the library's human (--set character=NAME for another figure) and checked.
+
     Exit code 0: all is solved, possible and stands; 1: something is not; 2: it cannot be read, or there is nothing to
     do; 130: stopped by Ctrl-C, and what was done is kept.
     """
@@ -60,7 +68,7 @@ def play(
 
     films = (".mp4", ".gif", ".webp")
     check_targets({recording: (".npz",), motion: written_suffixes(), video: films, png: (".png",), write: (".toml",)})
-    scene = read_scene(source)
+    scene = read_scene(_scene_of_clip(source) if source.suffix.lower() in _clip_suffixes() else source)
     changes: list[Any] = [SetEntry(*_change(scene, text)) for text in set_ or ()]
     changes += [read_edit(text) for text in edit or ()]
     asked = dict(zip(_OUTPUTS, (recording, motion, video, png), strict=True))
@@ -90,6 +98,22 @@ def play(
 
         say(escape(run.report()))
     ended(report, 0 if run.ok else 1)
+
+
+def _clip_suffixes() -> tuple[str, ...]:
+    """The motion files that can be read."""
+    from counterpoise.motion.files.hub import FORMATS
+
+    return tuple(suffix for suffix, entry in FORMATS.items() if entry.reader)
+
+
+def _scene_of_clip(path: Path) -> str:
+    """Returns the scene, as text, in which a motion file is the main motion and is checked."""
+    from counterpoise.scene.values import toml_value
+
+    if not path.is_file():
+        raise BadFile(f"no file {str(path)!r}", path=str(path))
+    return f'name = {toml_value(path.stem)}\nclip = {toml_value(path.resolve().as_posix())}\nphysics = "check"\n'
 
 
 def _check_work(scene: Scene, source: str, folder: Path) -> None:
