@@ -15,7 +15,7 @@ import pytest
 from counterpoise.kernels import inner_kernel_with_arrays, kernel
 from counterpoise.linking import LARGE, LinkedOnce, declare_large, linking_options
 
-linked = pytest.mark.skipif(not linking_options(False), reason="numba is a version with which it was not tried")
+linked = pytest.mark.skipif(not linking_options(False), reason="it was not tried with this numba or system")
 
 PARTS = (
     "import sys\nimport numpy as np\nfrom counterpoise.kernels import inner_kernel, inner_kernel_with_arrays, kernel\n"

@@ -15,7 +15,9 @@ What is kept on disk and how it is loaded are numba's own, and arithmetic is str
 
 from __future__ import annotations
 
+import platform
 import re
+import sys
 from typing import Any, cast
 
 import llvmlite.binding as llvm_binding  # numba brings it along
@@ -24,7 +26,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import require_global_compiler_lock
 
-TRIED = ("0.68.",)  # versions of numba; with others numba links alone
+TRIED = ("0.68.",)  # versions of numba; with others, and on other systems, numba links alone
+TRIED_SYSTEM = ("linux", "x86_64")
 LARGE = 300  # instructions; LLVM inlines what costs less than about 50
 ENTRIES = ("_ZN7cpython", "cfunc.")  # how the names of what Python and C call begin
 ENVIRONMENT, WAITS = "_ZN08NumbaEnv", ".numba.unresolved$"
@@ -155,10 +158,10 @@ class _InnerCompiler(_EntryCompiler):
 
 
 def linking_options(inner: bool) -> dict[str, Any]:
-    """Returns options of numba with which a kernel is linked so: none where numba is a version that was not tried.
+    """Returns options of numba with which a kernel is linked so: none with a numba or a system that was not tried.
 
     `inner`: only kernels call it.
     """
-    if not numba.__version__.startswith(TRIED):
+    if not numba.__version__.startswith(TRIED) or (sys.platform, platform.machine()) != TRIED_SYSTEM:
         return {}
     return {"pipeline_class": _InnerCompiler if inner else _EntryCompiler}
