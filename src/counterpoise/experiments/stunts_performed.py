@@ -47,7 +47,7 @@ CASES = {
     "long jump": StuntCase("long_jump"),
     "back flip": StuntCase("back_flip"),
     "vault": StuntCase("vault", terrain=VAULT_BOX),
-    "cartwheel": StuntCase("cartwheel", own_start=True),
+    "cartwheel": StuntCase("cartwheel_wrists", own_start=True),
     "landing": StuntCase("landing", own_start=True),
     "sit and rise": StuntCase("chair"),
 }
