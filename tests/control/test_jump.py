@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import counterpoise as cp
 from counterpoise import measure
-from counterpoise.control.perform import plan_store
+from counterpoise.control.perform import jump_plan, plan_store
 from counterpoise.errors import BadValue, CounterpoiseError
+from counterpoise.spacetime.optimize import Clear
 
 HEIGHT = 0.1  # [m]
 
@@ -123,6 +126,27 @@ def test_bad_input_is_named(given):
 def test_a_body_without_feet_cannot_jump():
     with pytest.raises(CounterpoiseError, match="feet"):
         cp.plan_jump(cp.character("chain"), cp.JumpWish(0.1))
+
+
+def test_only_legs_that_stand_bent_are_asked_to_leave_the_ground(human):
+    """A bird could rise by a tenth of its height without a jump: its legs grow longer."""
+    ostrich = cp.character("ostrich")
+    assert jump_plan.leg_stretch(human) < 0.01 < 0.1 < jump_plan.leg_stretch(ostrich)
+    feet = {}
+    for body in (human, ostrich):
+        clear = [one for one in jump_plan.jump_stunt(body, cp.JumpWish(0.2)).wishes if isinstance(one, Clear)]
+        feet[body.name] = [one.height for one in clear if set(one.bodies) == {foot.name for foot in body.feet}]
+    assert feet["human"] == [] and len(feet["ostrich"]) == 1 and 0.05 < feet["ostrich"][0] < 0.2
+
+
+def test_a_jump_that_still_sinks_as_it_comes_onto_its_toes_is_not_used(planned, human, folder, monkeypatch):
+    monkeypatch.setenv(plan_store.FOLDER, folder)
+    plan = cp.plan_jump(human, cp.Jump(HEIGHT).wish).motion
+    air = next(k for k in range(plan.phases) if plan.flies(k))
+    for rate, is_pushed in ((0.5, True), (0.05, False), (-0.2, False)):
+        com = plan.com.copy()
+        com[plan.first[air - 1], 1, 2] = rate * com[plan.first[air], 1, 2]
+        assert plan_store.is_pushed_before_toes(replace(plan, com=com), 0.1) is is_pushed
 
 
 def test_boxes_lie_before_the_feet_or_below_them(human):

@@ -154,6 +154,17 @@ def test_the_ground_of_a_part_is_where_it_begins_to_bear(human: cp.Character, ju
     assert advance(start, plan, higher, None, tuning).found == pytest.approx([0.0])
 
 
+def test_toes_that_hang_over_an_edge_do_not_tell_the_ground(human: cp.Character, jump: cp.Result):
+    plan = plan_of_result(jump)
+    names = [point.body for point in human.contact_points]
+    height = np.where([name == "toes_left" for name in names], -0.02, 0.001)
+    force = np.zeros((human.model.nbody, 3))
+    force[human.body_id("foot_left"), 2] = force[human.body_id("foot_right"), 2] = 300.0
+    assert plan.lowest_of_parts(height, force) == pytest.approx([0.001, 0.001])
+    force[human.body_id("toes_left"), 2] = 400.0  # now they bear: the ground is theirs
+    assert plan.lowest_of_parts(height, force) == pytest.approx([-0.02, 0.001])
+
+
 def test_a_motion_that_repeats_is_refused_with_the_way_out(human: cp.Character):
     loop = cp.reference_motion("squat", human).as_loop()
     with pytest.raises(BadValue, match=r"motion\.slice\(start, end\)"):
@@ -192,6 +203,15 @@ def test_a_start_that_tips_over_steps_before_the_plan_begins(human: cp.Character
     stages = recording.notes["stage"].tolist()
     assert stages.index("step") < stages.index("perform") and stages[-1] == "stand"
     assert cp.measure.performance(recording).left_out == 0.0
+
+
+def test_a_start_that_stand_cannot_hold_steps_before_it_collapses(human: cp.Character, jump: cp.Result):
+    """Its CoM comes to rest over the toes, inside the feet, but farther ahead than weak toes bear."""
+    start = cp.disturbed_start(human, 5001)
+    assert cp.measure.fell(cp.simulate(human, cp.Stand(), 2.5, start=start, seed=5001))
+    recording = cp.simulate(human, cp.Perform(jump), 8.0, start=start, seed=5001)
+    assert "step" in recording.notes["stage"] and not cp.measure.fell(recording)
+    assert cp.measure.performance(recording).stands
 
 
 def test_a_plan_knows_when_it_is_quiet_and_when_it_flies_and_lands(human: cp.Character, jump: cp.Result):

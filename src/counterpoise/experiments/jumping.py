@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from counterpoise.render.draw import Picture
 
 STANDING_TIME = 1.0  # [s] of each jump in a row between its plan's end and the next plan's start, for the run's length
-AFTER = 2.2  # [s] simulated after the planned end of the last jump
+AFTER = 2.2  # [s] simulated after the planned end of the last jump ...
+AFTER_STEPS = 6.0  # [s] ... and where it does not stand then, because it stepped before it jumped
 ENOUGH = 0.95  # share of the starts in which a jump must succeed
 
 
@@ -168,6 +169,9 @@ def run_case(lab: Lab, name: str, case: Case, character: Character, starts: int,
         seed = first_seed + number
         start = disturbed_start(character, seed, world)
         recording = simulate(character, jump, length, world=world, start=start, seed=seed)
+        if "step" in recording.notes["stage"] and recording.notes["stage"][-1] != "fallen":
+            longer = length - AFTER + AFTER_STEPS
+            recording = simulate(character, jump, longer, world=world, start=start, seed=seed)
         if first is None:
             first = lab.recordings[name] = recording
         if recording.status == "interrupted":

@@ -46,8 +46,9 @@ CASES = {
     "standing jump": StuntCase("standing_jump"),
     "long jump": StuntCase("long_jump"),
     "back flip": StuntCase("back_flip"),
+    "tucked back flip": StuntCase("back_flip_tucked"),
     "vault": StuntCase("vault", terrain=VAULT_BOX),
-    "cartwheel": StuntCase("cartwheel", own_start=True),
+    "cartwheel": StuntCase("cartwheel_wrists", own_start=True),
     "landing": StuntCase("landing", own_start=True),
     "sit and rise": StuntCase("chair"),
 }

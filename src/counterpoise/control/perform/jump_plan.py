@@ -34,6 +34,7 @@ from counterpoise.spacetime.stunt.poses import named_pose
 from counterpoise.spacetime.stunt.stunt import Stunt
 
 TOES_RISE = 0.06  # [standing CoM heights] of the CoM on tiptoe
+BENT = 0.06  # [standing CoM heights] legs that can grow longer than this stand bent
 EARLIEST_ON_TOES = 0.3  # of the time on tiptoe: by so much the take-off may be earlier
 MOST_DISTANCE = 20.0  # [m] that can be asked for, up or along: more is most likely a typing error
 MOST_TWIST = 3600.0  # [deg]
@@ -77,6 +78,7 @@ class JumpPlanTuning:
     toes: float = 0.12  # [s] before take-off in which the feet stand on their toes; 0: flat until take-off
     toe_iterations: int = 120  # most of the search for that
     toe_cost: float = 1.4  # [flat-footed costs] a jump from the toes that costs more is not used: it is thrown
+    toe_speed: float = 0.1  # share of the take-off speed with which it must rise already as it comes onto its toes
     strength: float = 0.85  # share of the strength that is planned
     trunk_strength: float = 0.6  # the same of the joints between the limbs
     friction: float = 0.6
@@ -97,6 +99,8 @@ class JumpPlanTuning:
     split: float = 0.48  # [m] each foot to its side
     hand_height: float = 0.1  # [m] of the hands above the ground after landing
     clearance: float = 0.03  # [m] of the feet over the edge of a box
+    soles: float = 0.08  # [m] of the soles off the ground at the top, where legs that stand bent could only stretch
+    soles_time: float = 0.08  # [s] for which they are
     edge: float = 0.2  # share of the way between the grounds at which the edge of a box is, when it jumps down
     across_time: float = 0.1  # [s] after the top, when the feet are across that edge
     across_within: float = 0.06  # [m] of their place then
@@ -224,6 +228,9 @@ def _wishes(
         out.append(Clear(hands, box + t.hand_height * size, start=times.landing))
     if wish.style == "tuck":
         out += _tucked_feet(character, wish, t, times, top, size)
+    elif leg_stretch(character) > BENT * size:
+        during, over = t.soles_time * times.pace, max(base, box) + t.soles * size
+        out.append(Clear(feet, over, times.top - 0.5 * during, times.top + 0.5 * during))
     if wish.style in ("scissor", "split"):
         out += _spread_feet(character, wish, t, times, size)
     if box > 0.05 * size:
@@ -290,6 +297,23 @@ def _spread_feet(
         else:
             where = (None, wish.side / 2.0 + (t.split if i == 0 else -t.split) * size, None)
         out.append(Place(foot.body, times.top, where, within=0.05 * size))
+    return out
+
+
+def leg_stretch(character: Character) -> float:
+    """Returns by how much the legs can be longer than in the neutral pose, from hip to foot [m]; the least of all feet.
+
+    By so much the body rises without leaving the ground, so that on bent legs a low jump may be no jump.
+    """
+    rest, parent, out = character.snapshot(), character.model.body_parentid, math.inf
+    root = character.body_id(character.root)
+    for foot in character.feet:
+        chain = [character.body_id(foot.body)]
+        while int(parent[chain[-1]]) not in (root, 0):
+            chain.append(int(parent[chain[-1]]))
+        places = rest.body_position[chain]
+        links = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+        out = min(out, links - float(np.linalg.norm(places[-1] - places[0])))
     return out
 
 

@@ -225,7 +225,7 @@ class Perform:
 
     def _stand(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         assert memory.stand is not None and memory.standing is not None
-        if is_tipping(snapshot, self.tuning):
+        if is_tipping(snapshot, self.tuning) or memory.standing.danger >= 1.0:
             now = memory.progress or self._start(snapshot, memory.plan)
             if self._steps(snapshot, memory.plan, now):
                 return self._step(snapshot, self._catch(snapshot, replace(memory, progress=now)))

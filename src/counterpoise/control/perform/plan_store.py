@@ -123,7 +123,21 @@ def _on_toes(
         return progress.iteration - first[0] < tuning.toe_iterations
 
     result = jump_stunt(character, wish, tuning).optimize(callback=within, warm=flat, tuning=AS_PLANNED)
-    return result if result.exact and result.objective < tuning.toe_cost * flat.objective else None
+    if not (result.exact and result.objective < tuning.toe_cost * flat.objective):
+        return None
+    return result if is_pushed_before_toes(plan_of_result(result), tuning.toe_speed) else None
+
+
+def is_pushed_before_toes(plan: PlannedMotion, share: float) -> bool:
+    """Returns whether the body rises as it comes onto its toes, with at least a share of its take-off speed.
+
+    One that still sinks then must get all its speed in the tenth of a second on its toes, which are weak.
+    """
+    air = next((k for k in range(plan.phases) if plan.flies(k)), 0)
+    if air == 0:
+        return True
+    on_toes, up = plan.com[plan.first[air - 1], 1, 2], plan.com[plan.first[air], 1, 2]
+    return bool(on_toes > share * up)
 
 
 def _note(asked: JumpWish, planned: JumpWish) -> str:

@@ -109,9 +109,21 @@ class PlannedMotion:
         """Returns the size of the force on each part, (parts,) [N], of forces on bodies (nbody, 3)."""
         return np.asarray(np.linalg.norm(self._bodies @ force, axis=1))
 
-    def lowest_of_parts(self, height: Array) -> Array:
-        """Returns the least of the heights (p,) of each part's points, (parts,)."""
-        return np.minimum.reduceat(height, np.searchsorted(self.part, np.arange(len(self.character.feet))))
+    @cached_property
+    def _bodies_of_points(self) -> Ints:
+        """(p,) the body that each contact point is on."""
+        return np.array([self.character.body_id(point.body) for point in self.character.contact_points], np.int64)
+
+    def lowest_of_parts(self, height: Array, force: Array) -> Array:
+        """Returns the least of the heights (p,) of each part's points, (parts,): of those on its body that bears most.
+
+        Toes that hang over an edge are lower than the ground that the foot bears on. `force` (nbody, 3) [N] is that on
+        every body.
+        """
+        first = np.searchsorted(self.part, np.arange(len(self.character.feet)))
+        load = np.linalg.norm(force, axis=1)[self._bodies_of_points]
+        bears = load >= np.maximum.reduceat(load, first)[self.part]
+        return np.minimum.reduceat(np.where(bears, height, np.inf), first)
 
     def landing_soon(self, phase: int, time: float) -> Flags:
         """Returns the points that land at the end of a phase or within `time` [s] after it, (p,)."""

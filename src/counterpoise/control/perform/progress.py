@@ -78,7 +78,7 @@ def _with_ground(
     bears = on & ~known & (plan.loads(force) > tuning.felt_load * snapshot.character.weight)
     if not bears.any():
         return replace(now, bearing=known)
-    lowest = plan.lowest_of_parts(heights(plan, now.phase, snapshot) - now.rise)
+    lowest = plan.lowest_of_parts(heights(plan, now.phase, snapshot) - now.rise, force)
     near = np.abs(lowest) < tuning.ground_error * standing_body(snapshot.character).height
     return replace(now, bearing=known | bears, found=np.where(bears & near, lowest, now.found))
 
