@@ -41,7 +41,9 @@ def runs() -> dict[str, Callable[[], cp.Recording]]:
     def push(body: str, x: float, y: float, start: float = 0.2) -> list[cp.Push]:
         return [cp.Push(body, (x, y, 0.0), start, 0.1)]
 
-    def run(controller: cp.Controller, seconds: float, body: cp.Character | list[cp.Character] = human, **more: object) -> cp.Recording:
+    def run(
+        controller: cp.Controller, seconds: float, body: cp.Character | list[cp.Character] = human, **more: object
+    ) -> cp.Recording:
         return cp.simulate(body, controller, seconds, **more)  # type: ignore[arg-type]
 
     return {
@@ -57,9 +59,7 @@ def runs() -> dict[str, Callable[[], cp.Recording]]:
         "stand, squat": lambda: run(follow, 2.0, start=follow.ready(human), disturbances=push("thorax", 150, 50)),
         "stand, kick": lambda: run(cp.Stand(reference=kick), 2.0, start=cp.Stand(reference=kick).ready(human)),
         "stand, slope": lambda: run(cp.Stand(), 1.0, world=cp.World(tilt=(6.0, 8.0))),
-        "stand, ice": lambda: run(
-            cp.Stand(), 1.0, world=cp.World(friction=0.2), disturbances=push("thorax", 150, 0)
-        ),
+        "stand, ice": lambda: run(cp.Stand(), 1.0, world=cp.World(friction=0.2), disturbances=push("thorax", 150, 0)),
         "stand, terrain": lambda: run(cp.Stand(), 1.0, world=step),
         "stand, chicken": lambda: run(cp.Stand(), 1.0, chicken),
         "stand, two": lambda: run(cp.Stand(), 0.3, [human, chicken]),

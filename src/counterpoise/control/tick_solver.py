@@ -144,16 +144,17 @@ def _solve_in(problem: WholeBodyProblem, found: SortedTick, warm: FastWarm | Non
     marks = block.marks.tolist()
     if marks[END] < 0:
         raise BlockFull
-    solution, status = BodySolution((n, k, p), values, stat, BodyMemory(bounds, point)), int(stat[STATUS])
+    after, status = BodyMemory(bounds, point), stat.item(STATUS)
     if status == NOT_FINITE:
         _raise_not_finite(problem, block, starts)
+    words = "solved" if status == SOLVED else BodySolution((n, k, p), values, stat, after).words
     at_bounds: tuple[str, ...] = ()
     if marks[HELD_STOPS] or marks[HELD_CLEARED]:
         held_ones = ((stops, HELD_STOPS), (clear, HELD_CLEARED))
         at_bounds = tuple([one.name for one, at in held_ones if one is not None and marks[at]])
     return WholeBodyAnswer(
-        values[: n + k], "solved" if status == SOLVED else solution.words, FastWarm(solution.memory, values[:n]),
-        at_bounds, {"steps": marks[ALL_STEPS], "solves": marks[SOLVES]}, values[n + k : n + k + n], found.names,
+        values[: n + k], words, FastWarm(after, values[:n]), at_bounds,
+        {"steps": marks[ALL_STEPS], "solves": marks[SOLVES]}, values[n + k : n + k + n], found.names,
         block.sizes[: len(found.names)].tolist(), full.tobytes() if marks[FULL] else b"",
     )  # fmt: skip
 

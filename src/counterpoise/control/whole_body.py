@@ -206,9 +206,7 @@ def _stance(
 # -- changing levels -------------------------------------------------------------------------------------------------
 
 
-def _outgoing(
-    memory: WholeBodyMemory, now: Checked, time: float, fade: float
-) -> tuple[Outgoing, ...]:
+def _outgoing(memory: WholeBodyMemory, now: Checked, time: float, fade: float) -> tuple[Outgoing, ...]:
     """Returns the levels that are still being replaced; the last tick's join them where names or weights changed."""
     if fade <= 0.0 or memory.given is None:
         return ()
