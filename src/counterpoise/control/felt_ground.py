@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -48,8 +49,9 @@ class FeltGround:
     slid: Array  # (feet, 2) [s] for which each foot has borne and slid; the largest friction in that time
     friction: float = np.inf  # that is expected, after sliding
 
-    @property
+    @cached_property
     def level(self) -> bool:
+        """Whether every foot is on level ground at z = 0."""
         return all(surface is LEVEL for surface in self.surfaces.values())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -84,22 +85,7 @@ def stand_levels(
         weight = t.swing_weight * min(firmness, 1.0)
         swing = (SwingFeet(reference, aim.offset, aim.support, t.swing_stiffness, weight),)
 
-    def made() -> tuple[tuple[Objective, ...], ...]:
-        goal = {"value": aim.com, "velocity": aim.velocity, "acceleration": aim.acceleration}
-        return (own.contact,), (
-            own.balance.aimed(**goal, stiffness=com_stiffness, weight=com_weight),
-            own.height.aimed(**goal),
-            own.momentum.aimed(value=aim.momentum, rate=aim.momentum_rate),
-            own.turning.aimed(value=aim.momentum[2:], rate=aim.momentum_rate[2:]),
-            own.track.aimed(reference=reference.q, velocity=reference.v, acceleration=reference.a)
-            if detour is None
-            else own.track.aimed(reference=detour),
-            own.stops,
-            clear,
-            *swing,
-            *extra,
-        )
-
+    made = partial(_objectives, own, reference, aim, com_stiffness, com_weight, detour, (clear, *swing, *extra))
     if tick is None or com_weight == 0.0 or extra or any([one.weight == 0.0 for one in swing]):
         return made()
     numbers = tick.numbers.copy()
@@ -115,6 +101,24 @@ def stand_levels(
         ),
         made,
     )  # fmt: skip
+
+
+def _objectives(
+    own: StandObjectives, reference: ReferenceSample, aim: StandAim, com_stiffness: float, com_weight: float,
+    detour: Array | None, others: tuple[Objective, ...],
+) -> tuple[tuple[Objective, ...], ...]:  # fmt: skip
+    """Returns the levels with the references of now; `others` come after the stops."""
+    goal = {"value": aim.com, "velocity": aim.velocity, "acceleration": aim.acceleration}
+    rates = {} if detour is not None else {"velocity": reference.v, "acceleration": reference.a}
+    return (own.contact,), (
+        own.balance.aimed(**goal, stiffness=com_stiffness, weight=com_weight),
+        own.height.aimed(**goal),
+        own.momentum.aimed(value=aim.momentum, rate=aim.momentum_rate),
+        own.turning.aimed(value=aim.momentum[2:], rate=aim.momentum_rate[2:]),
+        own.track.aimed(reference=reference.q if detour is None else detour, **rates),
+        own.stops,
+        *others,
+    )
 
 
 @kept_with_character
