@@ -22,7 +22,7 @@ from counterpoise.control.feet import (
 )
 from counterpoise.control.limbs import arm_detour, limbs_of
 from counterpoise.control.reference import ReferenceSample, pose_sample
-from counterpoise.control.stand_look import Look, look
+from counterpoise.control.stand_look import StandSight, look
 from counterpoise.control.standing_body import standing_body
 from counterpoise.control.support import capture_share, planted_support, support_of
 from counterpoise.errors import BadValue
@@ -44,7 +44,7 @@ def test_any_set_of_points_can_be_a_support() -> None:
     assert np.allclose(one.centre, 9.0) and one.depth > 0.0 and one.half_width > 0.0
 
 
-def seen_from(snapshot: cp.Snapshot, reference: ReferenceSample) -> Look:
+def seen_from(snapshot: cp.Snapshot, reference: ReferenceSample) -> StandSight:
     """Returns what there is to see where nothing was held before and feet feel nothing."""
     return look(snapshot, reference, None, None, False, 0.0, 0.9)
 

@@ -36,7 +36,7 @@ from counterpoise.control.felt_ground import FeltGround, planted_anew
 from counterpoise.control.liveliness import enliven
 from counterpoise.control.reference import ContactPattern, ReferenceSample, check_reference, next_speed, pose_sample
 from counterpoise.control.rehearsal import RehearsedReference, rehearse
-from counterpoise.control.stand_look import Look, StandAim, look, take_aim
+from counterpoise.control.stand_look import StandAim, StandSight, look, take_aim
 from counterpoise.control.stand_objectives import stand_levels
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import limp_torque, standing_body
@@ -265,7 +265,7 @@ class Stand:
 
     def _look(
         self, snapshot: Snapshot, reference: ReferenceSample, memory: StandMemory
-    ) -> tuple[Look, WholeBodyMemory]:
+    ) -> tuple[StandSight, WholeBodyMemory]:
         """Returns what there is to see, and the solver's memory, in which feet on new ground are planted anew.
 
         Where no ground was given the feet feel it.
@@ -281,7 +281,7 @@ class Stand:
             seen = altered(seen, felt=felt)
         return seen, solver
 
-    def _aim(self, snapshot: Snapshot, reference: ReferenceSample, seen: Look, memory: StandMemory) -> StandAim:
+    def _aim(self, snapshot: Snapshot, reference: ReferenceSample, seen: StandSight, memory: StandMemory) -> StandAim:
         """Returns where the CoM should be, over the support with its ground as it moves."""
         t, support, seconds = self.tuning, seen.support, max(snapshot.time - memory.time, 0.0)
         if self.ground is not None:
@@ -352,7 +352,7 @@ class Stand:
 
     # -- falls -------------------------------------------------------------------------------------------------------
 
-    def _has_fallen(self, snapshot: Snapshot, seen: Look) -> bool:
+    def _has_fallen(self, snapshot: Snapshot, seen: StandSight) -> bool:
         wanted = seen.wanted_height
         if self.height is not None:  # the character may be on its way up
             wanted = min(wanted, self.tuning.lowest * standing_body(snapshot.character).height)

@@ -33,7 +33,7 @@ from counterpoise.solve.polygon import nearest_about
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class StandSight:
     """What there is to see in a snapshot, beside a reference."""
 
     support: Support  # where the points are that carry the body; its ground at rest
@@ -79,7 +79,7 @@ def parts_off_ground(character: Character) -> Ints:
 def look(
     snapshot: Snapshot, reference: ReferenceSample, held: Flags | None, known: FeltGround | None, feels: bool,
     seconds: float, arm_cosine: float,
-) -> Look:  # fmt: skip
+) -> StandSight:  # fmt: skip
     """Returns what there is to see after a tick of `seconds`.
 
     The support are the points that were held at the last tick (None: all) or are loose, and are not raised; where there
@@ -104,7 +104,7 @@ def look(
         felt = felt_after(snapshot, before, rested, slid, friction, seconds, new if found else None)
         fresh = new if found else None
     return quick(
-        Look, support=support_at(corners[: int(count)], edges[: int(sides)], centre, (x, y, depth)), offset=offset,
+        StandSight, support=support_at(corners[: int(count)], edges[: int(sides)], centre, (x, y, depth)), offset=offset,
         felt=felt, new=fresh, height=height, wanted_height=wanted, part_height=part, error=error,
         arms_near=near > 0.0,
     )  # fmt: skip
@@ -127,7 +127,7 @@ class StandAim:
 
 
 def take_aim(
-    snapshot: Snapshot, reference: ReferenceSample, seen: Look, support: Support, before: Array | None, seconds: float,
+    snapshot: Snapshot, reference: ReferenceSample, seen: StandSight, support: Support, before: Array | None, seconds: float,
     share: float, moves: bool, asked: tuple[float, float] | None, margin: float, spin: float,
 ) -> StandAim:  # fmt: skip
     """Returns the reference's CoM and momentum, moved with the feet. A pose's CoM is kept over the support.

@@ -15,7 +15,7 @@ from counterpoise.character.snapshot import Snapshot, take_snapshot
 from counterpoise.character.state import State
 from counterpoise.control.limbs import arm_detour, limbs_of
 from counterpoise.control.reference import ReferenceSample
-from counterpoise.control.stand_look import Look, StandAim
+from counterpoise.control.stand_look import StandAim, StandSight
 from counterpoise.control.stand_tuning import StandTuning
 from counterpoise.control.standing_body import standing_body
 from counterpoise.control.swing import SwingFeet
@@ -58,7 +58,7 @@ class StandObjectives(NamedTuple):
 
 
 def stand_levels(
-    snapshot: Snapshot, reference: ReferenceSample, seen: Look, aim: StandAim, tuning: StandTuning, alarm: float,
+    snapshot: Snapshot, reference: ReferenceSample, seen: StandSight, aim: StandAim, tuning: StandTuning, alarm: float,
     danger: float, firmness: float, friction: float, height_asked: bool, moving: bool, extra: Sequence[Objective],
     obstacles: Obstacles | None = None,
 ) -> tuple[tuple[Objective, ...], ...] | SortedLevels:  # fmt: skip
