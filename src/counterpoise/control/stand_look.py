@@ -104,8 +104,8 @@ def look(
         felt = felt_after(snapshot, before, rested, slid, friction, seconds, new if found else None)
         fresh = new if found else None
     return quick(
-        StandSight, support=support_at(corners[: int(count)], edges[: int(sides)], centre, (x, y, depth)), offset=offset,
-        felt=felt, new=fresh, height=height, wanted_height=wanted, part_height=part, error=error,
+        StandSight, support=support_at(corners[: int(count)], edges[: int(sides)], centre, (x, y, depth)),
+        offset=offset, felt=felt, new=fresh, height=height, wanted_height=wanted, part_height=part, error=error,
         arms_near=near > 0.0,
     )  # fmt: skip
 
@@ -127,8 +127,8 @@ class StandAim:
 
 
 def take_aim(
-    snapshot: Snapshot, reference: ReferenceSample, seen: StandSight, support: Support, before: Array | None, seconds: float,
-    share: float, moves: bool, asked: tuple[float, float] | None, margin: float, spin: float,
+    snapshot: Snapshot, reference: ReferenceSample, seen: StandSight, support: Support, before: Array | None,
+    seconds: float, share: float, moves: bool, asked: tuple[float, float] | None, margin: float, spin: float,
 ) -> StandAim:  # fmt: skip
     """Returns the reference's CoM and momentum, moved with the feet. A pose's CoM is kept over the support.
 
