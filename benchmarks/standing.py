@@ -20,7 +20,7 @@ import numpy as np
 
 import counterpoise as cp
 
-SECONDS, RUNS = 2.0, 15
+SECONDS, RUNS = 2.0, 8
 
 
 def bare_steps(recording: cp.Recording) -> Callable[[], None]:
