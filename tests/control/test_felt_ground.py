@@ -8,12 +8,25 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.control.felt_ground import feel_ground, level_ground
+from counterpoise.control.felt_ground import FeltGround, level_ground
+from counterpoise.control.reference import pose_sample
+from counterpoise.control.stand_look import look
 from counterpoise.measure import ankle_limit
 from counterpoise.objectives import Surface
 from counterpoise.simulate.start import standing_start
 
 NONE_RAISED = np.zeros(12, bool)
+
+
+def feel_ground(
+    snapshot: cp.Snapshot, known: FeltGround | None, raised: np.ndarray, seconds: float
+) -> tuple[FeltGround, np.ndarray]:
+    """Returns the ground that the feet feel, and the feet, (2,), whose ground is new."""
+    pose = pose_sample(snapshot.character, snapshot.character.neutral, ())
+    reference = replace(pose, contact=replace(pose.contact, raised=raised))
+    seen = look(snapshot, reference, None, known, True, seconds, 0.9)
+    assert seen.felt is not None
+    return seen.felt, np.zeros(2, bool) if seen.new is None else seen.new
 
 
 def pushed(human: cp.Character, rho: float, direction: float) -> cp.Push:

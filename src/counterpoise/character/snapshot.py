@@ -36,7 +36,7 @@ from counterpoise.errors import BadValue, unknown_name
 if TYPE_CHECKING:
     from counterpoise.character.character import Character
 
-USUAL = "com", "momentum", "body_position", "contact_position"  # parts that most controllers read
+USUAL = "com", "momentum", "contact_position", "contact_jacobian"  # parts that most controllers read
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from counterpoise.character.kept import kept_with_character
 from counterpoise.character.snapshot import Snapshot
 from counterpoise.kernels import inner_kernel, kernel
 from counterpoise.objectives import LEVEL, FootingMemory, Surface
-from counterpoise.objectives.footing import foot_table, force_unit
+from counterpoise.objectives.footing import foot_table
 from counterpoise.quick import altered
 
 REST_SPEED = 0.03  # [m/s] of every point of a foot at rest
@@ -48,8 +49,9 @@ class FeltGround:
     slid: Array  # (feet, 2) [s] for which each foot has borne and slid; the largest friction in that time
     friction: float = np.inf  # that is expected, after sliding
 
-    @property
+    @cached_property
     def level(self) -> bool:
+        """Whether every foot is on level ground at z = 0."""
         return all(surface is LEVEL for surface in self.surfaces.values())
 
 
@@ -65,35 +67,27 @@ def level_ground(character: Character) -> FeltGround:
     )
 
 
-def feel_ground(
-    snapshot: Snapshot, known: FeltGround | None, raised: Flags, seconds: float
-) -> tuple[FeltGround, Flags]:
-    """Returns the ground after a tick of `seconds`, and the feet, (feet,), whose ground is new.
+def felt_after(
+    snapshot: Snapshot, before: FeltGround, rested: Array, slid: Array, friction: float, seconds: float,
+    new: Flags | None,
+) -> FeltGround:  # fmt: skip
+    """Returns the ground after a tick of `seconds` in which `find_new` has found these times and this friction.
 
-    Points of feet that are `raised`, (p,), feel nothing.
+    `new` are the feet, (feet,), whose soles lie on another plane than is known; None: none does. The flag of one whose
+    sole tells no plane is taken back.
     """
     character = snapshot.character
-    before = known or level_ground(character)
-    rested, slid = np.empty(len(before.rested)), np.empty_like(before.slid)
-    new = np.zeros(len(rested), np.bool_)
-    force = snapshot.contact_force
-    felt, any_new = _find_new(
-        snapshot.contact_position, snapshot.contact_velocity, foot_table(character).foot_of,
-        _own_points(character), raised, before.rows, before.rested, before.slid, seconds, known is None, rested,
-        slid, new, np.zeros_like(snapshot.contact_position) if force is None else force,
-        LEAST_LOAD * force_unit(character),
-    )  # fmt: skip
-    friction = min(before.friction * math.exp(seconds / FRICTION_RETURN), max(FELT_SHARE * felt, LEAST_FRICTION))
-    if not any_new:
-        return altered(before, rested=rested, slid=slid, friction=friction), new
+    expected = min(before.friction * math.exp(seconds / FRICTION_RETURN), max(FELT_SHARE * friction, LEAST_FRICTION))
+    if new is None:
+        return altered(before, rested=rested, slid=slid, friction=expected)
     surfaces, rows = dict(before.surfaces), before.rows.copy()
     for foot in np.flatnonzero(new).tolist():
         mine = foot_table(character).foot_of == foot
-        found = _plane(snapshot.contact_position[mine & _own_points(character)], snapshot.contact_position[mine])
+        found = _plane(snapshot.contact_position[mine & own_points(character)], snapshot.contact_position[mine])
         new[foot] = found is not None
         if found is not None:
             surfaces[character.feet[foot].name], rows[foot] = found, found.state_row()
-    return FeltGround(surfaces, rows, rested, slid, friction), new
+    return FeltGround(surfaces, rows, rested, slid, expected)
 
 
 def planted_anew(character: Character, memory: FootingMemory, feet: Flags) -> FootingMemory:
@@ -119,7 +113,7 @@ def _plane(points: Array, all_points: Array) -> Surface | None:
 
 
 @kept_with_character
-def _own_points(character: Character) -> Flags:
+def own_points(character: Character) -> Flags:
     """Returns (p,): points on the foot itself, not on toes that bend; all points of a foot with fewer than three."""
     out: list[bool] = []
     for foot in character.feet:
@@ -129,7 +123,7 @@ def _own_points(character: Character) -> Flags:
 
 
 @kernel
-def _find_new(
+def find_new(
     position: Array, velocity: Array, foot_of: Ints, own: Flags, raised: Flags, rows: Array, was: Array,
     had_slid: Array, seconds: float, first: bool, rested: Array, slid: Array, new: Flags, force: Array,
     least_load: float,

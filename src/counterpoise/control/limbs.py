@@ -77,7 +77,7 @@ def arm_detour(limbs: Limbs, q: Array, goal: Array, near: float, far: float) -> 
     the range to the goal as the angle to the goal falls from `far` to `near` [rad].
     """
     near_cosine, detour = math.cos(0.5 * near), None
-    if _all_near(q, goal, limbs.arm_places, near_cosine):
+    if are_near(q, goal, limbs.arm_places, near_cosine):
         return None
     for part, middle in limbs.arm_balls:
         a, b, c, d = q[part].tolist()
@@ -93,7 +93,7 @@ def arm_detour(limbs: Limbs, q: Array, goal: Array, near: float, far: float) -> 
 
 
 @kernel
-def _all_near(q: Array, goal: Array, places: Ints, near_cosine: float) -> bool:
+def are_near(q: Array, goal: Array, places: Ints, near_cosine: float) -> bool:
     """Returns whether all ball joints whose quaternions begin at `places` are near their goals."""
     for i in places:
         cosine = abs(q[i] * goal[i] + q[i + 1] * goal[i + 1] + q[i + 2] * goal[i + 2] + q[i + 3] * goal[i + 3])

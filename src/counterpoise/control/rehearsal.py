@@ -38,8 +38,10 @@ from counterpoise.control.footwork import find_footwork
 from counterpoise.control.reference import ContactPattern, ReferenceSample
 from counterpoise.control.reference_shaping import STEP, leant, smoothed
 from counterpoise.control.standing_body import standing_body
+from counterpoise.kernels import kernel
 from counterpoise.motion.motion import Motion
 from counterpoise.objectives.footing import foot_table
+from counterpoise.quick import quick
 from counterpoise.solve.polygon import deepest, hull_edges, nearest_inside
 
 SMOOTH_TIME = 0.025  # [s] standard deviation of the window over which CoM and momentum are averaged: capture is noisy
@@ -73,17 +75,18 @@ class RehearsedReference:
     def at(self, clock: float, speed: float = 1.0) -> ReferenceSample:
         """Returns what is asked for at a time of the motion that is followed at `speed` times its own."""
         s = self.motion.sample(clock)
-        v, a = s.v * speed, s.a * speed**2
+        square = speed**2
+        v, a = s.v * speed, s.a * square
         row, u = self._row(clock)
-        rates = np.array([[1.0], [speed], [speed**2], [speed], [speed**2]])
-        com, velocity, acceleration, momentum, momentum_rate = rates * (
-            (1.0 - u) * self.path[row] + u * self.path[row + 1]
-        )
+        com, velocity, acceleration, momentum, momentum_rate = now = np.empty((5, 3))
+        _path_at(self.path, row, u, speed, square, now)
         contact = self.patterns[self.pattern[row]]
         snapshot = take_snapshot(self.character, State(s.q, v, clock)) if contact.raises else None
         points = take_contact_places(self.character, s.q) if snapshot is None else snapshot.contact_position
-        return ReferenceSample(
-            s.q, v, a, com, velocity, acceleration, points, contact.lifted, momentum, momentum_rate, contact, snapshot
+        return quick(
+            ReferenceSample, q=s.q, v=v, a=a, com=com, com_velocity=velocity, com_acceleration=acceleration,
+            points=points, lifted=contact.lifted, momentum=momentum, momentum_rate=momentum_rate, contact=contact,
+            snapshot=snapshot,
         )  # fmt: skip
 
     def placed(self, position: tuple[float, float], yaw: float) -> RehearsedReference:
@@ -109,6 +112,15 @@ class RehearsedReference:
         x = min(max((time - motion.start) / STEP, 0.0), len(self.path) - 1.0)
         row = min(int(x), len(self.path) - 2)
         return row, x - row
+
+
+@kernel
+def _path_at(path: Array, row: int, u: float, speed: float, square: float, out: Array) -> None:
+    """Fills `out`, (5, 3), with the path between two rows, at `speed` times its own, of which the square is given."""
+    for i in range(5):
+        rate = 1.0 if i == 0 else (speed if i % 2 else square)
+        for k in range(3):
+            out[i, k] = rate * ((1.0 - u) * path[row, i, k] + u * path[row + 1, i, k])
 
 
 @kept_with_character

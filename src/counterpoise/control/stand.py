@@ -31,16 +31,15 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.character.state import State
 from counterpoise.control.basic import Action
 from counterpoise.control.crouch import crouched
-from counterpoise.control.feet import Grounds, foot_heights, grounds_of_feet, names_of_feet
-from counterpoise.control.felt_ground import FeltGround, feel_ground, planted_anew
+from counterpoise.control.feet import Grounds, foot_heights, ground_motion, grounds_of_feet, names_of_feet
+from counterpoise.control.felt_ground import FeltGround, planted_anew
 from counterpoise.control.liveliness import enliven
 from counterpoise.control.reference import ContactPattern, ReferenceSample, check_reference, next_speed, pose_sample
 from counterpoise.control.rehearsal import RehearsedReference, rehearse
-from counterpoise.control.stand_objectives import StandAim, reference_pressure, stand_levels, urgencies
+from counterpoise.control.stand_look import StandAim, StandSight, look, take_aim
+from counterpoise.control.stand_objectives import stand_levels
 from counterpoise.control.stand_tuning import StandTuning
-from counterpoise.control.standing_body import com_above_feet, limp_torque, lowest, standing_body
-from counterpoise.control.support import Support, follow_offset, measured_support
-from counterpoise.control.tracking import tracking_error
+from counterpoise.control.standing_body import limp_torque, standing_body
 from counterpoise.control.uneven_ground import feet_off_ground, foot_steps, pose_on_heights, terrain_ground
 from counterpoise.control.whole_body import WholeBodyMemory, solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
@@ -169,38 +168,32 @@ class Stand:
             return self._get_up(snapshot, memory)
         if self.step and not memory.fallen:
             return self._stepping().act_with_steps(self, snapshot, memory)
-        t, grounds = self.tuning, grounds_of_feet(snapshot.character, self.ground)
+        t = self.tuning
         memory = self._looked_down(snapshot, memory)
         clock, rehearsal = self._advance(snapshot, memory)
-        reference = self._sample(snapshot, memory, clock, rehearsal, grounds)
+        reference = self._sample(snapshot, memory, clock, rehearsal)
         if self.liveliness > 0.0:
             reference = enliven(snapshot.character, reference, snapshot.time, self.liveliness, self.seed)
-        if memory.fallen or self._has_fallen(snapshot, reference):
+        seen, solver = self._look(snapshot, reference, memory)
+        if memory.fallen or self._has_fallen(snapshot, seen):
             return self._get_up(snapshot, memory) if self.recover else self._limp(snapshot, memory)
-        memory = self._felt(snapshot, reference, memory)
-        held = None if memory.solver.footing is None else memory.solver.footing.held
-        support, offset = measured_support(snapshot, held, reference.contact, grounds, reference.points)
-        aim = self._aim(snapshot, reference, support, self._followed(offset, support, snapshot, memory))
-        urgency, near = urgencies(snapshot, aim, 1.0, t.danger_spin)
+        aim = self._aim(snapshot, reference, seen, memory)
         fade = self._fading(snapshot, memory)
-        alarm = max(smooth_step((urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), memory.alarm * fade)
-        danger = max(smooth_step((near - t.alarm_from) / (t.danger_full - t.alarm_from)), memory.danger * fade)
+        alarm = max(smooth_step((aim.urgency - t.alarm_from) / (t.alarm_full - t.alarm_from)), memory.alarm * fade)
+        danger = max(smooth_step((aim.near - t.alarm_from) / (t.danger_full - t.alarm_from)), memory.danger * fade)
         levels = stand_levels(
-            snapshot, reference, aim, t, alarm, danger, 2.0 * (1.0 - self.compliance), self.friction,
+            snapshot, reference, seen, aim, t, alarm, danger, 2.0 * (1.0 - self.compliance), self.friction,
             self.height is not None, self.height is not None or isinstance(self.reference, Motion), self.extra,
             None if self.terrain is None else self.terrain.obstacles,
         )  # fmt: skip
-        solution = solve_whole_body(
-            snapshot, levels, self._footing(reference, memory.felt), self._strength(), memory.solver
-        )
-        error = tracking_error(snapshot, reference.q)
-        speed = self._next_speed(snapshot.time, clock, alarm, error, reference, memory)
+        solution = solve_whole_body(snapshot, levels, self._footing(reference, seen.felt), self._strength(), solver)
+        speed = self._next_speed(snapshot.time, clock, alarm, seen.error, reference, memory)
         torque = self._smoothed(solution.torque, alarm, snapshot, memory)
         after = altered(
             memory, solver=solution.memory, time=snapshot.time, clock=clock, speed=speed, alarm=alarm, danger=danger,
-            offset=aim.offset, rehearsal=rehearsal, torque=torque,
+            offset=aim.offset, rehearsal=rehearsal, torque=torque, felt=seen.felt,
         )  # fmt: skip
-        notes = {**solution.notes(), "alarm": alarm, "urgency": urgency, "clock": clock, "tracking": error}
+        notes = solution.notes() | {"alarm": alarm, "urgency": aim.urgency, "clock": clock, "tracking": seen.error}
         return quick(Action, torque=torque, memory=after, notes=notes)
 
     # -- the reference -----------------------------------------------------------------------------------------------
@@ -222,17 +215,16 @@ class Stand:
         return rehearse(character, self.reference, t.lift_height, t.lookahead, t.margin, t.smooth_time, grounds)
 
     def _sample(
-        self, snapshot: Snapshot, memory: StandMemory, clock: float, rehearsal: RehearsedReference | None,
-        grounds: Grounds,
-    ) -> ReferenceSample:  # fmt: skip
+        self, snapshot: Snapshot, memory: StandMemory, clock: float, rehearsal: RehearsedReference | None
+    ) -> ReferenceSample:
         if rehearsal is not None:
             return rehearsal.at(clock, memory.speed)
         pose = self._pose(snapshot.character, snapshot.time)
         if pose is None:
             return self._standing_sample(snapshot, memory)
-        return _pose_sample(
-            snapshot.character, np.asarray(pose, float).tobytes(), self.tuning.pose_lift_height, grounds
-        )
+        character = snapshot.character
+        grounds = grounds_of_feet(character, self.ground)
+        return _pose_sample(character, np.asarray(pose, float).tobytes(), self.tuning.pose_lift_height, grounds)
 
     def _standing_sample(self, snapshot: Snapshot, memory: StandMemory) -> ReferenceSample:
         """Returns the neutral pose as a reference; where terrain has feet at different heights, its nearest there."""
@@ -271,35 +263,46 @@ class Stand:
 
     # -- the goals ---------------------------------------------------------------------------------------------------
 
-    def _followed(self, offset: Array, support: Support, snapshot: Snapshot, memory: StandMemory) -> Array:
-        """Returns the offset of the feet from the reference's, (3,), carried by the ground and followed slowly."""
-        if memory.offset is None:
-            return offset
-        dt = max(snapshot.time - memory.time, 0.0)
-        share, out = 1.0 - math.exp(-dt / max(self.tuning.follow_time, 1e-6)), np.empty(3)
-        follow_offset(memory.offset, support.velocity, offset, dt, share, out)
-        return out
+    def _look(
+        self, snapshot: Snapshot, reference: ReferenceSample, memory: StandMemory
+    ) -> tuple[StandSight, WholeBodyMemory]:
+        """Returns what there is to see, and the solver's memory, in which feet on new ground are planted anew.
 
-    def _aim(self, snapshot: Snapshot, reference: ReferenceSample, support: Support, offset: Array) -> StandAim:
-        """Returns the reference's CoM and momentum, moved with the feet. A pose's CoM is kept over the support.
-
-        A motion's need not be over it: it was rehearsed so that its centre of pressure is.
+        Where no ground was given the feet feel it.
         """
-        margin = self.tuning.margin * support.depth
-        pivot = support.inside(reference_pressure(snapshot.character, reference) + offset, margin)
-        com = reference.com + offset if isinstance(self.reference, Motion) else pivot.copy()
-        velocity, acceleration = reference.com_velocity, reference.com_acceleration
-        if self.height is not None:
-            standing, step, now = standing_body(snapshot.character).height, HEIGHT_STEP, snapshot.time
-            bounds = self.tuning.lowest * standing, self.tuning.highest * standing
-            com[2] = self._asked_height(now, *bounds) + offset[2]
-            velocity, acceleration = velocity.copy(), acceleration.copy()
-            change = self._asked_height(now + step, *bounds) - self._asked_height(now - step, *bounds)
-            velocity[2], acceleration[2] = change / (2.0 * step), 0.0
-        return StandAim(
-            com, velocity + support.velocity, acceleration + support.acceleration, reference.momentum,
-            reference.momentum_rate, pivot, support, offset,
+        footing, solver, feels = memory.solver.footing, memory.solver, self.ground is None
+        seconds, cosine = max(snapshot.time - memory.time, 0.0), math.cos(0.5 * self.tuning.arm_near)
+        held = None if footing is None else footing.held
+        seen = look(snapshot, reference, held, memory.felt, feels, seconds, cosine)
+        if seen.new is not None and footing is not None and seen.new.any():
+            footing = planted_anew(snapshot.character, footing, seen.new)
+            solver = altered(solver, footing=footing)
+            felt, seen = seen.felt, look(snapshot, reference, footing.held, None, False, seconds, cosine)
+            seen = altered(seen, felt=felt)
+        return seen, solver
+
+    def _aim(self, snapshot: Snapshot, reference: ReferenceSample, seen: StandSight, memory: StandMemory) -> StandAim:
+        """Returns where the CoM should be, over the support with its ground as it moves."""
+        t, support, seconds = self.tuning, seen.support, max(snapshot.time - memory.time, 0.0)
+        if self.ground is not None:
+            grounds = grounds_of_feet(snapshot.character, self.ground)
+            if any(map(callable, grounds)):
+                velocity, acceleration = ground_motion(grounds, snapshot.time, support.centre)
+                support = altered(support, velocity=velocity, acceleration=acceleration)
+        share = 1.0 - math.exp(-seconds / max(t.follow_time, 1e-6))
+        return take_aim(
+            snapshot, reference, seen, support, memory.offset, seconds, share, isinstance(self.reference, Motion),
+            self._asked(snapshot), t.margin, t.danger_spin,
         )  # fmt: skip
+
+    def _asked(self, snapshot: Snapshot) -> tuple[float, float] | None:
+        """Returns the height that is asked for [m] and its rate [m/s]; None where none is."""
+        if self.height is None:
+            return None
+        standing, step, now = standing_body(snapshot.character).height, HEIGHT_STEP, snapshot.time
+        bounds = self.tuning.lowest * standing, self.tuning.highest * standing
+        change = self._asked_height(now + step, *bounds) - self._asked_height(now - step, *bounds)
+        return self._asked_height(now, *bounds), change / (2.0 * step)
 
     def _asked_height(self, time: float, least: float, most: float) -> float:
         assert self.height is not None
@@ -323,18 +326,6 @@ class Stand:
         if memory.felt is not None and not free.any():
             return memory
         return replace(memory, felt=terrain_ground(snapshot, self.terrain, memory.felt, free))
-
-    def _felt(self, snapshot: Snapshot, reference: ReferenceSample, memory: StandMemory) -> StandMemory:
-        """Returns the memory with the ground as it is felt now, where none was given."""
-        if self.ground is not None:
-            return memory
-        seconds = max(snapshot.time - memory.time, 0.0)
-        felt, new = feel_ground(snapshot, memory.felt, reference.contact.raised, seconds)
-        solver, known = memory.solver, memory.felt
-        same = known is not None and felt.rows is known.rows
-        if not same and solver.footing is not None and new.any():
-            solver = altered(solver, footing=planted_anew(snapshot.character, solver.footing, new))
-        return altered(memory, felt=felt, solver=solver)
 
     def _footing(self, reference: ReferenceSample, felt: FeltGround | None) -> Footing:
         used = reference.contact
@@ -361,13 +352,13 @@ class Stand:
 
     # -- falls -------------------------------------------------------------------------------------------------------
 
-    def _has_fallen(self, snapshot: Snapshot, reference: ReferenceSample) -> bool:
-        wanted = float(reference.com[2]) - lowest(reference.points)
+    def _has_fallen(self, snapshot: Snapshot, seen: StandSight) -> bool:
+        wanted = seen.wanted_height
         if self.height is not None:  # the character may be on its way up
             wanted = min(wanted, self.tuning.lowest * standing_body(snapshot.character).height)
         if self.recover and self._is_lost(snapshot):
             return True
-        return com_above_feet(snapshot) < self.tuning.fallen * wanted
+        return seen.height < self.tuning.fallen * wanted
 
     def _is_lost(self, snapshot: Snapshot) -> bool:
         """Returns whether the CoM is so far beside the feet that only a brace helps."""

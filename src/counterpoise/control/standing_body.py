@@ -42,11 +42,6 @@ def gravity_vector(character: Character) -> Array:
     return np.array(character.model.opt.gravity, float)
 
 
-def com_above_feet(snapshot: Snapshot) -> float:
-    """Returns the height of the CoM above the lowest contact point [m]."""
-    return float(snapshot.com[2]) - lowest(snapshot.contact_position)
-
-
 def com_above_lowest_part(snapshot: Snapshot) -> float:
     """Returns the height of the CoM above the lowest contact point or body origin [m]."""
     bodies = float(snapshot.body_position[1:, 2].min())

@@ -13,8 +13,6 @@ import numpy as np
 
 from counterpoise.arrays import Array, Flags
 from counterpoise.character.snapshot import Snapshot
-from counterpoise.control.feet import Grounds, ground_motion
-from counterpoise.control.reference import ContactPattern
 from counterpoise.kernels import inner_kernel_with_arrays, kernel
 from counterpoise.objectives import Stance
 from counterpoise.quick import quick
@@ -95,29 +93,12 @@ def planted_support(stance: Stance) -> Support | None:
     )
 
 
-def measured_support(
-    snapshot: Snapshot, held: Flags | None, contact: ContactPattern, grounds: Grounds, reference: Array
-) -> tuple[Support, Array]:
-    """Returns the support where the points of a snapshot are, and its distance from the reference's, (3,).
-
-    The points are those that were held at the last tick (None: all) or are loose, and are not raised; where there are
-    none, all that are not raised. `reference` (p, 3) is where the reference has its points.
-    """
-    places = snapshot.contact_position
-    p = len(places)
-    points, edges, centre, offset = np.empty((p, 3)), np.empty((max(p, 4), 3)), np.empty(3), np.empty(3)
-    known = ~contact.raised if held is None else held
-    count, sides, x, y, depth = _measure(
-        places, known, contact.loose, contact.raised, reference, points, edges, centre, offset
-    )
-    velocity = acceleration = _REST
-    if any(map(callable, grounds)):
-        velocity, acceleration = ground_motion(grounds, snapshot.time, centre)
-    support = quick(
-        Support, points=points[:count], edges=edges[:sides], centre=centre, velocity=velocity,
-        acceleration=acceleration, normal=_UP, middle=(x, y, depth),
+def support_at(points: Array, edges: Array, centre: Array, middle: tuple[float, float, float]) -> Support:
+    """Returns the support that `measure_support` has found, on ground at rest."""
+    return quick(
+        Support, points=points, edges=edges, centre=centre, velocity=_REST, acceleration=_REST, normal=_UP,
+        middle=middle,
     )  # fmt: skip
-    return support, offset
 
 
 @kernel
@@ -137,7 +118,7 @@ def _gather(places: Array, bearing: Flags, points: Array, centre: Array) -> tupl
 
 
 @kernel
-def _measure(
+def measure_support(
     places: Array, held: Flags, loose: Flags, raised: Flags, reference: Array, points: Array, edges: Array,
     centre: Array, offset: Array,
 ) -> tuple[int, int, float, float, float]:  # fmt: skip
@@ -195,26 +176,6 @@ def capture_share(
     x = com[0] - goal[0] + (momentum[3] / mass - goal_velocity[0]) / omega + tip * (momentum[1] - goal_momentum[1])
     y = com[1] - goal[1] + (momentum[4] / mass - goal_velocity[1]) / omega - tip * (momentum[0] - goal_momentum[0])
     return share_of_way(edges, pivot[0], pivot[1], pivot[0] + x, pivot[1] + y)
-
-
-@kernel
-def capture_shares(
-    edges: Array, com: Array, momentum: Array, goal: Array, goal_velocity: Array, goal_momentum: Array, pivot: Array,
-    omega: float, mass: float, weight: float, first: float, second: float,
-) -> tuple[float, float]:  # fmt: skip
-    """Returns `capture_share` for two shares of the angular momentum."""
-    return (
-        capture_share(edges, com, momentum, goal, goal_velocity, goal_momentum, pivot, omega, mass, weight, first),
-        capture_share(edges, com, momentum, goal, goal_velocity, goal_momentum, pivot, omega, mass, weight, second),
-    )
-
-
-@kernel
-def follow_offset(before: Array, velocity: Array, offset: Array, dt: float, share: float, out: Array) -> None:
-    """Fills an offset of the feet, carried by the ground for `dt` [s], that comes nearer to a new one by a share."""
-    for k in range(3):
-        carried = before[k] + dt * velocity[k]
-        out[k] = carried + (offset[k] - carried) * share
 
 
 # -- the ground's force ----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,7 @@ from counterpoise.solve.body.program import (
 )
 from counterpoise.solve.body.workspace import (
     NOT_FINITE,
+    SOLVED,
     STAT_SIZE,
     STATUS,
     STEPS,
@@ -112,23 +114,21 @@ def solve_tick(problem: WholeBodyProblem, warm: Any) -> WholeBodyAnswer | None:
 def _solve_in(problem: WholeBodyProblem, found: SortedTick, warm: FastWarm | None, block: TickBlock) -> WholeBodyAnswer:
     """Solves with the rows written into a block; raises BlockFull where it is too small."""
     s, stance, tuning, unit = problem.snapshot, problem.stance, problem.tuning, problem.weight
-    character, posture, stops, clear, others = s.character, found.posture, found.stops, found.clear, found.others
+    character, state, stops, clear, others = s.character, s.state, found.stops, found.clear, found.others
     n, k, p, root = len(problem.torque_high), len(problem.force_high), len(found.starts) - 1, problem.root
     held, goal, goal_v, goal_a, ground = _contacts(problem, stance)
-    k_p, k_v, own = posture.gains(character)
-    posture.check(character)
-    q, block.rates[0], block.rates[1] = posture.sample(character, s.time)
+    q, block.rates[0], block.rates[1], k_p, k_v, own = found.followed
     above = clear is not None and clear.obstacles is not None  # the parts keep off obstacles: written by Python
     memory = cold_memory_of(n, k, p) if warm is None or len(warm.memory.held) != k + n + 1 else warm.memory
     before = _NO_NUMBERS if warm is None or len(warm.acceleration) != n else warm.acceleration
-    bounds, point, starts = memory.held.copy(), memory.point.copy(), np.array(found.starts, np.int64)
+    bounds, point, starts = memory.held.copy(), memory.point.copy(), found.starts.copy()
     values, stat = np.empty(2 * n + k + p + 1), np.empty(STAT_SIZE, np.int64)
     full = np.empty(n + len(character.contact_points), np.bool_)
     total = found.count + len(others)
     write_tick_rows(
-        np.array(found.numbers), found.count, block.A, block.b, block.C, block.d, block.spans, block.betas, starts,
-        block.marks, s.flat, held, goal, goal_v, goal_a, s.state.q, s.state.v, np.array(q), block.rates[0],
-        block.rates[1], k_p, k_v, own, posture.weight, LEAST_POSTURE_WEIGHT, block.posture, stops is not None,
+        found.numbers, found.count, block.A, block.b, block.C, block.d, block.spans, block.betas, starts,
+        block.marks, s.flat, held, goal, goal_v, goal_a, state.q, state.v, np.array(q), block.rates[0],
+        block.rates[1], k_p, k_v, own, found.posture_weight, LEAST_POSTURE_WEIGHT, block.posture, stops is not None,
         stop_numbers(stops), clear is not None and not above, clear_numbers(clear),
         s.flat if clear is None or clear.reference is None else clear.reference.flat, ground, *tick_tables(character),
     )  # fmt: skip
@@ -144,16 +144,18 @@ def _solve_in(problem: WholeBodyProblem, found: SortedTick, warm: FastWarm | Non
     marks = block.marks.tolist()
     if marks[END] < 0:
         raise BlockFull
-    solution = BodySolution((n, k, p), values, stat, BodyMemory(bounds, point))
-    if stat[STATUS] == NOT_FINITE:
+    after, status = BodyMemory(bounds, point), stat.item(STATUS)
+    if status == NOT_FINITE:
         _raise_not_finite(problem, block, starts)
-    names = found.names + [one.name for one in (*others, posture, stops, clear) if one is not None]
-    at_bounds = ((stops, HELD_STOPS), (clear, HELD_CLEARED))
+    words = "solved" if status == SOLVED else BodySolution((n, k, p), values, stat, after).words
+    at_bounds: tuple[str, ...] = ()
+    if marks[HELD_STOPS] or marks[HELD_CLEARED]:
+        held_ones = ((stops, HELD_STOPS), (clear, HELD_CLEARED))
+        at_bounds = tuple([one.name for one, at in held_ones if one is not None and marks[at]])
     return WholeBodyAnswer(
-        values[: n + k], solution.words, FastWarm(solution.memory, solution.acceleration),
-        tuple([one.name for one, at in at_bounds if one is not None and marks[at]]),
-        {"steps": marks[ALL_STEPS], "solves": marks[SOLVES]}, solution.torque, tuple(names),
-        block.sizes[: len(names)].tolist(), full.tobytes() if marks[FULL] else b"",
+        values[: n + k], words, FastWarm(after, values[:n]), at_bounds,
+        {"steps": marks[ALL_STEPS], "solves": marks[SOLVES]}, values[n + k : n + k + n], found.names,
+        block.sizes[: len(found.names)].tolist(), full.tobytes() if marks[FULL] else b"",
     )  # fmt: skip
 
 
@@ -168,7 +170,7 @@ def _contacts(problem: WholeBodyProblem, stance: Stance | None) -> tuple[Flags, 
 
 
 def _write_others(
-    problem: WholeBodyProblem, others: list[Objective], clear: Clearance | None, count: int, block: TickBlock
+    problem: WholeBodyProblem, others: Sequence[Objective], clear: Clearance | None, count: int, block: TickBlock
 ) -> None:
     """Writes what has no record: objectives after all records, and the clearance of obstacles after the stops."""
     marks, s, stance = block.marks, problem.snapshot, problem.stance

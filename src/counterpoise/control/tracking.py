@@ -13,11 +13,11 @@ from counterpoise.kernels import kernel
 def tracking_error(snapshot: Snapshot, q: Array) -> float:
     """Returns the root of the mean square of the joints' errors [rad]."""
     character = snapshot.character
-    return _mean_error(character.layout, character.root_dofs.stop, character.nv, snapshot.q, q)
+    return mean_error(character.layout, character.root_dofs.stop, character.nv, snapshot.q, q)
 
 
 @kernel
-def _mean_error(layout: Ints, root: int, nv: int, q: Array, wanted: Array) -> float:
+def mean_error(layout: Ints, root: int, nv: int, q: Array, wanted: Array) -> float:
     """Returns the error of `tracking_error`."""
     e = batch_difference(layout, nv, q.reshape(1, -1), wanted.reshape(1, -1))
     total = 0.0

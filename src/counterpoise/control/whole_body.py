@@ -21,6 +21,7 @@ from counterpoise.control.fast_solver import solve_fast
 from counterpoise.control.general_solver import solve_general
 from counterpoise.control.tick_solver import find_at_limit, solve_tick
 from counterpoise.control.whole_body_problem import (
+    Checked,
     Levels,
     WholeBodyAnswer,
     WholeBodyProblem,
@@ -29,7 +30,7 @@ from counterpoise.control.whole_body_problem import (
     checked_levels,
 )
 from counterpoise.errors import BadValue
-from counterpoise.objectives import Footing, FootingMemory, Objective, Stance, take_stance
+from counterpoise.objectives import Footing, FootingMemory, Stance, take_stance
 from counterpoise.objectives.base import smooth_step
 from counterpoise.quick import quick
 
@@ -38,7 +39,7 @@ from counterpoise.quick import quick
 class Outgoing:
     """Levels that are being replaced, with the warm start of their own problem."""
 
-    levels: tuple[tuple[Objective, ...], ...]
+    levels: Checked
     since: float  # [s]
     warm: Any
 
@@ -49,7 +50,7 @@ class WholeBodyMemory:
 
     footing: FootingMemory | None = None
     warm: Any = None
-    levels: tuple[tuple[Objective, ...], ...] = ()
+    levels: Checked = ()
     outgoing: tuple[Outgoing, ...] = ()
     given: Any = None  # the levels as the caller gave them: the same object again needs no new check
 
@@ -142,7 +143,7 @@ def solve_whole_body(
     """
     tuning = tuning or _USUAL
     before = memory or _NO_MEMORY
-    now = before.levels if levels is before.given and before.levels else checked_levels(levels)
+    now = before.levels if levels is before.given and before.given is not None else checked_levels(levels)
     stance = _stance(snapshot, footing, memory, stance)
     outgoing = _outgoing(before, now, snapshot.time, tuning.fade)
     problem = assemble_problem(snapshot, now, stance, tuning)
@@ -205,11 +206,9 @@ def _stance(
 # -- changing levels -------------------------------------------------------------------------------------------------
 
 
-def _outgoing(
-    memory: WholeBodyMemory, now: tuple[tuple[Objective, ...], ...], time: float, fade: float
-) -> tuple[Outgoing, ...]:
+def _outgoing(memory: WholeBodyMemory, now: Checked, time: float, fade: float) -> tuple[Outgoing, ...]:
     """Returns the levels that are still being replaced; the last tick's join them where names or weights changed."""
-    if fade <= 0.0 or not memory.levels:
+    if fade <= 0.0 or memory.given is None:
         return ()
     kept = memory.outgoing
     if kept and time - kept[0].since >= fade:
@@ -219,7 +218,7 @@ def _outgoing(
     return kept
 
 
-def _signature(levels: tuple[tuple[Objective, ...], ...]) -> tuple[Any, ...]:
+def _signature(levels: Checked) -> tuple[Any, ...]:
     return tuple(tuple((o.name, o.weight) for o in level) for level in levels)
 
 

@@ -24,9 +24,11 @@ from counterpoise.character.snapshot import Snapshot
 from counterpoise.errors import BadValue
 from counterpoise.objectives import DiagonalRows, Objective, Rows, Stance
 from counterpoise.objectives.footing import force_unit
+from counterpoise.objectives.tick_rows import SortedLevels
 from counterpoise.quick import quick
 
 Levels = Sequence[Objective | Sequence[Objective]]
+Checked = tuple[tuple[Objective, ...], ...] | SortedLevels
 Path = Literal["auto", "fast", "general"]
 LEAST_POSTURE_WEIGHT = 1e-8  # of every acceleration in the last level, so that the solution is unique
 
@@ -64,7 +66,7 @@ class WholeBodyProblem:
 
     snapshot: Snapshot
     stance: Stance | None
-    levels: tuple[tuple[Objective, ...], ...]
+    levels: Checked
     G: Array  # (nv, k)
     force_low: Array  # (k,)
     force_high: Array  # (k,)
@@ -133,7 +135,7 @@ class WholeBodyAnswer:
 
 
 def assemble_problem(
-    snapshot: Snapshot, levels: tuple[tuple[Objective, ...], ...], stance: Stance | None, tuning: WholeBodyTuning
+    snapshot: Snapshot, levels: Checked, stance: Stance | None, tuning: WholeBodyTuning
 ) -> WholeBodyProblem:
     """Returns the problem of checked levels with the contacts of a stance; None: no contacts."""
     character = snapshot.character
@@ -158,8 +160,10 @@ def torque_bounds(character: Character, limited: bool, share: float) -> tuple[Ar
     return np.where(high > 0.0, -high, 0.0), high
 
 
-def checked_levels(levels: Levels) -> tuple[tuple[Objective, ...], ...]:
+def checked_levels(levels: Levels) -> Checked:
     """Returns levels as tuples of objectives, without empty ones; raises BadValue where a name occurs twice."""
+    if type(levels) is SortedLevels:
+        return levels
     out = [level if type(level) is tuple else _as_level(level) for level in levels]
     every = [one for level in out for one in level]
     if not _are_objectives(frozenset([type(one) for one in every])) or len({one.name for one in every}) < len(every):

@@ -9,8 +9,10 @@ written objective by objective: a test checks that both ways give the same solut
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 
@@ -37,15 +39,42 @@ OF_MANY_ROWS = (HELD_POINTS, RELAXED)  # kinds of records; others have three row
 class SortedTick:
     """The objectives of a tick by how they are written."""
 
-    names: list[str]  # of the records
-    numbers: list[float]  # of the records, one after the other
+    names: tuple[str, ...]  # of the records, then of the others, the posture, the stops and the clearance
+    numbers: Array  # of the records, one after the other
     count: int  # of the records
     most: int  # rows that they can have
-    starts: list[int]  # records before the end of each strict level
-    others: list[Objective]  # without a record
-    posture: TrackPose
+    starts: Ints  # records before the end of each strict level
+    others: Sequence[Objective]  # without a record
+    posture_weight: float
+    followed: tuple[Any, ...]  # the posture's reference (q, v, a), and k_p, k_v and weight of every row
     stops: JointStops | None
     clear: Clearance | None
+
+
+class SortedLevels(Sequence[tuple[Objective, ...]]):
+    """Levels that a controller has sorted itself, because only their references change from tick to tick.
+
+    The compiled calls read `tick`. The objectives are made when somebody asks for them: the general solver, a test, a
+    person who looks at the problem. Both say the same.
+    """
+
+    def __init__(self, tick: SortedTick, make: Callable[[], Levels]) -> None:
+        self.tick, self._make = tick, make
+
+    @cached_property
+    def objectives(self) -> Levels:
+        """The levels, as tuples of objectives."""
+        return self._make()
+
+    def __len__(self) -> int:
+        return len(self.objectives)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Objective, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Levels: ...
+    def __getitem__(self, index: int | slice) -> tuple[Objective, ...] | Levels:
+        return self.objectives[index]
 
 
 @kept_with_character
@@ -60,8 +89,10 @@ def tick_tables(character: Character) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def sort_tick(levels: Levels, snapshot: Snapshot, stance: Stance | None) -> SortedTick | None:
+def sort_tick(levels: Levels | SortedLevels, snapshot: Snapshot, stance: Stance | None) -> SortedTick | None:
     """Returns the objectives of a tick by how they are written; None where they are not of this kind."""
+    if type(levels) is SortedLevels:
+        return levels.tick
     names: list[str] = []
     numbers: list[float] = []
     starts, others, most, last = [0], list[Objective](), 0, len(levels) - 1
@@ -96,7 +127,13 @@ def sort_tick(levels: Levels, snapshot: Snapshot, stance: Stance | None) -> Sort
             starts.append(len(names))
     if posture is None:
         return None
-    return SortedTick(names, numbers, len(names), most, starts, others, posture, stops, clear)
+    character, count = snapshot.character, len(names)
+    posture.check(character)
+    names += [one.name for one in (*others, posture, stops, clear) if one is not None]
+    return SortedTick(
+        tuple(names), np.array(numbers), count, most, np.array(starts, np.int64), others, posture.weight,
+        (*posture.sample(character, snapshot.time), *posture.gains(character)), stops, clear,
+    )  # fmt: skip
 
 
 def stop_numbers(stops: JointStops | None) -> tuple[float, float, float, float]:

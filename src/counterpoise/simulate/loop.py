@@ -67,7 +67,7 @@ def simulate(
         run = Run(stage, controllers, memories, start_states(start, figures, place), RunLog(stage.model, steps), seed)
         run.disturbances = disturbances
         run.run(steps, reporter)
-    return run.recording(0, None)
+    return run.recording(0, None, over=True)
 
 
 def check_seconds(seconds: float) -> None:
@@ -261,9 +261,12 @@ class Run:
         pose = (d.xpos[body], d.xmat[body].reshape(3, 3), d.xipos[body])
         return _BoundDisturbance(one, body, pose, self.external[body])
 
-    def recording(self, first: int, warm_start: Array | None) -> Recording:
-        """The recording from step `first` on, before which `qacc_warmstart` was `warm_start`."""
-        rows, world = self.log.rows(first, self.steps, self.data), self.stage.world
+    def recording(self, first: int, warm_start: Array | None, over: bool = False) -> Recording:
+        """The recording from step `first` on, before which `qacc_warmstart` was `warm_start`.
+
+        If the run is `over`, it makes no more steps.
+        """
+        rows, world = self.log.rows(first, self.steps, self.data, over), self.stage.world
         ticks = [driver.ticks_since(first) for driver in self.drivers]
         return Recording(
             figures=self.stage.figures,

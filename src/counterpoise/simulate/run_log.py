@@ -23,19 +23,19 @@ class LogBlock:
     """Arrays with one row a step, filled while the simulation runs."""
 
     def __init__(self, model: mujoco.MjModel, rows: int) -> None:
-        self.first = 0  # the step of the first row
+        self.first = 0  # the step of the first row; after the last one there is room for the state at the end
         self.warm_start = np.zeros(model.nv)  # qacc_warmstart before the first step
-        self.qpos, self.qvel = np.zeros((rows, model.nq)), np.zeros((rows, model.nv))
-        self.torque, self.external = np.zeros((rows, model.nv)), np.zeros((rows, model.nbody, 6))
+        self.qpos, self.qvel = np.zeros((rows + 1, model.nq)), np.zeros((rows + 1, model.nv))
+        self.torque, self.external = np.zeros((rows + 1, model.nv)), np.zeros((rows + 1, model.nbody, 6))
         self.contact_count, self.contacts = np.zeros(rows, np.int64), 0  # of each row; of all rows so far
         self.bodies = np.empty((FIRST_CAPACITY, 2), np.int32)
         self.point, self.force = np.empty((FIRST_CAPACITY, 3)), np.empty((FIRST_CAPACITY, 3))
         self._geom_body = np.array(model.geom_bodyid, np.int32)
-        self._external_used = False
+        self.external_used = False
 
     def write_external(self, row: int, external: Array) -> None:
         self.external[row] = external
-        self._external_used = True
+        self.external_used = True
 
     def finish(self, row: int, qpos: Array, qvel: Array, data: mujoco.MjData) -> bool:
         """Adds the contacts that carried force in the step of this row. Returns whether the new state is sound."""
@@ -58,8 +58,8 @@ class LogBlock:
     def clear(self) -> None:
         """Empties the block, to be filled again. States and torques are overwritten row by row."""
         self.contact_count[:], self.contacts = 0, 0
-        if self._external_used:
-            self.external[:], self._external_used = 0.0, False
+        if self.external_used:
+            self.external[:], self.external_used = 0.0, False
 
     @property
     def nbytes(self) -> int:
@@ -77,7 +77,7 @@ class LogBlock:
 
 @dataclass(frozen=True)
 class LoggedRows:
-    """Copies of consecutive rows of a log; the last row is the final state, without inputs."""
+    """Consecutive rows of a log; the last row is the final state, without inputs."""
 
     qpos: Array
     qvel: Array
@@ -155,8 +155,13 @@ class RunLog:
             return self.block.qpos[self.row], self.block.qvel[self.row]
         return data.qpos, data.qvel
 
-    def rows(self, first: int, done: int, data: mujoco.MjData) -> LoggedRows:
-        """Returns the rows of the steps from `first` until `done` steps were complete, and the final state."""
+    def rows(self, first: int, done: int, data: mujoco.MjData, over: bool = False) -> LoggedRows:
+        """Returns the rows of the steps from `first` until `done` steps were complete, and the final state.
+
+        They are copies. Where the run is `over`, nothing more is written, and one block serves as it is.
+        """
+        if over and len(self._blocks) == 1 and self.block.first == first:
+            return self._whole_block(done, data)
         count, m = done - first, self.model
         qpos, qvel = np.empty((count + 1, m.nq)), np.empty((count + 1, m.nv))
         torque, external = np.empty((count + 1, m.nv)), np.empty((count + 1, m.nbody, 6))
@@ -178,6 +183,22 @@ class RunLog:
         parts = parts or [(self.block.bodies[:0], self.block.point[:0], self.block.force[:0])]
         bodies, point, force = (np.concatenate(column) for column in zip(*parts, strict=True))
         return LoggedRows(qpos, qvel, torque, external, Contacts(contact_count.cumsum(), bodies, point, force))
+
+    def _whole_block(self, done: int, data: mujoco.MjData) -> LoggedRows:
+        """Returns the rows of the only block, as they stand there, with the final state after them."""
+        block = self.block
+        count = done - block.first
+        block.qpos[count], block.qvel[count] = self.final_state(done, data)
+        block.torque[count] = 0.0
+        if block.external_used:
+            block.external[count] = 0.0
+        ends, used = block.contact_count[:count].cumsum(), int(block.contact_count[:count].sum())
+        contacts = Contacts(
+            np.concatenate([[0], ends, [used]]), block.bodies[:used].copy(), block.point[:used].copy(),
+            block.force[:used].copy(),
+        )  # fmt: skip
+        rows = slice(count + 1)
+        return LoggedRows(block.qpos[rows], block.qvel[rows], block.torque[rows], block.external[rows], contacts)
 
     def _next_block(self, step: int) -> None:
         """Begins a new block at a step: the oldest one, where enough newer rows are there, or one more."""
