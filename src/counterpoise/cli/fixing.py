@@ -101,7 +101,16 @@ def fix(
     }  # fmt: skip
     options = clips.reading_options(units, up, rate)
     if is_many(source):
-        only_for_one(report=report, plot=plot, video=video, overlay=overlay, hold=hold, find_holds=find_holds, retime=retime, set=set_)
+        only_for_one(
+            report=report,
+            plot=plot,
+            video=video,
+            overlay=overlay,
+            hold=hold,
+            find_holds=find_holds,
+            retime=retime,
+            set=set_,
+        )
         _fix_folder(source, out, to, figure_name, given, options, many, as_json)
         return
     only_for_many(to=to, table=many.table, jobs=many.jobs, engine=many.engine != ONE_MOTION.engine)

@@ -74,7 +74,7 @@ def fix_motion(
     """Returns the least changed motion that is physically possible: same character, times and name.
 
     Contacts of the feet are found in the motion unless `contacts` are given; `holds` are as in `check_motion`, or
-    "find": bodies that something unseen seems to carry are found in the motion (`unseen_holds`), and said in the result.
+    "find": bodies that something unseen seems to carry are found in the motion (`unseen_holds`) and said in the result.
     `progress` is told how far it is. Stopped, by a falsy answer or by Ctrl-C, it keeps the windows that are done and
     leaves the rest of the motion unchanged.
     """
@@ -118,7 +118,7 @@ def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
         asked.motion, contacts=asked.contacts, holds=asked.holds, tuning=asked.checks, progress=reporter
     )
     if asked.finds:
-        found = unseen_holds(asked.motion, asked.contacts, ground_of(captured), asked.checks)
+        found = unseen_holds(asked.motion, asked.contacts, ground_of(captured), asked.checks, captured.carried)
         asked = replace(asked, holds=found, finds=False)
         if found:
             captured = check_motion(asked.motion, contacts=asked.contacts, holds=found, tuning=asked.checks)
