@@ -118,10 +118,10 @@ def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
         asked.motion, contacts=asked.contacts, holds=asked.holds, tuning=asked.checks, progress=reporter
     )
     if asked.finds:
-        found = unseen_holds(asked.motion, asked.contacts, ground_of(captured), asked.checks, captured.carried)
-        asked = replace(asked, holds=found, finds=False)
-        if found:
-            captured = check_motion(asked.motion, contacts=asked.contacts, holds=found, tuning=asked.checks)
+        seen = unseen_holds(asked.motion, asked.contacts, ground_of(captured), asked.checks, captured.carried)
+        asked = replace(asked, holds=seen, finds=False)
+        if seen:
+            captured = check_motion(asked.motion, contacts=asked.contacts, holds=seen, tuning=asked.checks)
     tuning, held, character = asked.tuning, asked.holds, asked.motion.character
     motion, turned = _feet_turned_back(asked.motion)
     known = captured if not turned else check_motion(motion, contacts=asked.contacts, holds=held, tuning=asked.checks)
