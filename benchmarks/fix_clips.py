@@ -9,6 +9,7 @@ the numbers of `FixTuning` were chosen; the shares are given apart.
     uv run python benchmarks/fix_clips.py values.json 02_01 16_01 # some clips; keeps what was measured, and reads it
     uv run python benchmarks/fix_clips.py slid.json --slid        # copies whose feet slide, and half as fast
     uv run python benchmarks/fix_clips.py held.json --held        # clips with props that were not captured, named
+    uv run python benchmarks/fix_clips.py found.json --find       # the same clips: `fix` finds what is held by itself
 """
 
 import os
@@ -20,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from broken_copies import slid
@@ -45,8 +47,9 @@ def main() -> None:
     held_out = {path.name for path in files[2::3]}
     kept = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     values: Values = json.loads(kept.read_text()) if kept is not None and kept.exists() else {}
-    held = "--held" in sys.argv
-    names = [name for name in sys.argv[2:] if not name.startswith("--")] or (list(UNSEEN_PROPS) if held else [])
+    held, find = "--held" in sys.argv, "--find" in sys.argv
+    given = [name for name in sys.argv[2:] if not name.startswith("--")]
+    names = given or (list(UNSEEN_PROPS) if held or find else [])
     copies = SLID if "--slid" in sys.argv else {"": lambda motion: motion}
     chosen = sorted((p for p in files if not names or p.stem in names), key=lambda path: path.stat().st_size)
     if any(path.name + copy not in values for path in chosen for copy in copies):
@@ -54,27 +57,38 @@ def main() -> None:
     for path, copy in ((path, copy) for path in chosen for copy in copies):
         if path.name + copy not in values:
             holds = [HeldBody(body) for body in HOLDS[path.name]] if held else []
-            values[path.name + copy] = measured(path, copies[copy], holds)
+            fixed_motions = None if kept is None or copy else kept.with_suffix("")
+            values[path.name + copy] = measured(path, copies[copy], "find" if find else holds, fixed_motions)
             print(path.name + copy, file=sys.stderr, flush=True)
             if kept is not None:
                 kept.write_text(json.dumps(values))
     print_table({path.name + copy: values[path.name + copy] for path in sorted(chosen) for copy in copies}, held_out)
 
 
-def measured(path: Path, changed: Callable[[cp.Motion], cp.Motion], holds: Sequence[HeldBody] = ()) -> dict[str, float]:
-    """What an outsider finds in a clip, or in a copy of it, before and after its fix."""
+def measured(
+    path: Path, changed: Callable[[cp.Motion], cp.Motion], holds: Sequence[HeldBody] | Literal["find"] = (),
+    folder: Path | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """What an outsider finds in a clip, or in a copy of it, before and after its fix.
+
+    The fixed motion is kept in a `folder`. What `fix` took for held, the outsider takes for held, for as long.
+    """
     subject = path.name.split("_")[0]
     rate = {"rate": RATES[subject]} if subject in RATES else {}
     motion = changed(cp.read_motion(path, skip_rest_frame=True, **rate))
     began = time.process_time()
     result = fix_motion(motion, holds=holds)
     seconds = time.process_time() - began
-    bodies = [hold.body for hold in holds]
-    before, after = judged(motion, floor_of(motion), held=bodies), judged(result.motion, held=bodies)
+    held = [(hold.body, hold.start, hold.end) for hold in result.holds]
+    before, after = judged(motion, floor_of(motion), held=held), judged(result.motion, held=held)
+    if folder is not None:
+        folder.mkdir(exist_ok=True)
+        result.motion.write(folder / f"{path.stem}{'_amc' if path.suffix == '.amc' else ''}.npz")
     return {
         "frames": len(motion), "rate": len(motion) / seconds, "lift": result.lift, "change": result.change,
         "skate before": before.skate, "skate": after.skate, "nowhere before": rms(before.nowhere),
         "nowhere": rms(after.nowhere), "slide": float(np.hypot(*result.slide)),
+        "unheld before": rms(judged(motion, floor_of(motion)).nowhere) if held else rms(before.nowhere),
         "given back": sum(s.end - s.start for s in result.given_back) / motion.duration,
     }  # fmt: skip
 

@@ -27,6 +27,7 @@ FORCE_TIME = 0.12  # [s] width of the Hann window by which poses are smoothed be
 FRICTION = 0.8
 WAYS = np.array([[FRICTION * np.cos(a), FRICTION * np.sin(a), 1.0] for a in np.arange(8) * np.pi / 4])
 
+Hold = tuple[str, float, float]  # a body that something unseen holds, from and until [s]
 BOTH_WAYS = np.vstack([np.eye(3), -np.eye(3)])
 
 
@@ -40,11 +41,11 @@ class Outsider:
 
 
 def judged(
-    motion: cp.Motion, floor: float = 0.0, contact: np.ndarray | None = None, held: Sequence[str] = ()
+    motion: cp.Motion, floor: float = 0.0, contact: np.ndarray | None = None, held: Sequence[Hold] = ()
 ) -> Outsider:
     """Judges a motion; with `contact` (n, p) its feet are judged where these flags are set, not where it touches.
 
-    Bodies that are `held` by something that was not captured (a bar, a chair) may push and pull.
+    Bodies that are `held` for a while by something that was not captured (a bar, a chair) may push and pull.
     """
     step = motion.duration / (len(motion) - 1)
     q = smoothed(motion, odd(FORCE_TIME / step))
@@ -170,7 +171,7 @@ def in_contact(paths: np.ndarray, step: float, floor: float) -> np.ndarray:
     return flags
 
 
-def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float, held: Sequence[str] = ()) -> np.ndarray:
+def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float, held: Sequence[Hold] = ()) -> np.ndarray:
     """What level ground under all low points cannot give of the wrench that a frame needs [body weights]."""
     body, step = motion.character, motion.duration / (len(motion) - 1)
     model = mujoco.MjModel.from_xml_string(body.to_mjcf())
@@ -189,7 +190,8 @@ def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float, h
         force, torque = data.qfrc_inverse[:3], data.xmat[1].reshape(3, 3) @ data.qfrc_inverse[3:6]
         wrench[k, :3] = (torque + np.cross(data.xpos[1] - centre[k], force)) / (weight * body.height)
         wrench[k, 3:] = force / weight
-    grips = places(motion, q, [(body.body_id(name), np.zeros(3), 0.0) for name in held])[1:-1] if held else None
+    grips = places(motion, q, [(body.body_id(name), np.zeros(3), 0.0) for name, _, _ in held])[1:-1] if held else None
+    lasts = np.array([[a <= t <= b for _, a, b in held] for t in motion.times[1:-1]])
     at = places(motion, q, points)[1:-1]
     low = at[:, :, 2] < floor + LOW
     nearest = nearest_true(low)  # a force that is blurred acts where its point touches
@@ -199,7 +201,7 @@ def from_nowhere(motion: cp.Motion, q: np.ndarray, points: list, floor: float, h
     for k in range(wide, len(v) - wide):
         columns = [given(at[k, down[k]] - centre[k], WAYS, body.height)]
         if grips is not None:
-            columns.append(given(grips[k] - centre[k], BOTH_WAYS, body.height))
+            columns.append(given(grips[k, lasts[k]] - centre[k], BOTH_WAYS, body.height))
         columns = np.concatenate(columns)
         left.append(nnls(columns.T, wrench[k])[1] if len(columns) else float(np.linalg.norm(wrench[k])))
     return np.array(left)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from PIL import Image
@@ -22,6 +23,11 @@ CLIPS = {  # name: first and last moment [s], azimuth of the camera [deg], frame
     "74_03": (1.3, 2.0, -60.0, None),
     "139_16": (2.0, 3.4, -60.0, None),
     "88_01": (0.6, 1.7, -90.0, 60.0),
+}
+UNSEEN = {  # what carries the body was not captured, and is found by the fix
+    "143_17": (0.3, 4.6, -90.0, None),
+    "83_09": (0.2, 2.4, -90.0, None),
+    "75_17": (0.5, 5.0, -90.0, 60.0),
 }
 COUNT, SIZE, GAP = 8, (190, 170), 10
 
@@ -37,18 +43,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--clips", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "mocap")
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
-    parser.add_argument("--only", nargs="*", default=list(CLIPS))
+    parser.add_argument("--only", nargs="*", default=None)
     given = parser.parse_args()
+    draw(given, CLIPS, "fix_five.png", ())
+    draw(given, UNSEEN, "fix_unseen.png", "find")
+
+
+def draw(
+    given: argparse.Namespace, clips: dict[str, tuple[float, float, float, float | None]], file: str,
+    holds: tuple[()] | Literal["find"],
+) -> None:  # fmt: skip
+    """Draws one picture of the clips that were asked for."""
     parts = []
-    for name in given.only:
-        start, end, azimuth, rate = CLIPS[name]
+    for name, (start, end, azimuth, rate) in clips.items():
+        if given.only is not None and name not in given.only:
+            continue
         motion = cp.read_motion(given.clips / f"{name}.bvh", skip_rest_frame=True, rate=rate)
-        result = fix_motion(motion)
+        result = fix_motion(motion, holds=holds)
         print(f"{name}: {result.summary}")
         parts.append(rows(motion, result.motion, start, end, azimuth))
         parts.append(np.full((GAP, parts[-1].shape[1], 3), 255, np.uint8))
+    if not parts:
+        return
     image = Image.fromarray(np.concatenate(parts[:-1]))
-    path = given.out / "fix_five.png"
+    path = given.out / file
     image.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path}  {image.width} x {image.height}  {path.stat().st_size // 1024} kB")
 

@@ -71,7 +71,7 @@ def start_studio(tmp_path: Path) -> Iterator[Starter]:
     for studio in running:
         if studio.process.poll() is None:
             studio.process.terminate()
-            studio.process.wait(20)
+            studio.process.wait(300)
 
 
 @pytest.fixture(scope="session")
@@ -95,7 +95,7 @@ class Page:
         """Returns the value of an expression on the page; `studio` is what main.js shows to tests."""
         return self.page.evaluate(expression)
 
-    def until(self, expression: str, why: str = "", seconds: float = 60.0) -> Any:
+    def until(self, expression: str, why: str = "", seconds: float = 300.0) -> Any:
         """Waits until an expression on the page is true, and returns it."""
         for _ in range(round(seconds / 0.05)):
             found = self.ask(expression)

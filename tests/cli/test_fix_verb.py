@@ -143,3 +143,15 @@ def test_a_usd_file_keeps_what_is_in_it(say, tmp_path):
     old, new = (usd.Stage.Open(str(tmp_path / name)) for name in ("a.usda", "b.usda"))
     kinds = [{str(p.GetPath()): str(p.GetTypeName()) for p in stage.Traverse()} for stage in (old, new)]
     assert kinds[0] == kinds[1] and "SphereLight" in kinds[0].values() and "Mesh" in kinds[0].values()
+
+
+def test_what_something_unseen_carries_is_found_where_it_is_asked_for(say, tmp_path):
+    high = slid()
+    poses = np.array(high.poses)
+    poses[:, 2] += 0.6
+    replace(high, poses=poses).save(tmp_path / "high.npz")
+    code, out, _ = say("fix", "high.npz", "-o", "fixed.npz", "--find-holds", "--json")
+    told = json.loads(out)
+    assert code == 0 and {hold["body"] for hold in told["holds"]} == {"foot_left", "foot_right"}
+    code, _, err = say("fix", "high.npz", "-o", "no.npz", "--find-holds", "--hold", "hand_left")
+    assert code == 2 and "give one of them" in err and not (tmp_path / "no.npz").exists()

@@ -59,6 +59,9 @@ def fix(
     friction: clips.Friction = None,
     floor: clips.Floor = None,
     hold: clips.Holding = None,
+    find_holds: Annotated[
+        bool, typer.Option("--find-holds", help="Take for held what something that is not shown seems to carry.")
+    ] = False,
     near: Annotated[
         float | None, typer.Option(help="Movement of a joint that costs 1 [m]: smaller stays nearer to the original.")
     ] = None,
@@ -98,20 +101,31 @@ def fix(
     }  # fmt: skip
     options = clips.reading_options(units, up, rate)
     if is_many(source):
-        only_for_one(report=report, plot=plot, video=video, overlay=overlay, hold=hold, retime=retime, set=set_)
+        only_for_one(
+            report=report,
+            plot=plot,
+            video=video,
+            overlay=overlay,
+            hold=hold,
+            find_holds=find_holds,
+            retime=retime,
+            set=set_,
+        )
         _fix_folder(source, out, to, figure_name, given, options, many, as_json)
         return
     only_for_many(to=to, table=many.table, jobs=many.jobs, engine=many.engine != ONE_MOTION.engine)
     format_of(out, "write")
     check_targets({out: (out.suffix.lower(),), plot: (".png", ".pdf", ".svg"), report: (".json",), video: FILMS})
     tuning = FixTuning(**given_only(given))
+    if find_holds and hold:
+        raise BadValue("--hold names what is held and --find-holds finds it: give one of them")
     holds = clips.holds_from(hold)
     motion = clips.motion_of_source(source, figure_name, set_, figure, options)
     kept = figure_name is None and _keeps_file(source, out, motion)
     with bar(as_json) as show:
         speed = playing_speed(check_motion(motion, holds=holds, progress=show)) if retime else None
         motion = motion if speed is None else at_true_speed(motion, speed)
-        result = fix_motion(motion, holds=holds, tuning=tuning, progress=show)
+        result = fix_motion(motion, holds="find" if find_holds else holds, tuning=tuning, progress=show)
         if result.stopped and not result.windows:
             raise Stopped("stopped before anything was fixed; no file was written")
     whole = _with_rest_frame(result.motion, source, figure_name, options)

@@ -127,16 +127,36 @@ def within_reach(
 
     The other feet stand on something that is not shown.
     """
-    at = anatomy_of(character)
-    markers = foot_markers(at)
-    places, turns = body_frames(character, poses)
-    lowest: dict[str, Array] = {}
-    for sole, _ in led_feet(at, markers, np.zeros((len(times), len(markers)), dtype=bool)):
-        points = places[:, sole.bodies] + spatial.rotate(turns[:, sole.bodies], sole.locals)
-        lowest[sole.limb] = points[:, :, 2].min(axis=1)
+    lowest = _lowest_points(character, times, poses)
     kept = []
     for window in contacts:
-        here = (times >= window.start - 1e-9) & (times <= window.end + 1e-9)
+        here = _during(times, window)
         if window.foot not in lowest or not here.any() or float(np.median(lowest[window.foot][here])) < highest:
             kept.append(window)
     return tuple(kept)
+
+
+def standing_heights(character: Character, times: Array, poses: Array, contacts: Sequence[ContactWindow]) -> Array:
+    """Returns the height of the lowest point of every foot in every frame in which it stands (frames,) [m]."""
+    lowest = _lowest_points(character, times, poses)
+    stands: dict[str, Flags] = {}
+    for window in contacts:
+        if window.foot in lowest:
+            stands[window.foot] = stands.get(window.foot, np.zeros(len(times), dtype=bool)) | _during(times, window)
+    return np.concatenate([np.zeros(0), *(lowest[foot][flags] for foot, flags in stands.items())])
+
+
+def _lowest_points(character: Character, times: Array, poses: Array) -> dict[str, Array]:
+    """Returns the height (n,) of the lowest point of the sole of every foot [m]."""
+    at = anatomy_of(character)
+    markers = foot_markers(at)
+    places, turns = body_frames(character, poses)
+    out: dict[str, Array] = {}
+    for sole, _ in led_feet(at, markers, np.zeros((len(times), len(markers)), dtype=bool)):
+        points = places[:, sole.bodies] + spatial.rotate(turns[:, sole.bodies], sole.locals)
+        out[sole.limb] = points[:, :, 2].min(axis=1)
+    return out
+
+
+def _during(times: Array, window: ContactWindow) -> Flags:
+    return np.asarray((times >= window.start - 1e-9) & (times <= window.end + 1e-9))

@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from counterpoise.arrays import Array
+from counterpoise.character import Character
 from counterpoise.character.kinematics import body_frames
 from counterpoise.errors import BadValue, Stopped
 from counterpoise.motion import Motion
@@ -31,7 +33,7 @@ from counterpoise.spacetime.check.frames import fit_locally, fit_reach, frames_o
 from counterpoise.spacetime.check.report import CheckReport, check_motion, held_bodies
 from counterpoise.spacetime.check.support import HeldBody
 from counterpoise.spacetime.check.tuning import CheckTuning
-from counterpoise.spacetime.fix.contacts import lengthen_contacts, widen_contacts, within_reach
+from counterpoise.spacetime.fix.contacts import lengthen_contacts, standing_heights, widen_contacts, within_reach
 from counterpoise.spacetime.fix.feet import GroundPlan, place_feet, plan_ground, settle_feet
 from counterpoise.spacetime.fix.guard import View, never_worse
 from counterpoise.spacetime.fix.leaps import bridge_leaps, find_leaps
@@ -43,6 +45,7 @@ from counterpoise.spacetime.fix.slide import find_slide
 from counterpoise.spacetime.fix.task import build_task
 from counterpoise.spacetime.fix.tuning import FixTuning
 from counterpoise.spacetime.fix.turned_feet import turned_feet
+from counterpoise.spacetime.fix.unseen import unseen_holds
 from counterpoise.spacetime.fix.windows import solve_windows
 
 MIN_FRAMES = 12
@@ -64,13 +67,14 @@ def fix_motion(
     motion: Motion,
     *,
     contacts: Sequence[ContactWindow] | None = None,
-    holds: Sequence[HeldBody | str] = (),
+    holds: Sequence[HeldBody | str] | Literal["find"] = (),
     tuning: FixTuning | None = None,
     progress: Watch | None = None,
 ) -> FixResult:
     """Returns the least changed motion that is physically possible: same character, times and name.
 
-    Contacts of the feet are found in the motion unless `contacts` are given; `holds` are as in `check_motion`.
+    Contacts of the feet are found in the motion unless `contacts` are given; `holds` are as in `check_motion`, or
+    "find": bodies that something unseen seems to carry are found in the motion (`unseen_holds`) and said in the result.
     `progress` is told how far it is. Stopped, by a falsy answer or by Ctrl-C, it keeps the windows that are done and
     leaves the rest of the motion unchanged.
     """
@@ -80,7 +84,10 @@ def fix_motion(
         raise BadValue(
             f"a motion of {len(motion)} frames is too short to fix; {MIN_FRAMES} are needed", frames=len(motion)
         )
-    asked = _Request(motion, contacts, held_bodies(holds), tuning or FixTuning(), time.perf_counter())
+    if isinstance(holds, str) and holds != "find":
+        raise BadValue(f"holds are names of bodies, HeldBody(...)s, or 'find'; got {holds!r}", holds=holds)
+    known = () if isinstance(holds, str) else held_bodies(holds)
+    asked = _Request(motion, contacts, known, tuning or FixTuning(), time.perf_counter(), isinstance(holds, str))
     with watching(progress) as reporter:
         try:
             return _fixed(asked, reporter)
@@ -97,6 +104,7 @@ class _Request:
     holds: tuple[HeldBody, ...]
     tuning: FixTuning
     began: float  # [s] on the clock
+    finds: bool = False  # whether what something unseen carries is to be found
 
     @property
     def checks(self) -> CheckTuning:
@@ -106,8 +114,15 @@ class _Request:
 
 def _fixed(asked: _Request, reporter: Reporter) -> FixResult:
     """The steps of a fix, each a name."""
+    captured = check_motion(
+        asked.motion, contacts=asked.contacts, holds=asked.holds, tuning=asked.checks, progress=reporter
+    )
+    if asked.finds:
+        seen = unseen_holds(asked.motion, asked.contacts, ground_of(captured), asked.checks, captured.carried)
+        asked = replace(asked, holds=seen, finds=False)
+        if seen:
+            captured = check_motion(asked.motion, contacts=asked.contacts, holds=seen, tuning=asked.checks)
     tuning, held, character = asked.tuning, asked.holds, asked.motion.character
-    captured = check_motion(asked.motion, contacts=asked.contacts, holds=held, tuning=asked.checks, progress=reporter)
     motion, turned = _feet_turned_back(asked.motion)
     known = captured if not turned else check_motion(motion, contacts=asked.contacts, holds=held, tuning=asked.checks)
     motion, slide, found = _without_slide(asked, motion, known, reporter)
@@ -248,6 +263,7 @@ def _result(
         largest_time=float(out.times[at[0]]),
         seconds=time.perf_counter() - asked.began,
         stopped=stopped,
+        holds=asked.holds,
     )
 
 
@@ -280,6 +296,7 @@ def _put_feet_down(
     """
     character, times, highest = even.character, even.times, found.floor + checks.reach
     step = even.duration / (len(even) - 1)
+    poses = _on_the_ground(character, times, poses, found, highest)
 
     def placed(contacts: tuple[ContactWindow, ...]) -> _Footed:
         pause = partial(_go_on, reporter, "feet", 0.2)
@@ -302,6 +319,21 @@ def _put_feet_down(
         if longer == out.contacts:
             break
         out = placed(longer)
+    return out
+
+
+def _on_the_ground(character: Character, times: Array, poses: Array, found: CheckReport, highest: float) -> Array:
+    """Returns the poses (n, nq), all of them raised or lowered alike, with their feet as a rule at the ground.
+
+    What happens above the ground, in flight or on a step that is not shown, so keeps its height above it. Feet that
+    stand higher than `highest` [m] do not count.
+    """
+    contacts = within_reach(character, times, poses, found.contacts, highest)
+    heights = standing_heights(character, times, poses, contacts)
+    if not character.floating or not len(heights):
+        return poses
+    out = poses.copy()
+    out[:, 2] -= float(np.median(heights)) - found.floor
     return out
 
 

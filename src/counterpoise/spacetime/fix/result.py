@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from counterpoise.arrays import Array
 from counterpoise.motion import Motion
 from counterpoise.motion.contacts import ContactWindow
+from counterpoise.spacetime.check.findings import plain
 from counterpoise.spacetime.check.report import CheckReport
+from counterpoise.spacetime.check.support import HeldBody
 
 MIN_NAMED_LIFT = 0.005  # [m] a smaller shift up or down is not mentioned
 INSTANT = 0.015  # [s] a shorter stretch is written as one time
@@ -65,6 +68,7 @@ class FixResult:
     largest_time: float  # [s] ... at this time
     seconds: float  # [s] of work
     stopped: bool  # whether it was interrupted; then the rest of the motion is unchanged
+    holds: tuple[HeldBody, ...] = ()  # bodies that were held by something that is not shown: given, or found
 
     @cached_property
     def before(self) -> CheckReport:
@@ -87,6 +91,7 @@ class FixResult:
         return {
             **{name: getattr(self, name) for name in names},
             "slide": list(self.slide),
+            "holds": [{"body": h.body, "start": plain(h.start), "end": plain(h.end)} for h in self.holds],
             "frames_per_second": len(self.motion) / max(self.seconds, 1e-9),
             "windows": [vars(w) for w in self.windows],
             "leaps": [vars(s) for s in self.leaps],
@@ -127,6 +132,8 @@ def summary_of(result: FixResult) -> str:
         whole = first is last and first.start <= times[0] and first.end >= times[-1]
         where = "The motion" if whole else f"At {_when(_spans(result.given_back))} the motion"
         parts.append(f"{where} is given back as it was: fixed, it would be worse ({what}).")
+    if result.holds:
+        parts.append(f"Held by something that is not shown: {_holds(result.holds, before.frames.times)}.")
     if result.leaps:
         parts.append(f"Leaps of the capture were bridged at {_when(_spans(result.leaps))}.")
     if result.turned:
@@ -148,6 +155,15 @@ def summary_of(result: FixResult) -> str:
         where = f"from {result.windows[-1].end:.2f} s on " if result.windows else ""
         parts.append(f"Stopped: {where}the motion is unchanged.")
     return " ".join(parts)
+
+
+def _holds(holds: Sequence[HeldBody], times: Array) -> str:
+    first, last = float(times[0]), float(times[-1])
+    spans: dict[str, list[tuple[float, float]]] = {}
+    for hold in holds:
+        spans.setdefault(hold.body, []).append((max(hold.start, first), min(hold.end, last)))
+    whole = [(first, last)]
+    return ", ".join(body + ("" if when == whole else f" at {_when(when)}") for body, when in spans.items())
 
 
 def _short(value: float) -> str:

@@ -31,7 +31,7 @@ class FixTuning:
     smooth: float = 0.02  # [s] width of the Gaussian for accelerations; see CheckTuning
     calm: float = 0.014  # [s] width of the Gaussian that removes captured jitter first; 0 keeps it
     knots: float = 30.0  # [1/s] of the deviation
-    force: float = 4e-3  # [body weights] residual force
+    force: float = 5e-3  # [body weights] residual force
     still: float = 1e-4  # [m] distance of a planted point from its place, or depth of any point below the ground
     touch: float = 3e-3  # [m] height of a pressing point above the ground
     near: float = 0.01  # [m] movement of the bodies that a degree of freedom carries
