@@ -16,7 +16,7 @@ from counterpoise.arrays import Array
 from counterpoise.character.character import Character
 from counterpoise.motion.motion import Motion
 from counterpoise.progress import Watch, watching
-from counterpoise.spacetime.optimize.build import build_motion_problem, build_problem
+from counterpoise.spacetime.optimize.build import build_from, build_motion_problem, build_problem
 from counterpoise.spacetime.optimize.judge import Judged, judge_candidate
 from counterpoise.spacetime.optimize.moments import RATE, Time
 from counterpoise.spacetime.optimize.near import with_rows_apart, with_rows_near
@@ -107,6 +107,7 @@ def _solved(
     warm: Result | None, options: Mapping[str, Any],
 ) -> Result:  # fmt: skip
     how = _How(monitor, t if strides is None else replace(t, strides=strides), symmetric, options)
+    asked = problem
     found = _solve(problem if warm is None else with_knots_of(problem, warm), how, warm)
     if not how.done(found) and problem.basis.rolls_by_itself:
         problem = _with_flat_feet(problem)
@@ -115,6 +116,8 @@ def _solved(
         free = found.problem.without_apart()
         if free is not found.problem:
             found = _solve(free, how, None)
+    if not how.done(found):
+        found = _by_slack(asked, how) or found
     if not how.done(found) and any(_is_optional(r) for r in problem.request.requirements):
         return _solved(_with_any_strength(problem), monitor, t, strides, symmetric, None, options)
     if not how.done(found) and not problem.elastic:
@@ -148,13 +151,19 @@ class _How:
         return self.monitor.stopped or found.worst <= self.tuning.tolerance
 
 
-def _solve(problem: MotionProblem, how: _How, warm: Result | None) -> Candidate:
-    """Search, make exact, improve; add rows for limits and ground that the motion breaks, and make it exact again."""
+def _solve(problem: MotionProblem, how: _How, warm: Result | None, start: Array | None = None) -> Candidate:
+    """Search, make exact, improve; add rows for limits and ground that the motion breaks, and make it exact again.
+
+    There is no search where an earlier result or a candidate to `start` from is given.
+    """
     image = find_image(problem) if how.symmetric else None
     stages = how.stages(problem, image, strict=True)
     if not stages.program.symmetric:
         image = None
-    x = _from_earlier(stages, warm, how) if warm is not None else _searched(stages, how)
+    if start is not None:
+        x = _improved(stages, _made_exact(stages, start, how), how.tuning.strides, how.tuning.stride_share)
+    else:
+        x = _from_earlier(stages, warm, how) if warm is not None else _searched(stages, how)
     before_parting: Candidate | None = None
     more_rounds = 0 if problem.request.terrain is None else how.tuning.terrain_rounds
     for _ in range(how.tuning.rounds + more_rounds - 1):
@@ -179,6 +188,33 @@ def _solve(problem: MotionProblem, how: _How, warm: Result | None) -> Candidate:
     if found.worst > how.tuning.tolerance and before_parting is not None:
         return before_parting
     return found
+
+
+def _by_slack(problem: MotionProblem, how: _How) -> Candidate | None:
+    """The motion nearest to one that may violate all but physics, at a growing price; None where none is found.
+
+    A search that tries to hold every row at once may miss a motion to which this one leads.
+    """
+    tuning = how.tuning
+    soft = build_from(problem.basis, tuning.slack_prices[0])
+    stages = how.stages(soft, None, strict=True)
+    x = stages.exact(stages.search(soft.start.copy(), how.options))
+    for price in tuning.slack_prices[1:]:
+        if how.monitor.stopped or stages.worst > tuning.tolerance:
+            break
+        worst = stages.worst
+        stages = how.stages(soft.with_slack_price(price), None, strict=True)
+        stages.worst = worst
+        x = _improved(stages, x, tuning.slack_strides, 1.0)
+    if how.monitor.stopped or stages.worst > tuning.near_enough:
+        return None
+    start, own = problem.start.copy(), min([problem.layout.size, *[b.slacks.start for b in problem.elastic]])
+    start[:own] = x[:own]
+    problem.evaluate(start)
+    for block in problem.elastic:
+        start[block.slacks] = block.missing(problem.evaluation, start)
+    found = _solve(problem, how, None, np.clip(start, problem.low, problem.high))
+    return found if how.done(found) else None
 
 
 def _with_flat_feet(problem: MotionProblem) -> MotionProblem:
