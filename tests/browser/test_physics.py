@@ -102,14 +102,7 @@ def test_a_dropped_clip_is_checked_and_fixed_as_on_the_command_line(
     (tmp_path / "skating.bvh").unlink()
     page = open_page(start_studio())
     watch_jobs(page)
-    page.page.evaluate(
-        """([name, text]) => {
-          const data = new DataTransfer();
-          data.items.add(new File([text], name));
-          document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
-        }""",
-        ["skating.bvh", data.decode()],
-    )
+    page.drop(("skating.bvh", data))
     page.until("studio.state.scene.motion === 'skating'", "the dropped clip")
     assert (tmp_path / "skating.bvh").read_bytes() == data
     page.tab("physics")
