@@ -75,6 +75,22 @@ def test_a_figure_is_edited_as_by_the_library(start_studio: Any, open_page: Any)
     assert page.scene["figure"]["name"] == "ostrich"
 
 
+def test_the_root_is_another_segment_and_one_is_removed(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    page.tab("figure")
+    page.page.click("[role=treeitem] >> text=thorax")
+    page.change(lambda: page.page.click("#make_root"))
+    parents = {one["name"]: one["parent"] for one in page.scene["figure"]["bodies"]}
+    assert parents["thorax"] == -1 and page.scene["undo"] == "set root"
+    page.page.click("[role=treeitem] >> text=hand right")
+    page.change(lambda: page.page.click("#remove_segment"))
+    page.until("!studio.figure.names.includes('hand_right')")
+    for _ in range(2):
+        page.change(lambda: page.page.keyboard.press("Control+z"))
+    page.until("studio.figure.names.includes('hand_right')")
+    assert not page.scene["undo"]
+
+
 def test_joints_are_coupled(start_studio: Any, open_page: Any) -> None:
     page = open_page(start_studio())
     page.tab("figure")
