@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -23,6 +24,14 @@ FLAGS = [
 SIZE = {"width": 1280, "height": 720}
 PATIENCE = 300_000  # [ms] the first run compiles kernels
 PICTURES = os.environ.get("STUDIO_PICTURES", "")  # a folder: pictures for the documentation are written there
+
+DROP = """files => {
+  const data = new DataTransfer();
+  for (const [name, text] of files) {
+    data.items.add(new File([Uint8Array.from(atob(text), c => c.charCodeAt(0))], name));
+  }
+  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: use .ci/browser")
 
@@ -160,6 +169,11 @@ class Page:
         self.settle()
         if release:
             self.page.mouse.up()
+
+    def drop(self, *files: tuple[str, bytes]) -> None:
+        """Drops files on the page."""
+        given = [[name, base64.b64encode(data).decode()] for name, data in files]
+        self.page.evaluate(DROP, given)
 
     def tab(self, name: str) -> None:
         self.page.click(f"#tab_{name}")

@@ -129,6 +129,41 @@ def test_a_range_is_chosen_copied_retimed_and_looped(start_studio: Any, open_pag
     assert page.scene["script"] == text
 
 
+def test_a_contact_is_dragged_by_its_end_and_as_a_whole(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    page.send({"type": "open_starter", "name": "jump"})
+    page.until("studio.state.scene.name === 'jump' && studio.track.frames > 0")
+    first = page.scene["contacts"][0]
+    height = page.ask("(t => 22 + t.row * (t.lane(studio.state.scene.contacts[0]) + 1.5))(studio.timeline)")
+
+    def contact(part: str) -> dict[str, Any]:
+        values = {"part": part, "start": 0.2, "end": 0.4}
+        return {"type": "edit_scene", "edit": "AddContact", "values": values}
+
+    def stroke(start: float, end: float, which: int = 0) -> Any:
+        page.page.mouse.move(*timeline_spot(page, start, height))
+        page.page.mouse.down()
+        page.page.mouse.move(*timeline_spot(page, end, height), steps=5)
+        return page.change(lambda: page.page.mouse.up())["contacts"][which]
+
+    shorter = stroke(first["end"], first["end"] - 0.1)
+    assert abs(shorter["end"] - first["end"] + 0.1) < 0.02 and abs(shorter["start"] - first["start"]) < 1e-6
+    middle = 0.5 * (shorter["start"] + shorter["end"])
+    moved = stroke(middle, middle + 0.05)
+    assert abs(moved["start"] - shorter["start"] - 0.05) < 0.02 and abs(moved["end"] - shorter["end"] - 0.05) < 0.02
+    for _ in range(2):
+        page.change(lambda: page.page.keyboard.press("Control+z"))
+    assert page.scene["contacts"][0] == first and not page.scene["undo"]
+    for part in ("hand_left", "hand_right", "head"):  # every part that touches has a row of its own, and is grasped
+        page.change(lambda part=part: page.send(contact(part)))
+    lanes = page.ask("studio.timeline.lanes().length")
+    rows = page.ask("(t => studio.state.scene.contacts.map(one => 22 + t.row * (t.lane(one) + 1.5)))(studio.timeline)")
+    assert lanes == 4 and max(rows) < page.page.locator("#timeline").bounding_box()["height"] - 10
+    page.picture("studio_lanes")
+    height = rows[-1]
+    assert stroke(0.4, 0.3, -1)["end"] < 0.35
+
+
 def test_layers_are_baked_seen_and_laid_over_each_other(start_studio: Any, open_page: Any) -> None:
     studio = start_studio()
     page = open_page(studio)

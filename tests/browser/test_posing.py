@@ -80,6 +80,31 @@ def test_escape_gives_a_drag_up(start_studio: Any, open_page: Any) -> None:
     assert not page.scene["keys"]
 
 
+def test_ctrl_drags_finely_and_shift_snaps(start_studio: Any, open_page: Any) -> None:
+    page = open_page(start_studio())
+    goal = "(g => [g.x, -g.z, g.y])(studio.dragging.goal)"
+
+    def drag(*keys: str) -> tuple[float, list[float]]:
+        """Returns how far the goal went from the hand [m], and where it is; the drag is given up."""
+        start = page.ask("studio.placeOf('hand_right')")
+        for key in keys:
+            page.page.keyboard.down(key)
+        page.drag("hand_right", 50, -50, release=False)
+        there = page.ask(goal)
+        for key in keys:
+            page.page.keyboard.up(key)
+        page.page.keyboard.press("Escape")
+        page.page.mouse.up()
+        page.until(f"Math.abs(studio.placeOf('hand_right')[2] - {start[2]}) < 1e-5")
+        return distance(start, there), there
+
+    whole, _ = drag()
+    fine, _ = drag("Control")
+    assert abs(fine / whole - 0.2) < 0.02 and whole > 0.1  # [m]
+    _, there = drag("Shift")
+    assert max(abs(v / 0.05 - round(v / 0.05)) for v in there) < 1e-4  # every coordinate on the grid of 5 cm
+
+
 def test_a_body_is_pinned_by_the_menu_and_stays(start_studio: Any, open_page: Any) -> None:
     page = open_page(start_studio())
     x, y = page.ask("studio.spotOf('hand_right')")

@@ -12,6 +12,7 @@ import pytest
 
 import counterpoise as cp
 from counterpoise.character import editing
+from counterpoise.character.snapshot import take_contact_places
 from counterpoise.errors import CounterpoiseError
 from counterpoise.scene import edits
 from counterpoise.scene.edits import EDITS, edit_from_dict, edit_to_dict
@@ -221,6 +222,36 @@ def test_keys_follow_a_figure_whose_segments_change():
     rooted = cp.apply_edit(scene, cp.scene.SetRoot("thorax"))
     shift = rooted.character().snapshot(rooted.character().state(rooted.motion().keys[0].pose)).com
     assert np.abs(shift - human.snapshot(human.state(q)).com).max() < 1e-9
+
+
+def test_another_figure_keeps_the_joints_that_both_have_and_leaves_out_what_it_lacks():
+    scene = cp.new_scene("human")
+    human = scene.character()
+    q = human.neutral.copy()
+    q[human.joint("knee_left").qpos] = 0.7
+    q[2] += 0.1  # [m] above the ground
+    for edit in (
+        cp.scene.AddKey(0.0, cp.scene.coordinates_of(human, q)),
+        cp.scene.AddContact("feet", 0.0, 0.2), cp.scene.AddContact("hand_left", 0.1, 0.2),
+        cp.scene.AddWish("place", {"body": "hand_left", "time": 0.5, "x": 0.0}), cp.scene.AddWish("effort"),
+        cp.scene.AddConstraint("fix", {"joint": "elbow_left"}), cp.scene.AddConstraint("lock", {"body": "head"}),
+        cp.scene.AddPush("hand_left", (9, 0, 0), start=0.1), cp.scene.AddPush("head", (9, 0, 0), start=0.1),
+        cp.scene.SetMass("hand_left", 1.0), cp.scene.SetMass("head", 6.0),
+    ):  # fmt: skip
+        scene = cp.apply_edit(scene, edit)
+    after = cp.apply_edit(scene, cp.scene.SetFigure("ostrich"))
+    bird, key = after.character(), after.motion().keys[0].pose
+    assert key[bird.joint("knee_left").qpos] == 0.7
+    heights = [take_contact_places(one, pose)[:, 2].min() for one, pose in ((human, q), (bird, key))]
+    assert abs(heights[0] - heights[1]) < 1e-9 and heights[0] > 0.05
+    assert "waist" not in after.document.get(("key", 0, "coordinates"))
+    assert [one.parts for one in after.motion().contacts] == [("foot_left", "foot_right")]
+    assert [one.kind for one in after.motion().wishes] == ["effort"]
+    assert [one.entries["body"] for one in after.constraints] == ["head"]
+    assert [one.push.body for one in after.pushes] == ["head"]
+    assert [edit.entries["segment"] for edit in after.characters["main"].edits] == ["head"]
+    younger = cp.apply_edit(scene, cp.scene.SetFigure("child"))
+    assert len(younger.motion().contacts) == 2 and len(younger.characters["main"].edits) == 2  # a child has all of them
 
 
 EXAMPLES: dict[str, Any] = {

@@ -12,6 +12,8 @@ from starlette.websockets import WebSocketDisconnect
 from studio_bench import PORT, TOKEN
 
 from counterpoise.errors import BadFile, BadValue
+from counterpoise.studio import file_routes
+from counterpoise.studio.exporting import KINDS
 from counterpoise.studio.file_routes import checked_name
 from counterpoise.studio.folder import Folder
 from counterpoise.studio.frames import HEAD
@@ -113,6 +115,19 @@ def test_meshes_frames_curves_and_exports(client: TestClient) -> None:
         assert "<mujoco" in client.get(f"/export/xml?token={TOKEN}").text
         assert client.get(f"/export/doc?token={TOKEN}").status_code == 400
         assert client.get(f"/script?token={TOKEN}").text.startswith("import counterpoise as cp")
+
+
+def test_files_that_take_seconds_are_made_apart(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def made_apart(what: str, make: object, motion: object, kind: str) -> bytes:
+        made.append(kind)
+        return b"made"
+
+    monkeypatch.setattr(file_routes, "made_apart", made_apart)
+    for kind in KINDS:
+        assert client.get(f"/export/{kind}?token={TOKEN}").status_code == 200
+    assert sorted(made) == ["glb", "mp4", "png", "usda"]
 
 
 def test_the_smooth_body_has_the_bones_of_the_shapes_and_is_made_once(client: TestClient) -> None:

@@ -19,6 +19,10 @@ from counterpoise.studio.live import LiveRun
 from counterpoise.studio.live_controllers import LiveFigure, make_controller
 from counterpoise.studio.open_scene import start_document
 
+ARM = """<mujoco><worldbody><body name="upper"><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"/>
+<body name="lower" pos="0 0 -0.4"><joint name="elbow" axis="0 1 0"/>
+<geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.05"/></body></body></worldbody></mujoco>"""
+
 
 def place_of(bench: Bench, body: str, q: Any) -> Any:
     return take_body_poses(bench.shop.character, np.asarray(q))[bench.shop.character.segments.index(body), :3]
@@ -297,3 +301,21 @@ def test_a_locomotion_begins_as_the_figure_faces(human: Any) -> None:
     q[3:7] = np.cos(0.5), 0.0, 0.0, np.sin(0.5)  # a quarter to the left and more: 1 rad
     run = LiveRun("locomotion", [LiveFigure("main", human, make_controller("locomotion", q, World()), q)], World())
     assert abs(run.session.controller.heading - 1.0) < 0.05
+
+
+def test_a_figure_of_a_file_is_taken_or_says_why_not(bench: Bench) -> None:
+    bench.do({"type": "add_pose_key", "time": 0.0})
+    folder = bench.folder.root
+    (folder / "bird.xml").write_text(character("ostrich").to_mjcf())
+    bench.do({"type": "open_file", "name": "bird.xml"})
+    assert bench.shop.character.segments == character("ostrich").segments
+    assert bench.shop.rules.pins == {"foot_left": "whole", "foot_right": "whole"}
+    (folder / "robot.xml").write_text('<mujoco><asset><mesh name="a" file="meshes/a.stl"/></asset></mujoco>')
+    said = bench.do({"type": "open_file", "name": "robot.xml"})[-1]["message"]
+    assert "meshes/a.stl" in said and "copy the files that the body names beside it" in said
+    text = bench.shop.document.scene.text.replace("[[key]]", "[[key]]\njoints = { knee = 20 }", 1)
+    bench.do({"type": "edit_scene", "edit": "SetText", "values": {"text": text}})
+    (folder / "arm.xml").write_text(ARM)
+    said = bench.do({"type": "open_file", "name": "arm.xml"})[-1]["message"]
+    assert said.startswith("arm.xml does not fit what this scene says") and "press New in the tab Scene" in said
+    assert bench.shop.character.segments == character("ostrich").segments

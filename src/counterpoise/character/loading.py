@@ -195,7 +195,9 @@ def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
     try:
         return spec.compile()
     except (ValueError, RuntimeError) as error:
-        raise BadValue(f"MuJoCo cannot build this body: {one_line(error)}") from None
+        said = one_line(error)
+        cure = "; copy the files that the body names beside it, as it came" if "opening file" in said else ""
+        raise BadValue(f"MuJoCo cannot build this body: {said}{cure}") from None
 
 
 def _write_inertias(spec: mujoco.MjSpec, model: mujoco.MjModel) -> None:

@@ -16,6 +16,7 @@ from counterpoise.studio.children import end_with_parent
 MOTIONS = ("bvh", "glb", "usda", "csv", "npz")
 PICTURES = ("png", "mp4")
 FIGURES = ("xml",)
+APART = (*PICTURES, "glb", "usda")  # they take seconds: made in a process of their own, so that what is live goes on
 KINDS = {
     "bvh": "text/plain", "glb": "model/gltf-binary", "usda": "text/plain", "csv": "text/csv",
     "npz": "application/octet-stream", "png": "image/png", "mp4": "video/mp4", "xml": "text/xml",

@@ -24,7 +24,7 @@ from counterpoise.studio.actions.files import open_named
 from counterpoise.studio.curves import read_curves
 from counterpoise.studio.desk import Desk
 from counterpoise.studio.events import LimitFacts
-from counterpoise.studio.exporting import KINDS, PICTURES, export_bytes, made_apart
+from counterpoise.studio.exporting import APART, KINDS, export_bytes, made_apart
 from counterpoise.studio.figure_facts import figure_glb, limit_facts, mesh_key
 from counterpoise.studio.folder import LISTED
 from counterpoise.studio.frames import pack_track
@@ -103,7 +103,7 @@ def file_routes(desk: Desk) -> list[Route]:
         if kind not in KINDS:
             raise BadValue(f"{kind!r} is no kind of file that is written here; there are {', '.join(KINDS)}")
         motion = await on_desk(lambda shop: shop.document.shown.whole())
-        if kind in PICTURES:
+        if kind in APART:
             data = await asyncio.to_thread(made_apart, f"the .{kind} file", export_bytes, motion, kind)
         else:
             data = await on_desk(lambda shop: export_bytes(motion, kind))

@@ -39,7 +39,7 @@ from counterpoise.studio.prop_paths import PropPaths, paths_of_recordings
 JobKind = Literal["optimize", "check", "fix", "play", "animate", "plan_jump", "plan_keys", "plan_clip"]
 REPORT_EVERY = 0.2  # [s] between two reports of progress
 FRAMES_PER_SECOND = 60.0  # of what was simulated
-KILL_AFTER = 20.0  # [s] after which a job that does not stop is killed
+KILL_AFTER = 120.0  # [s] after which a job that does not stop is killed; compiling on busy cores takes a while
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from counterpoise.character.editing import rerooted_pose
 from counterpoise.errors import BadValue
 from counterpoise.scene.contents import MAIN
 from counterpoise.scene.document import TomlDocument
+from counterpoise.scene.edits.another_figure import carried_over, coordinates_in, figure_alone
 from counterpoise.scene.edits.base import SceneEdit, given, item_path
 from counterpoise.scene.edits.keys import coordinates_of
 from counterpoise.scene.figures import edited_once
@@ -28,7 +29,11 @@ _REPEATED = (
 
 @dataclass(frozen=True)
 class SetFigure(SceneEdit):
-    """Another figure: of the library with parameters (height, mass), or a file beside the scene."""
+    """Another figure: of the library with parameters (height, mass), or a file beside the scene.
+
+    Keys keep the joints that both figures have. What names a part that the new one lacks is left out: contacts,
+    wishes, constraints, pushes, paths, and edits of the old figure.
+    """
 
     figure: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -39,6 +44,9 @@ class SetFigure(SceneEdit):
         value = {"file" if file else "name": self.figure, **self.parameters}
         path: Path = ("character",) if self.character == MAIN else ("characters", self.character)
         document = scene.document
+        if self.character in scene.characters:
+            base = figure_alone(value if self.parameters else self.figure, scene)
+            document = carried_over(document, scene, self.character, base)
         if isinstance(document.get(path), dict):
             document = document.without(path)
         if self.character == MAIN:
@@ -138,7 +146,7 @@ def carry_poses(
     if before.joint_names == after.joint_names and before.root == after.root:
         return document
     rerooted = before.root != after.root and set(before.segments) == set(after.segments)
-    for path in _coordinates(scene, name):
+    for path in coordinates_in(scene, name):
         coordinates = {renamed.get(k, k): v for k, v in document.get(path).items()}
         if rerooted:
             q = np.array(before.neutral)
@@ -148,19 +156,6 @@ def carry_poses(
         kept = {k: v for k, v in coordinates.items() if k in after.joint_names}
         document = document.with_value(path, kept)
     return document
-
-
-def _coordinates(scene: Scene, name: str) -> list[Path]:
-    """Returns where coordinates of a character are written: in keys of its motions, and in poses of the scene."""
-    out: list[Path] = []
-    document = scene.document
-    if name == MAIN:
-        out += [("pose", pose, "coordinates") for pose in document.get(("pose",), {})]
-    for motion in scene.motions.values():
-        if motion.character == name:
-            table: Path = () if motion.name == MAIN else ("motions", motion.name)
-            out += [(*table, "key", i, "coordinates") for i in range(len(document.get((*table, "key"), ())))]
-    return [path for path in out if document.get(path) is not None]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from counterpoise.errors import BadFile
+from counterpoise.character.loading import load_character
+from counterpoise.errors import BadFile, BadValue, CounterpoiseError
 from counterpoise.motion.files.hub import FORMATS
 from counterpoise.scene import AddCharacter, AddClip, SetFigure, Together
 from counterpoise.studio.commands import ListFiles, NewScene, OpenFile, OpenStarter, SaveScene
@@ -67,12 +68,24 @@ def open_named(shop: Workshop, name: str) -> None:
         return
     beside = beside_scene(shop, path)
     if suffix in FIGURES:
-        shop.edit(SetFigure(beside))
+        take_figure(shop, beside, path)
     elif suffix in FORMATS:
         open_clip(shop, beside, path)
     else:
         known = ", ".join([".toml", *FIGURES, *FORMATS])
         raise BadFile(f"{name!r} is no kind of file that the studio opens; it opens {known}", path=name)
+
+
+def take_figure(shop: Workshop, beside: str, path: Path) -> None:
+    """Takes the figure of a file for the scene; keys keep the joints that it shares."""
+    load_character(path)  # what is wrong with the file itself is said first
+    try:
+        shop.edit(SetFigure(beside))
+    except CounterpoiseError as error:
+        raise BadValue(
+            f"{path.name} does not fit what this scene says of its figure ({error}): press New in the tab Scene, "
+            "then open the file again"
+        ) from None
 
 
 def open_clip(shop: Workshop, beside: str, path: Path) -> None:

@@ -9,9 +9,13 @@ export function takeDrops() {
   addEventListener("drop", async event => {
     event.preventDefault();
     byId("drop_hint").hidden = true;
-    for (const file of event.dataTransfer?.files ?? []) {
-      const answer = await fetch(address(`/files?name=${encodeURIComponent(file.name)}`), { method: "POST", body: file });
-      toast((await answer.text()).trim(), !answer.ok);
+    const given = [...(event.dataTransfer?.items ?? [])], folders = given.map(item => item.webkitGetAsEntry?.()).filter(entry => entry?.isDirectory).map(entry => entry?.name);
+    for (const name of folders) toast(`${name} is a folder: copy it into the folder of the studio, and open its files in the tab Scene.`, true);
+    for (const file of [...(event.dataTransfer?.files ?? [])].filter(one => !folders.includes(one.name))) {
+      try {
+        const answer = await fetch(address(`/files?name=${encodeURIComponent(file.name)}`), { method: "POST", body: file });
+        toast((await answer.text()).trim(), !answer.ok);
+      } catch { toast(`${file.name} could not be sent: look whether the studio still runs, and whether the file can be read.`, true); }
     }
   });
 }

@@ -3,7 +3,7 @@ import { byId, make, openMenu } from "../dom.js";
 import { changed, on, setTime, state } from "../store.js";
 import { TimeRange } from "./range.js";
 
-const LEFT = 112, RIGHT = 16, RULER = 22, ROW = 19; // [px]
+const LEFT = 112, RIGHT = 16, RULER = 22, ROW = 19, LEAST_ROW = 9; // [px]
 const GRAB = 7; // [px] around a key or the end of a bar
 const FRAME = 1 / 60; // [s] times snap to this
 
@@ -49,7 +49,7 @@ export class Timeline {
 
   /** What is under the pointer. @param {{offsetX: number, offsetY: number}} event @returns {Grip | null} */
   at(event) {
-    const y = event.offsetY - RULER, row = Math.floor(y / ROW), scene = this.scene;
+    const y = event.offsetY - RULER, row = Math.floor(y / this.row), scene = this.scene;
     if (!scene || y < 0) return null;
     if (row === 0) {
       const found = scene.keys.map(key => ({ key, far: Math.abs(this.x(key.time) - event.offsetX) })).filter(one => one.far < GRAB).sort((a, b) => a.far - b.far)[0];
@@ -67,7 +67,9 @@ export class Timeline {
 
   /** The row of a contact: one for each set of parts. @param {import("../messages.js").ContactFacts} contact */
   lane(contact) { return this.lanes().indexOf(this.label(contact)); }
-  lanes() { return [...new Set((this.scene?.contacts ?? []).map(one => this.label(one)))].slice(0, 3); }
+  lanes() { return [...new Set((this.scene?.contacts ?? []).map(one => this.label(one)))]; }
+  /** The height of a row: keys, a lane for each part that touches, marks; lower ones where there are many. */
+  get row() { return Math.max(LEAST_ROW, Math.min(ROW, ((this.canvas.clientHeight || 112) - RULER) / (this.lanes().length + 2))); }
   /** @param {import("../messages.js").ContactFacts} contact */
   label(contact) {
     for (const [word, all] of [["foot", "feet"], ["hand", "hands"]]) if (contact.parts.length > 1 && contact.parts.every(part => part.includes(word))) return all;
@@ -186,12 +188,12 @@ export class Timeline {
   rows(c, h, colour) {
     const scene = this.scene, label = (/** @type {string} */ text, /** @type {number} */ y) => { c.fillStyle = colour("--dim"); c.fillText(text.length > 18 ? `${text.slice(0, 17)}…` : text, 8, y); };
     if (!scene) return;
-    const middle = (/** @type {number} */ row) => RULER + ROW * (row + 0.5);
+    const height = this.row, size = Math.min(6, 0.4 * height), middle = (/** @type {number} */ row) => RULER + height * (row + 0.5);
     label("keys", middle(0));
     for (const key of scene.keys) {
       const held = this.grip?.kind === "key" && this.grip.index === key.index && this.moved, x = this.x(held && this.moved ? this.moved[0] : key.time), y = middle(0);
       if (x < LEFT - 6) continue;
-      c.beginPath(); c.moveTo(x, y - 6); c.lineTo(x + 6, y); c.lineTo(x, y + 6); c.lineTo(x - 6, y); c.closePath();
+      c.beginPath(); c.moveTo(x, y - size); c.lineTo(x + size, y); c.lineTo(x, y + size); c.lineTo(x - size, y); c.closePath();
       c.fillStyle = key.index === this.key ? colour("--text") : colour("--warm");
       c.strokeStyle = colour("--warm");
       c.lineWidth = 1.6;
@@ -205,7 +207,7 @@ export class Timeline {
       const [start, end] = held && this.moved ? this.moved : [contact.start, contact.end], x = Math.max(LEFT, this.x(start));
       c.fillStyle = colour("--good");
       c.globalAlpha = 0.75;
-      c.beginPath(); c.roundRect(x, middle(lane + 1) - 6, Math.max(2, this.x(end) - x), 12, 3); c.fill();
+      c.beginPath(); c.roundRect(x, middle(lane + 1) - size, Math.max(2, this.x(end) - x), 2 * size, 3); c.fill();
       c.globalAlpha = 1;
     }
     this.drawMarks(c, middle(Math.max(1, lanes.length) + (lanes.length ? 1 : 0)), label, colour);
