@@ -23,7 +23,7 @@ from counterpoise.render.stage import CameraPath, DrawnStage
 from counterpoise.threads import in_order
 
 VIDEOS = (".mp4", ".gif", ".webp")
-MOST_PIXELS = 1 << 26  # of all pictures that are drawn at once
+MOST_PIXELS = 1 << 24  # of all pictures that are drawn at once, each of which takes 23 bytes
 
 
 def frame_times(start: float, end: float, fps: float, speed: float = 1.0) -> Array:
