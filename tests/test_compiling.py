@@ -8,9 +8,9 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from numba.core import event
+from numba.core import compiler, event, targetconfig
 
-from counterpoise.kernels import for_reading
+from counterpoise.kernels import fast_kernel, for_reading, kernel
 
 
 class Seen(event.Listener):
@@ -71,3 +71,20 @@ def test_one_version_of_a_kernel_serves_arrays_of_both_kinds():
     for array in (own, fixed, own[::2], [0.0, 1.0]):
         assert total(for_reading(array)) == np.sum(array)
     assert len(total.signatures) == 1 and own.flags.writeable
+
+
+def test_what_a_torn_compilation_leaves_does_not_reach_our_kernels():
+    """numba keeps the options of what is being compiled; one that is torn off there leaves them to all that follow."""
+
+    def made(n: int) -> np.ndarray:
+        return np.zeros(n)
+
+    left = compiler.Flags()
+    left.nrt = False
+    with targetconfig.ConfigStack().enter(left):
+        with pytest.raises(numba.errors.TypingError, match="Only accept returning of array"):
+            numba.njit(made)(3)
+        for ours in (kernel, fast_kernel):
+            fresh = ours(made)
+            fresh._cache.disable()  # type: ignore[attr-defined]
+            assert fresh(3).tolist() == [0.0, 0.0, 0.0]

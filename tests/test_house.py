@@ -21,10 +21,10 @@ SOURCE = ROOT / "src" / "counterpoise"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 ROOMS = (
-    "errors", "progress", "defaults", "rooms", "arrays", "kernel_cache", "compiling", "linking", "kernels", "quick",
-    "files", "spatial", "solve", "character", "motion", "features", "objectives", "terrain", "pose", "spacetime",
-    "plan", "control", "simulate", "measure", "render", "experiments", "fleet", "scene", "studio", "phrases", "cli",
-    "__main__",
+    "errors", "progress", "defaults", "rooms", "arrays", "kernel_cache", "compiling", "linking", "kernels", "threads",
+    "quick", "files", "spatial", "solve", "character", "motion", "features", "objectives", "terrain", "pose",
+    "spacetime", "plan", "control", "simulate", "measure", "render", "experiments", "fleet", "scene", "studio",
+    "phrases", "cli", "__main__",
 )  # fmt: skip
 DOORS = {  # file -> the room below it may enter when called, and why
     "simulate/recording.py": ("render", "`rec.plot(...)`: a recording can show itself"),

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 import pytest
 
+from counterpoise import linking
 from counterpoise.kernels import inner_kernel_with_arrays, kernel
 from counterpoise.linking import LARGE, LinkedOnce, declare_large, linking_options
 
@@ -117,6 +118,32 @@ def test_an_inner_kernel_has_no_machine_code_and_its_caller_has_it(tmp_path: Pat
     assert not inner._final_module.get_function(name).is_declaration  # what a caller links
     assert name in declare_large(str(inner._get_module_for_linking()))[1]  # it was large
     assert not entry._final_module.get_function(name).is_declaration
+
+
+@linked
+@pytest.mark.parametrize("fault", ["assert", "not the language of LLVM"])
+def test_where_it_fails_numba_links_by_itself(monkeypatch, fault: str):
+    def declared(text: str) -> tuple[str, list[str]]:
+        failed.append(text)
+        assert fault != "assert"
+        return fault, ["a name"]
+
+    failed: list[str] = []
+    monkeypatch.setattr(linking, "declare_large", declared)
+
+    @inner_kernel_with_arrays
+    def twice(x: np.ndarray) -> np.ndarray:
+        return 2.0 * x
+
+    @kernel
+    def sum_of(x: np.ndarray) -> float:
+        return float(twice(x).sum())
+
+    for made in (twice, sum_of):
+        made._cache.disable()  # type: ignore[attr-defined]
+    assert sum_of(np.array([1.0, 2.0, 4.0])) == 14.0 and failed
+    made = library_of(sum_of)
+    assert isinstance(made, LinkedOnce) and made._get_compiled_object()
 
 
 def test_functions_that_others_compile_are_left_alone():

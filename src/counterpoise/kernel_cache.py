@@ -44,8 +44,17 @@ class ShippedKernels:
 
     def fit(self, numba: str, triple: str, has: Mapping[str, bool]) -> bool:
         """Returns whether they run here: the same Python, numba and system, and all instructions they need."""
-        same = (self.python, self.numba, self.target[0]) == (PYTHON, numba, triple)
-        return same and all(has.get(name, False) for name in self.needs)
+        return self.lack(numba, triple, has) is None
+
+    def lack(self, numba: str, triple: str, has: Mapping[str, bool]) -> str | None:
+        """Returns in words what they need and is not here; None where they run."""
+        for thing, theirs, here in (
+            ("numba", self.numba, numba), ("Python", self.python, PYTHON), ("the system", self.target[0], triple),
+        ):  # fmt: skip
+            if theirs != here:
+                return f"{thing} {theirs} (here {here})"
+        missing = [name for name in self.needs if not has.get(name, False)]
+        return f"a processor with {', '.join(missing)}" if missing else None
 
 
 @cache

@@ -66,10 +66,27 @@ class LinkedOnce(JITCodeLibrary):
     _final_module: Any
 
     def finalize(self) -> None:
-        """As numba's, with the large functions left out while the rest is optimised."""
+        """As numba's, with the large functions left out while the rest is optimised.
+
+        Where that fails, for modules of a kind that was not tried, numba links by itself.
+        """
         locked()
         self._codegen._check_llvm_bugs()
         self._raise_if_finalized()
+        own = self._final_module.clone()
+        try:
+            self._link_once()
+        except (RuntimeError, ValueError, AssertionError):
+            self._final_module = own
+            super().finalize()
+            return
+        if self._has_entry():
+            self._finalize_final_module()
+        else:
+            self._finish_without_machine_code()
+
+    def _link_once(self) -> None:
+        """Optimises the module with large functions of others declared only, and puts these in."""
         whole, left_out = [], set[str]()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
@@ -85,10 +102,6 @@ class LinkedOnce(JITCodeLibrary):
             if function.name in left_out and function.is_declaration:
                 raise AssertionError(f"{function.name} was not put back")
         self._final_module.verify()
-        if self._has_entry():
-            self._finalize_final_module()
-        else:
-            self._finish_without_machine_code()
 
     def _has_entry(self) -> bool:
         """Whether Python or C may call it, or something waits for its address (a function that calls itself)."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from importlib.metadata import version
 
 import pytest
 
+from counterpoise import kernel_cache, kernels
 from counterpoise.errors import UnknownName
 from counterpoise.experiments import doctor, warming
 from counterpoise.progress import watching
@@ -29,6 +32,24 @@ def test_what_is_broken_is_told_with_a_cure(say, monkeypatch):
     code, out, _ = say("doctor", "--json")
     broken = [one for one in json.loads(out) if one["state"] == "broken"]
     assert code == 1 and [one["name"] for one in broken] == ["video"] and "imageio-ffmpeg" in broken[0]["cure"]
+
+
+@pytest.mark.parametrize("compiles", [True, False])
+def test_doctor_says_why_shipped_kernels_are_not_used(say, monkeypatch, tmp_path, compiles: bool):
+    here = kernels.compiled_target()[0]
+    right = {"python": kernel_cache.PYTHON, "numba": version("numba"), "target": (here, "x"), "needs": ()}
+    for wrong, expected in (
+        ({"numba": "0.1.2"}, "numba 0.1.2 (here"), ({"python": "py27"}, "Python py27"),
+        ({"target": ("vax", "x")}, f"the system vax (here {here})"), ({"needs": ("avx9",)}, "a processor with avx9"),
+    ):  # fmt: skip
+        other = kernel_cache.ShippedKernels(tmp_path, **{**right, **wrong})
+        monkeypatch.setattr(kernel_cache, "shipped_kernels", lambda other=other: other)
+        monkeypatch.setattr(kernels, "count_compilations", lambda: nullcontext(["one"] if compiles else []))
+        found = {one["name"]: one for one in json.loads(say("doctor", "--json")[1])}["kernels"]
+        assert found["state"] == "ok" and expected in found["detail"]
+        cured = "pip install numba==0.1.2" in found["cure"]
+        assert cured == (compiles and "numba" in wrong) and ("counterpoise warmup" in found["cure"]) == compiles
+    assert kernel_cache.ShippedKernels(tmp_path, **right).lack(version("numba"), here, {}) is None
 
 
 def test_a_warm_up_of_one_part_reports_its_share():

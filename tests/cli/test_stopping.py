@@ -23,8 +23,8 @@ MOST_AFTER = 3  # reports after Ctrl-C
 class Verb:
     """A verb that works for long: its words, when Ctrl-C comes, and the files that are there afterwards."""
 
-    def __init__(self, *words: str, report: int = 2, kept: tuple[str, ...] = ()) -> None:
-        self.words, self.report, self.kept = words, report, kept
+    def __init__(self, *words: str, report: int = 2, kept: tuple[str, ...] = (), said: str = "stopped") -> None:
+        self.words, self.report, self.kept, self.said = words, report, kept, said
 
 
 LONG = {
@@ -32,9 +32,9 @@ LONG = {
     "animate": Verb("animate", "--path", "hand_left=0.3,0.3,1.0:0.3,0.3,1.3", "-o", "a.npz", kept=("a.npz",)),
     "render": Verb("render", "{clip}", "-o", "film.gif", "--shapes", "--fps", "4", *SMALL),
     "convert": Verb("convert", "{clip}", "{other}", "made", "--to", "bvh", "--jobs", "1", report=1),
-    "check": Verb("check", "{clip}"),
+    "check": Verb("check", "{clip}", said="there is no report"),
     "compare": Verb("compare", "{clip}", "{other}", "-o", "film.gif", "--fps", "4", *SMALL),
-    "fix": Verb("fix", "{clip}", "-o", "fixed.npz", "--window", "0.4", report=4),
+    "fix": Verb("fix", "{clip}", "-o", "fixed.npz", "--window", "0.4", report=4, said="no file was written"),
     "optimize": Verb("optimize", str(STUNT), "-o", "o.npz", report=6, kept=("o.npz",)),
     "jump": Verb("jump", "--height", "0.2"),
     "perform": Verb("perform", "{clip}"),
@@ -90,7 +90,7 @@ def test_ctrl_c_while_a_verb_works(say: Any, files: dict[str, str], name: str, m
     monkeypatch.setattr("counterpoise.cli.checking._PROGRESS_DELAY", -1.0)  # a check shows nothing in its first moment
     monkeypatch.setenv("COUNTERPOISE_PLANS", "")
     code, out, err = say(*(word.format(**files) for word in verb.words))
-    assert code == 130 and "Traceback" not in err, (out, err)
+    assert code == 130 and "Traceback" not in err and verb.said in err, (out, err)
     assert verb.report <= len(reports) <= verb.report + MOST_AFTER, reports[verb.report :]
     assert all(Path(file).exists() for file in verb.kept)
 

@@ -11,9 +11,13 @@ import pytest
 from figure import figure, walking
 from PIL import Image
 
+from counterpoise import threads
 from counterpoise.errors import BadValue
-from counterpoise.render import Take, video, write_video
-from counterpoise.render.video import frame_times
+from counterpoise.render import Camera, Comparison, Take, comparison_video, draw, video, write_video
+from counterpoise.render.camera import AZIMUTH, ELEVATION
+from counterpoise.render.raycast.picture import cast_picture
+from counterpoise.render.stage import DrawnStage
+from counterpoise.render.video import drawn, frame_times
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +110,28 @@ def test_an_interrupt_keeps_the_frames_so_far(tmp_path: Path, suffix: str) -> No
     else:
         with Image.open(path) as image:
             assert image.n_frames == 4
+
+
+def test_pictures_of_several_cores_are_those_of_one(take: Take, monkeypatch) -> None:
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+    stage, camera = DrawnStage(take), Camera.orbit((0, 0, 1), 4.0)
+    scenes = [(stage.scene(time), camera) for time in np.linspace(0.0, 0.5, 9)]
+    pictures = list(drawn(iter(scenes), (64, 48), 4, True))
+    alone = [draw(scene, camera, (64, 48), 4, True) for scene, _ in scenes]
+    assert len(pictures) == 9 and all(np.array_equal(a, b) for a, b in zip(pictures, alone, strict=True))
+    assert not np.array_equal(pictures[0], pictures[-1])
+
+
+def test_other_threads_run_while_a_picture_is_drawn() -> None:
+    assert cast_picture.targetoptions["nogil"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("way", ["beside", "over"])
+def test_a_film_of_two_motions_has_the_pictures_of_its_moments(take: Take, tmp_path: Path, monkeypatch, way: str):
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    pair, size = Comparison(take, take, way), (48, 64)
+    film = comparison_video(pair, tmp_path / "film.gif", fps=10, size=size)
+    camera = pair.camera(size, AZIMUTH, ELEVATION)
+    moments = [pair.moment(float(time), camera, size) for time in frame_times(0.0, pair.end, 10)]
+    write_video([np.concatenate(m, axis=1) for m in moments], tmp_path / "alone.gif", 10, (pair.panels * 48, 64))
+    assert len(moments) == 6 and film.read_bytes() == (tmp_path / "alone.gif").read_bytes()

@@ -68,8 +68,8 @@ def main() -> NoReturn:
         sys.exit(code if isinstance(code, int) else 0)
     except NotFound as error:
         _fail(in_flags(str(error)), 1)
-    except Stopped:
-        _fail("stopped", 130)
+    except Stopped as error:  # its text says what is kept
+        _fail(str(error) or "stopped", 130)
     except CounterpoiseError as error:
         _fail(in_flags(str(error)), 2)
     except MemoryError:

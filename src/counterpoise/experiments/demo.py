@@ -38,7 +38,7 @@ from counterpoise.render.pictures import labelled, write_picture
 from counterpoise.render.sources import take_of
 from counterpoise.render.stage import CameraPath, DrawnStage
 from counterpoise.render.take import Arrow, Take
-from counterpoise.render.video import frame_times, write_video
+from counterpoise.render.video import drawn, frame_times, write_video
 from counterpoise.simulate import Push, Recording, World, replay, simulate
 
 BLOWS = (  # start [s], direction [deg from forward], strength in rho: 1 is what ankles alone could bear
@@ -313,8 +313,8 @@ def _frames(shots: Sequence[Shot], progress: Callable[[float], None]) -> Iterato
     done, every = 0, sum(len(m) for m in moments)
     for shot, times in zip(shots, moments, strict=True):
         stage = DrawnStage(shot.take)
-        for moment in times:
-            picture = draw(stage.scene(moment), shot.camera(moment), SIZE, 2, dither=True)
+        scenes = ((stage.scene(moment), shot.camera(moment)) for moment in times)
+        for moment, picture in zip(times, drawn(scenes, SIZE, 2, dither=True), strict=True):
             yield labelled(picture, f"{shot.caption}   {moment:.1f} s")
             done += 1
             progress(done / every)

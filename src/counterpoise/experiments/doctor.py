@@ -80,7 +80,7 @@ def _folder() -> Diagnosis:
 
 def _kernels() -> Diagnosis:
     from counterpoise.kernel_cache import shipped_kernels
-    from counterpoise.kernels import count_compilations, usable_shipped_kernels
+    from counterpoise.kernels import compiled_target, count_compilations, processor_has, usable_shipped_kernels
     from counterpoise.motion import spline_kernels
 
     shipped, usable = shipped_kernels(), usable_shipped_kernels()
@@ -96,11 +96,13 @@ def _kernels() -> Diagnosis:
 
     with count_compilations() as compiled:
         reference_motion("squat", character("human")).sample(0.1)
-    note = "" if shipped is None else "those of the package are for another processor, Python or numba; "
+    numba, has = metadata.version("numba"), processor_has()
+    lack = None if shipped is None else shipped.lack(numba, compiled_target()[0], has)
+    note = "" if lack is None else f"those of the package are for {lack}; "
     if compiled:
-        return Diagnosis(
-            "kernels", "ok", f"{note}compiled when first used", "counterpoise warmup compiles them all now"
-        )
+        other = f"pip install numba=={shipped.numba}, or " if shipped is not None and shipped.numba != numba else ""
+        cure = f"{other}counterpoise warmup, which compiles them all now"
+        return Diagnosis("kernels", "ok", f"{note}compiled when first used", cure)
     return Diagnosis("kernels", "ok", f"{note}compiled, kept in {kept}")
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from counterpoise.errors import BadValue
 from counterpoise.files import one_line
-from counterpoise.fleet.workers import TaskAnswer, answers, attempt, cores
+from counterpoise.fleet.workers import TaskAnswer, answers, attempt
+from counterpoise.threads import cores
 
 ENGINES = ("processes", "serial", "ray", "ray://HOST:PORT")
 WAITING = 4  # tasks given to the cluster for every processor it has; more would only wait there

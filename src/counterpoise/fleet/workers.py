@@ -27,6 +27,7 @@ from typing import Any, cast
 
 from counterpoise.errors import BadValue, CounterpoiseError, unknown_name
 from counterpoise.files import one_line
+from counterpoise.threads import cores
 
 _STOP_TIME = 5.0  # [s] that a worker may take to clean up when it has to stop
 _POLL_TIME = 0.2  # [s] between looks at the workers; signals are handled in between
@@ -41,11 +42,6 @@ class TaskAnswer:
     value: Any = None
     error: str = ""
     crashed: bool = False  # the process died: the task itself may be in order
-
-
-def cores() -> int:
-    """Returns the number of processor cores that this program may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def answers(

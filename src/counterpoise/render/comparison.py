@@ -12,7 +12,7 @@ from counterpoise.arrays import Ints
 from counterpoise.errors import BadValue
 from counterpoise.progress import Watch, watching
 from counterpoise.render import palette
-from counterpoise.render.camera import AZIMUTH, ELEVATION
+from counterpoise.render.camera import AZIMUTH, ELEVATION, Camera
 from counterpoise.render.draw import Picture, checked_size, draw
 from counterpoise.render.overlays import trail
 from counterpoise.render.pictures import GAP, MAX_MOMENTS, PICTURES, checked_path, labelled, write_picture
@@ -20,7 +20,8 @@ from counterpoise.render.raycast import EMISSIVE, ON_TOP
 from counterpoise.render.scene import DrawnScene, joined
 from counterpoise.render.stage import CameraPath, DrawnStage
 from counterpoise.render.take import Take
-from counterpoise.render.video import VIDEOS, frame_times, write_video
+from counterpoise.render.video import MOST_PIXELS, VIDEOS, frame_times, write_video
+from counterpoise.threads import in_order
 
 LINE: palette.RGBA = (*palette.PUSH[:3], 1.0)  # colour of the line figure
 PALE = 0.5  # how much paler the figure under the lines is
@@ -53,20 +54,23 @@ class Comparison:
         """Returns the camera that follows the first figure and sees both."""
         return CameraPath(self._both, "track", size[0] / size[1], azimuth, elevation)
 
-    def moment(self, time: float, camera: CameraPath, size: tuple[int, int], dither: bool = False) -> list[Picture]:
-        """Returns the pictures of one moment: one of each figure, or one of both."""
-        view = camera.camera(time)
+    def scenes(self, time: float) -> list[tuple[DrawnScene, str]]:
+        """Returns what one moment shows, with its label: one scene of each figure, or one of both."""
         if self.way == "beside":
             return [
-                labelled(draw(stage.scene(time), view, size, dither=dither), f"{name}   {time:.2f} s")
+                (stage.scene(time), f"{name}   {time:.2f} s")
                 for name, stage in zip(self.names, self.stages, strict=True)
             ]
         stage = self.stages[0]
         pale = stage.solids(time, "moving").faded(PALE)
         scene = joined([stage.solids(time, "scenery"), pale, *stage.overlays(time)]).with_default_ground()
         scene = joined([scene, self.line_figure(time)])
-        label = f"{self.names[0]}, lines: {self.names[1]}   {time:.2f} s"
-        return [labelled(draw(scene, view, size, dither=dither), label)]
+        return [(scene, f"{self.names[0]}, lines: {self.names[1]}   {time:.2f} s")]
+
+    def moment(self, time: float, camera: CameraPath, size: tuple[int, int], dither: bool = False) -> list[Picture]:
+        """Returns the pictures of one moment: one of each figure, or one of both."""
+        view = camera.camera(time)
+        return [labelled(draw(scene, view, size, dither=dither), label) for scene, label in self.scenes(time)]
 
     def line_figure(self, time: float) -> DrawnScene:
         """Returns the bones of the second figure as lines that are seen through everything."""
@@ -123,9 +127,15 @@ def comparison_video(
     times = frame_times(0.0, comparison.end, fps, speed)
     mp4 = target.suffix.lower() == ".mp4"
 
+    def panels_of(moment: tuple[list[tuple[DrawnScene, str]], Camera]) -> list[tuple[Picture, str]]:
+        scenes, view = moment
+        return [(draw(scene, view, (width, height), dither=mp4), label) for scene, label in scenes]
+
     def frames() -> Iterator[Picture]:
-        for k, time in enumerate(times):
-            yield np.concatenate(comparison.moment(float(time), camera, (width, height), mp4), axis=1)
+        shown = ((comparison.scenes(float(time)), camera.camera(float(time))) for time in times)
+        at_once = max(1, MOST_PIXELS // (comparison.panels * width * height))
+        for k, panels in enumerate(in_order(panels_of, shown, at_once)):
+            yield np.concatenate([labelled(picture, label) for picture, label in panels], axis=1)
             if not reporter.report("drawing", (k + 1) / len(times)):
                 return  # what is drawn is kept
 

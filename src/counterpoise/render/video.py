@@ -17,11 +17,13 @@ from counterpoise.progress import Watch, watching
 from counterpoise.render.camera import AZIMUTH, ELEVATION, Camera
 from counterpoise.render.draw import Picture, checked_size, draw
 from counterpoise.render.pictures import checked_path, labelled
-from counterpoise.render.scene import Look
+from counterpoise.render.scene import DrawnScene, Look
 from counterpoise.render.sources import as_take
 from counterpoise.render.stage import CameraPath, DrawnStage
+from counterpoise.threads import in_order
 
 VIDEOS = (".mp4", ".gif", ".webp")
+MOST_PIXELS = 1 << 24  # of all pictures that are drawn at once, each of which takes 23 bytes
 
 
 def frame_times(start: float, end: float, fps: float, speed: float = 1.0) -> Array:
@@ -70,8 +72,8 @@ def video(
         view = CameraPath(stage, view, width / height, azimuth, elevation).camera
 
     def frames() -> Iterator[Picture]:
-        for k, moment in enumerate(times):
-            picture = draw(stage.scene(moment), view(moment), (width, height), samples, dither=mp4)
+        scenes = ((stage.scene(moment), view(moment)) for moment in times)
+        for k, (moment, picture) in enumerate(zip(times, drawn(scenes, (width, height), samples, mp4), strict=True)):
             words = "   ".join(([caption] if caption else []) + ([f"{moment:.2f} s"] if clock else []))
             yield labelled(picture, words) if words else picture
             if not reporter.report("drawing", (k + 1) / len(times), f"frame {k + 1} of {len(times)}"):
@@ -82,6 +84,14 @@ def video(
     if reporter.interrupted:
         raise KeyboardInterrupt
     return target
+
+
+def drawn(
+    scenes: Iterable[tuple[DrawnScene, Camera]], size: tuple[int, int], samples: int, dither: bool
+) -> Iterator[Picture]:
+    """Yields the pictures of scenes in order, drawn on all cores: each as `draw` alone would draw it."""
+    at_once = max(1, MOST_PIXELS // (size[0] * size[1]))
+    return in_order(lambda one: draw(*one, size, samples, dither), scenes, at_once)
 
 
 def write_video(frames: Iterable[Picture], path: str | Path, fps: float, size: tuple[int, int]) -> None:
