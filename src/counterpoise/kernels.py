@@ -90,6 +90,11 @@ def fast_kernel(function: F) -> F:
     return _compiled(function, fastmath=True, **COUNTED)
 
 
+def threaded_fast_kernel(function: F) -> F:
+    """As `fast_kernel`, for a long kernel: other threads of Python run meanwhile."""
+    return _compiled(function, fastmath=True, nogil=True, **COUNTED)
+
+
 # -- arithmetic for kernels ------------------------------------------------------------------------------------------
 # A compiler that may reorder sums does so as it likes: a kernel compiled in this process and the same kernel inlined
 # into a caller that was compiled in another differ in the last bit, and a simulation in what happens a few seconds

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoise.arrays import Array, Ints
-from counterpoise.kernels import COUNTED, F, _compiled, fast_kernel
+from counterpoise.kernels import fast_kernel, threaded_fast_kernel
 from counterpoise.render.raycast.light import lit_rays, open_rays
 from counterpoise.render.raycast.rays import normal_rays, trace_rays
 from counterpoise.render.raycast.setup import cell_lists, on_screen, prepare, under_light
@@ -45,11 +45,6 @@ def put_pixels(
         for c in range(3):
             value = max(0.0, min(1.0, sums[j, c] * scale))
             out[row, col, c] = int(min(255.0, tone[int(value * last)] + shift))
-
-
-def threaded_fast_kernel(function: F) -> F:
-    """As `fast_kernel`, for a long kernel: other threads of Python run meanwhile."""
-    return _compiled(function, fastmath=True, nogil=True, **COUNTED)
 
 
 @threaded_fast_kernel
