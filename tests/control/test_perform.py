@@ -255,7 +255,26 @@ def test_the_clock_waits_until_the_com_is_where_the_plan_begins(human: cp.Charac
     object.__setattr__(forward, "contact_position", near.contact_position)
     waits = advance(moved, plan, forward, None, t)
     assert waits.clock == 0.0 and waits.settling == pytest.approx(0.002)
+    still = laid(plan.at(0.0, 0), waits.layout, waits.speed)
+    assert np.linalg.norm(plan.at(0.0, 0).com[2]) > 0.1 and not still.com[1:].any() and not still.a.any()
+    assert not still.spin.any(), "a plan that waits asks for its first pose at rest, not for its first movement"
     assert advance(replace(moved, settling=t.settle_time), plan, forward, None, t).clock > 0.0
+
+
+def test_a_plan_is_laid_where_the_foot_is_that_stays(human: cp.Character, jump: cp.Result):
+    """Of two feet that stand, one of which leaves next, the other one tells where the plan lies."""
+    plan, t = plan_of_result(jump), PerformTuning()
+    assert (plan.lays == plan.held).all(), "both feet leave together"
+    left = plan.part == 0
+    steps = replace(plan, held=plan.held & [[True] * len(left), [True] * len(left), left.tolist()])
+    assert (steps.lays == steps.held).all()
+    stays = replace(plan, pushing=np.array([left | True, left, left | True]), held=np.array([left | True, left, left]))
+    assert stays.lays[0].tolist() == left.tolist() and stays.lays[2].tolist() == left.tolist()
+    here = human.snapshot()
+    ahead = here.contact_position + np.where(left, 0.0, 0.1)[:, None] * [1.0, 0.0, 0.0]
+    object.__setattr__(here, "contact_position", ahead)
+    where = [float(first_progress(one, here, t).layout.shift[0]) for one in (plan, stays)]
+    assert where[0] - where[1] == pytest.approx(0.05, abs=1e-6)
 
 
 def test_something_grazed_high_in_the_air_is_no_landing(human: cp.Character, jump: cp.Result):

@@ -94,6 +94,21 @@ class PlannedMotion:
         return phase
 
     @cached_property
+    def lays(self) -> Flags:
+        """(phases, p) held points by which the plan is laid in the world: of the parts that are held in the next phase
+        as well, or of all where none of them is.
+
+        A foot that is about to leave is not where it was planned to be beside the other one. With the plan laid where
+        both are, the CoM came over the foot that stays only when the other one had left, and could not correct it.
+        """
+        out = self.held.copy()
+        for phase in range(self.phases - 1):
+            stays = self.parts_of(self.held[phase]) & self.parts_of(self.held[phase + 1])
+            if stays.any():
+                out[phase] &= stays[self.part]
+        return out
+
+    @cached_property
     def _bodies(self) -> Flags:
         """(parts, nbody) the bodies that have contact points of each part."""
         out = np.zeros((len(self.character.feet), self.character.model.nbody), bool)
