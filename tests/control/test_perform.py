@@ -183,17 +183,22 @@ def test_a_step_catches_what_the_feet_cannot_hold(human: cp.Character, jump: cp.
     assert list(ends.values()) == [(True, "stand", False), (False, "fallen", True)]
 
 
-def test_after_a_step_the_motion_goes_on_where_it_next_stands_quietly(human: cp.Character):
-    """A squat that is pushed in its first second goes on after the steps, to its end."""
+@pytest.mark.parametrize("again", [2, 0])
+def test_after_a_step_the_motion_begins_again_or_goes_on_where_it_next_stands_quietly(human: cp.Character, again: int):
+    """A squat that is pushed in its first second comes to its end after the steps."""
     squat = cp.reference_motion("squat", human).slice(0.0, 3.0)
-    controller = cp.Perform(squat, wait=0.0)
+    controller = cp.Perform(squat, wait=0.0, tuning=PerformTuning(begin_again=again))
     push = [cp.Push("thorax", (450.0, 0.0, 0.0), 0.1, 0.2)]
     recording = cp.simulate(human, controller, 9.0, start=controller.ready(human), disturbances=push)
     stages = recording.notes["stage"].tolist()
     order = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1] != stage]
     assert order[:4] == ["perform", "step", "return", "perform"] and order[-1] == "stand"
+    stepped, resumed = stages.index("step"), stages.index("perform", stages.index("return"))
+    before, after = recording.notes["clock"][stepped - 1], recording.notes["clock"][resumed + 1]
+    assert after < 0.01 < before if again else after >= before
     shown = cp.measure.performance(recording)
     assert shown.done == 1.0 and shown.stands and shown.grade == "performed"
+    assert shown.left_out == 0.0 or not again
 
 
 def test_a_start_that_tips_over_steps_before_the_plan_begins(human: cp.Character, jump: cp.Result):
