@@ -92,16 +92,12 @@ class StuntResult:
         good = sum(ok and not also and not left for ok, also, left in rows)
         measured = (
             f"{sum(self.stands)} of {count} stand, {sum(self.stepped)} of all stepped, {touched} of those that stand "
-            f"touched the ground with more than their feet, {skipped} left a part of the stunt out; joints off by {rms:.1f} deg (median; worst "
+            f"touched the ground with more than their feet, {skipped} left a part of the stunt out; "
+            f"joints off by {rms:.1f} deg (median; worst "
             f"{max(self.tracking):.1f}), torques up to {self.peak:.2f} of the strength, replays "
             f"{'exact' if self.exact else 'NOT exact'}{'; falls: ' + ', '.join(falls) if falls else ''}"
         )
-        holds = (
-            good >= need * count - 1e-9
-            and rms < TRACKING
-            and self.peak <= 1.0 + 1e-9
-            and self.exact
-        )
+        holds = good >= need * count - 1e-9 and rms < TRACKING and self.peak <= 1.0 + 1e-9 and self.exact
         what = "pushed, " if pushed else ""
         return Claim(
             f"{self.name}: {what}{need:.0%} of the starts land on their feet alone and stand; "

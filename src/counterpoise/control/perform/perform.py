@@ -275,7 +275,7 @@ class Perform:
         return replace(memory, catch=catch, left_out=left_out, begun_again=memory.begun_again + again, calm=0.0)
 
     def _begins_again(self, snapshot: Snapshot, memory: PerformMemory) -> bool:
-        """Returns whether a plan that must step begins again: it begins at rest, on all its feet, and has hardly begun."""
+        """Returns whether a plan that must step begins again: it began at rest on its feet, and has hardly begun."""
         assert memory.progress is not None
         plan, now, t = memory.plan, memory.progress, self.tuning
         if memory.stage != "perform" or now.phase > 0 or now.clock > t.hardly_begun:

@@ -95,17 +95,24 @@ class PlannedMotion:
 
     @cached_property
     def lays(self) -> Flags:
-        """(phases, p) held points by which the plan is laid in the world: of the parts that are held in the next phase
-        as well, or of all where none of them is.
+        """(phases, p) held points by which the plan is laid in the world: all, but where it begins on its feet, before
+        one of them first leaves, only those of the feet that stay.
 
-        A foot that is about to leave is not where it was planned to be beside the other one. With the plan laid where
-        both are, the CoM came over the foot that stays only when the other one had left, and could not correct it.
+        Feet that land are led to where the body needs them. Those of the start stand where they happen to stand: a foot
+        that is about to leave is not where it was planned to be beside the other one. With the plan laid where both
+        are, the CoM came over the foot that stays only when the other one had left, and could not correct it.
         """
         out = self.held.copy()
+        stand = self.parts_of(self.held[0])
+        if not all(foot.stands for foot, bears in zip(self.character.feet, stand, strict=True) if bears):
+            return out
         for phase in range(self.phases - 1):
-            stays = self.parts_of(self.held[phase]) & self.parts_of(self.held[phase + 1])
-            if stays.any():
-                out[phase] &= stays[self.part]
+            after = self.parts_of(self.held[phase + 1])
+            if (after == stand).all():
+                continue
+            if (stays := stand & after).any():
+                out[: phase + 1] &= stays[self.part]
+            break
         return out
 
     @cached_property
