@@ -183,17 +183,22 @@ def test_a_step_catches_what_the_feet_cannot_hold(human: cp.Character, jump: cp.
     assert list(ends.values()) == [(True, "stand", False), (False, "fallen", True)]
 
 
-def test_after_a_step_the_motion_goes_on_where_it_next_stands_quietly(human: cp.Character):
-    """A squat that is pushed in its first second goes on after the steps, to its end."""
+@pytest.mark.parametrize("again", [2, 0])
+def test_after_a_step_the_motion_begins_again_or_goes_on_where_it_next_stands_quietly(human: cp.Character, again: int):
+    """A squat that is pushed in its first second comes to its end after the steps."""
     squat = cp.reference_motion("squat", human).slice(0.0, 3.0)
-    controller = cp.Perform(squat, wait=0.0)
+    controller = cp.Perform(squat, wait=0.0, tuning=PerformTuning(begin_again=again))
     push = [cp.Push("thorax", (450.0, 0.0, 0.0), 0.1, 0.2)]
     recording = cp.simulate(human, controller, 9.0, start=controller.ready(human), disturbances=push)
     stages = recording.notes["stage"].tolist()
     order = [stage for k, stage in enumerate(stages) if k == 0 or stages[k - 1] != stage]
     assert order[:4] == ["perform", "step", "return", "perform"] and order[-1] == "stand"
+    stepped, resumed = stages.index("step"), stages.index("perform", stages.index("return"))
+    before, after = recording.notes["clock"][stepped - 1], recording.notes["clock"][resumed + 1]
+    assert after < 0.01 < before if again else after >= before
     shown = cp.measure.performance(recording)
     assert shown.done == 1.0 and shown.stands and shown.grade == "performed"
+    assert shown.left_out == 0.0 or not again
 
 
 def test_a_start_that_tips_over_steps_before_the_plan_begins(human: cp.Character, jump: cp.Result):
@@ -255,7 +260,26 @@ def test_the_clock_waits_until_the_com_is_where_the_plan_begins(human: cp.Charac
     object.__setattr__(forward, "contact_position", near.contact_position)
     waits = advance(moved, plan, forward, None, t)
     assert waits.clock == 0.0 and waits.settling == pytest.approx(0.002)
+    still = laid(plan.at(0.0, 0), waits.layout, waits.speed)
+    assert np.linalg.norm(plan.at(0.0, 0).com[2]) > 0.1 and not still.com[1:].any() and not still.a.any()
+    assert not still.spin.any(), "a plan that waits asks for its first pose at rest, not for its first movement"
     assert advance(replace(moved, settling=t.settle_time), plan, forward, None, t).clock > 0.0
+
+
+def test_a_plan_is_laid_where_the_foot_is_that_stays(human: cp.Character, jump: cp.Result):
+    """Of two feet that stand, one of which leaves next, the other one tells where the plan lies."""
+    plan, t = plan_of_result(jump), PerformTuning()
+    assert (plan.lays == plan.held).all(), "both feet leave together"
+    left = plan.part == 0
+    steps = replace(plan, held=plan.held & [[True] * len(left), [True] * len(left), left.tolist()])
+    assert (steps.lays == steps.held).all()
+    stays = replace(plan, pushing=np.array([left | True, left, left | True]), held=np.array([left | True, left, left]))
+    assert stays.lays[0].tolist() == left.tolist() and stays.lays[2].tolist() == left.tolist()
+    here = human.snapshot()
+    ahead = here.contact_position + np.where(left, 0.0, 0.1)[:, None] * [1.0, 0.0, 0.0]
+    object.__setattr__(here, "contact_position", ahead)
+    where = [float(first_progress(one, here, t).layout.shift[0]) for one in (plan, stays)]
+    assert where[0] - where[1] == pytest.approx(0.05, abs=1e-6)
 
 
 def test_something_grazed_high_in_the_air_is_no_landing(human: cp.Character, jump: cp.Result):

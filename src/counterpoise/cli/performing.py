@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from counterpoise.simulate.world import World
 
 _AFTER = 2.5  # [s] simulated after the planned end of a motion ...
-_AFTER_STEPS = 10.0  # [s] ... and where it had to step and goes on later
+_AFTER_STEPS = 16.0  # [s] ... and where it had to step and goes on later, or begins again
 
 Seed = Annotated[int | None, typer.Option(help="Start from a small random pose and velocity; else from rest.", min=0)]
 Seconds = Annotated[float | None, typer.Option("--seconds", "-t", help="How long [s]; else until it can stand again.")]

@@ -71,6 +71,7 @@ class PerformMemory:
     standing: StandMemory | None = None  # memory of `stand`
     catch: CatchSteps | None = None  # steps that catch a fall, and the standing after them
     left_out: float = 0.0  # [s] of the plan, because of steps
+    begun_again: int = 0  # times that it has begun again, because it had to step at once
     calm: float = 0.0  # [s] for which it has stood calmly
     cause: str = ""  # of a fall
 
@@ -267,11 +268,21 @@ class Perform:
         """Returns the memory of a body that begins to step."""
         assert memory.progress is not None
         plan, clock = memory.plan, memory.progress.clock
-        waits = memory.stage == "wait"
-        joins = clock if waits else next_quiet(plan, clock, len(snapshot.character.contact_points), self.tuning)
+        feet, again = len(snapshot.character.contact_points), self._begins_again(snapshot, memory)
+        joins = 0.0 if again or memory.stage == "wait" else next_quiet(plan, clock, feet, self.tuning)
         catch = catch_steps(snapshot, self.rate, self.terrain, plan, joins, memory.progress.layout)
-        goes_on = plan.duration if joins is None else joins
-        return replace(memory, catch=catch, left_out=memory.left_out + max(goes_on - clock, 0.0), calm=0.0)
+        left_out = memory.left_out + max((plan.duration if joins is None else joins) - clock, 0.0)
+        return replace(memory, catch=catch, left_out=left_out, begun_again=memory.begun_again + again, calm=0.0)
+
+    def _begins_again(self, snapshot: Snapshot, memory: PerformMemory) -> bool:
+        """Returns whether a plan that must step begins again: it began at rest on its feet, and has hardly begun."""
+        assert memory.progress is not None
+        plan, now, t = memory.plan, memory.progress, self.tuning
+        if memory.stage != "perform" or now.phase > 0 or now.clock > t.hardly_begun:
+            return False
+        feet = len(snapshot.character.contact_points)
+        stood = bool(plan.held[0, :feet].all()) and not self._at_once(plan, feet)
+        return stood and memory.begun_again < t.begin_again
 
     def _step(self, snapshot: Snapshot, memory: PerformMemory) -> Action:
         """Steps until it stands. Then the plan goes on, or else it stands."""

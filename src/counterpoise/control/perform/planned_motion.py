@@ -94,6 +94,28 @@ class PlannedMotion:
         return phase
 
     @cached_property
+    def lays(self) -> Flags:
+        """(phases, p) held points by which the plan is laid in the world: all, but where it begins on its feet, before
+        one of them first leaves, only those of the feet that stay.
+
+        Feet that land are led to where the body needs them. Those of the start stand where they happen to stand: a foot
+        that is about to leave is not where it was planned to be beside the other one. With the plan laid where both
+        are, the CoM came over the foot that stays only when the other one had left, and could not correct it.
+        """
+        out = self.held.copy()
+        stand = self.parts_of(self.held[0])
+        if not all(foot.stands for foot, bears in zip(self.character.feet, stand, strict=True) if bears):
+            return out
+        for phase in range(self.phases - 1):
+            after = self.parts_of(self.held[phase + 1])
+            if (after == stand).all():
+                continue
+            if (stays := stand & after).any():
+                out[: phase + 1] &= stays[self.part]
+            break
+        return out
+
+    @cached_property
     def _bodies(self) -> Flags:
         """(parts, nbody) the bodies that have contact points of each part."""
         out = np.zeros((len(self.character.feet), self.character.model.nbody), bool)

@@ -51,7 +51,7 @@ def advance(
     dt = snapshot.time - now.time
     rate = float(snapshot.momentum[5]) / snapshot.character.mass
     if now.clock == now.begins and not _is_settled(now, plan, snapshot, tuning):
-        held = replace(now, time=snapshot.time, settling=now.settling + dt, rate=rate)
+        held = replace(now, time=snapshot.time, speed=0.0, settling=now.settling + dt, rate=rate)
         return _with_ground(_laid(held, plan, snapshot, dt, tuning), plan, snapshot, force, tuning)
     speed = _clock_speed(now, plan, snapshot, rate, tuning)
     moved = replace(now, time=snapshot.time, clock=now.clock + dt * speed, speed=speed, event="")
@@ -192,8 +192,8 @@ def _fit(
     plan: PlannedMotion, clock: float, phase: int, snapshot: Snapshot, yaw: float, rise: float,
     tuning: PerformTuning,
 ) -> PlanPlacement:  # fmt: skip
-    """Returns the layout in which the points that are held in a phase are where they are now."""
-    on = plan.held[phase]
+    """Returns the layout in which the points that are held in a phase, and stay, are where they are now."""
+    on = plan.lays[phase]
     planned = plan.at(clock, phase).points[0][on]
     spread = tuning.yaw_spread * standing_body(snapshot.character).height
     return fit_layout(planned, snapshot.contact_position[on], plan.part[on], yaw, spread, rise)
