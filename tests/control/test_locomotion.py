@@ -20,7 +20,6 @@ from counterpoise.control.walk.walk_state import WalkMemory
 from counterpoise.control.walk.walker import walk_tick, watched
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.control.walk.wishes import StepShape, Wishes
-from counterpoise.control.whole_body import WholeBodyMemory
 from counterpoise.errors import CounterpoiseError
 from counterpoise.experiments.going import steps_taken
 
@@ -151,22 +150,6 @@ def test_steps_forget_how_the_capture_point_moved_before_them(human):
     assert after.phase == "single" and after.capture is None
     later = human.snapshot(human.state(time=0.004))
     assert float(np.abs(watched(after, later, see(later, body)).drift).max()) == 0.0
-
-
-def test_the_goal_of_a_body_that_comes_to_stand_begins_at_its_com(human):
-    leans = np.zeros(human.nv)
-    leans[human.root_dofs] = 0.4, -0.2, 0.0, 0.0, 0.06, 0.0  # it leans forward, on feet that do not
-    leans[[human.joint(f"ankle_{side}").dofs.start for side in ("left", "right")]] = -0.06
-    here = human.snapshot(human.state(human.integrate(human.neutral, leans)))
-    stand = cp.Stand()
-
-    def goal(memory: cp.control.StandMemory) -> np.ndarray:
-        reference = stand._sample(here, memory, 0.0, None)
-        return stand._aim(here, reference, stand._look(here, reference, memory)[0], memory).com
-
-    comes = stand.coming_to_rest(here, np.zeros(human.nv), WholeBodyMemory())
-    off = [float(np.hypot(*(goal(memory) - here.com)[:2])) for memory in (comes, cp.control.StandMemory())]
-    assert off[0] < 0.003 and off[1] > 0.04
 
 
 def test_a_walk_after_a_run_brakes_at_once_where_it_is_to_stop(human):

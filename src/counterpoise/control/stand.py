@@ -142,17 +142,6 @@ class Stand:
         """Returns the memory after the body has changed: its time in the reference and its alarm are kept."""
         return replace(memory, solver=WholeBodyMemory(), rehearsal=self.begin(character).rehearsal, taken=None)
 
-    def coming_to_rest(self, snapshot: Snapshot, torque: Array, solver: WholeBodyMemory) -> StandMemory:
-        """Returns the memory of a body that comes to stand in the neutral pose, after steps.
-
-        The goal of its CoM begins where the CoM is, and goes to the middle of the feet as a reference follows them
-        (`follow_time`): towards a goal farther ahead the CoM, which still moves, would be pushed on.
-        """
-        reference = self._standing_sample(snapshot, StandMemory())
-        x, y = (snapshot.com[:2] - reference.com[:2]).tolist()
-        z = float(snapshot.contact_position[:, 2].mean() - reference.points[:, 2].mean())
-        return StandMemory(time=snapshot.time, torque=torque, solver=solver, offset=np.array([x, y, z]))
-
     def ready(self, character: Character) -> State:
         """Returns the state to start in: the reference's first pose and velocity, with the rehearsed CoM velocity.
 

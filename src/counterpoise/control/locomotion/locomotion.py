@@ -207,7 +207,7 @@ class Locomotion:
             and rests
             and not is_tipping(snapshot, seen, body, -2.0 * self.tuning.lean_out)
         ):
-            stand = self._stand().coming_to_rest(snapshot, action.torque, action.memory.solver)
+            stand = StandMemory(time=snapshot.time, torque=action.torque, solver=action.memory.solver)
             after = altered(after, doing="stand", stand=stand)
         return Action(action.torque, after, action.notes)
 
