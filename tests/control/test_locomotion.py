@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 import counterpoise as cp
-from counterpoise.control.locomotion.gait_change import can_run
+from counterpoise.control.locomotion.gait_change import can_run, walk_after
 from counterpoise.control.locomotion.steering import steer, way_of
+from counterpoise.control.run.run_state import RunMemory
+from counterpoise.control.walk.gait_cycle import made_cycle
 from counterpoise.control.walk.low_hands import low_hands
 from counterpoise.control.walk.schedule import next_phase
 from counterpoise.control.walk.seen import see
+from counterpoise.control.walk.styles import style_of
 from counterpoise.control.walk.walk_state import WalkMemory
+from counterpoise.control.walk.walker import walk_tick, watched
 from counterpoise.control.walk.walking_body import walking_body
 from counterpoise.control.walk.wishes import StepShape, Wishes
 from counterpoise.errors import CounterpoiseError
@@ -131,6 +135,29 @@ def test_a_run_begins_where_enough_of_a_quick_walks_stance_is_left(human, speed,
     seen = seen._replace(com=com, velocity=np.array([speed, 0.0, 0.0]))
     walk = WalkMemory(time=0.2, phase="single", stance=0, lifted=0.0, left=0.2)
     assert can_run(walk, seen, asked, body) is runs
+
+
+def test_steps_forget_how_the_capture_point_moved_before_them(human):
+    body, tuning = walking_body(human), cp.WalkTuning()
+    here = human.snapshot()
+    seen = see(here, body)
+    far = seen.capture - np.array([1.0, 0.0])  # where it was when the body stood last, a metre away
+    walk = WalkMemory(
+        time=0.0, phase="single", stance=0, began=-0.2, lifted=-0.1, left=0.2, capture=far, drift=np.array([0.3, 0.0])
+    )
+    now = human.snapshot(human.state(time=0.002))
+    after = walk_tick(now, walk, Wishes(0.0), made_cycle(human, style_of("normal")), tuning).memory
+    assert after.phase == "single" and after.capture is None
+    later = human.snapshot(human.state(time=0.004))
+    assert float(np.abs(watched(after, later, see(later, body)).drift).max()) == 0.0
+
+
+def test_a_walk_after_a_run_brakes_at_once_where_it_is_to_stop(human):
+    body = walking_body(human)
+    seen = see(human.snapshot(), body)
+    run = RunMemory(time=1.0, phase="stance", speed=1.6)
+    on, stops = (walk_after(run, seen, 1.0, stays, body) for stays in (False, True))
+    assert on.speed == 1.6 and stops.speed == pytest.approx(0.8) and stops.catches
 
 
 def test_a_small_push_is_taken_in_place(human):

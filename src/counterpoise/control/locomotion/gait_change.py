@@ -28,6 +28,7 @@ HOP_FROM = 0.13  # [sqrt(leg x g)] of the walk from which hops begin: 0.4 m/s fo
 HOP_FASTEST = 0.23  # [sqrt(leg x g)] ... and at most: 0.7 m/s
 HOP_AHEAD = (-0.08, 0.08)  # [leg lengths] of the CoM before the foot that is to hop, when it takes over
 STANCE = (0.25, 0.6)  # shares of a stance between which a walk takes over
+STOPPING = 0.5  # of the run's speed with which a walk begins that is to stop: it brakes with its first step
 LEFT = 0.7  # [leg times] until the first step of that walk lands
 USUAL_STEPS = 3  # it goes on as a walk that is under way
 
@@ -72,14 +73,18 @@ def can_walk(m: RunMemory, seen: SeenBody, body: WalkingBody, fastest: float) ->
     return STANCE[0] <= (m.time - m.began) / m.duration <= STANCE[1] and speed <= fastest * body.leg_speed
 
 
-def walk_after(m: RunMemory, seen: SeenBody, now: float, body: WalkingBody) -> WalkMemory:
-    """Returns the memory of a walk in single support that continues a run in stance: its first steps catch the body."""
+def walk_after(m: RunMemory, seen: SeenBody, now: float, stops: bool, body: WalkingBody) -> WalkMemory:
+    """Returns the memory of a walk in single support that continues a run in stance: its first steps catch the body.
+
+    `stops`: it is to stand.
+    """
     other = m.swings[1 - m.stance]
     place = seen.com[:2].copy()
     lifted = max(other.lifted, now - LEFT * body.leg_time)
+    speed = STOPPING * m.speed if stops else m.speed
     return WalkMemory(
         time=m.time, phase="single", stance=m.stance, began=lifted, lifted=lifted, double=0.0, lift_pitch=other.pitch,
         feet=m.feet, pressure=seen.flat[m.stance].copy(), foothold=place, left=LEFT * body.leg_time, planted=m.planted,
-        held=m.held, speed=m.speed, turn=m.turn, heading=m.heading, line=place, started=place, stride=m.stride,
+        held=m.held, speed=speed, turn=m.turn, heading=m.heading, line=place, started=place, stride=m.stride,
         steps=USUAL_STEPS, solver=m.solver, torque=m.torque, catches=True,
     )  # fmt: skip

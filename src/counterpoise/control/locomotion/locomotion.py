@@ -240,7 +240,7 @@ class Locomotion:
         asked = self._runs(wishes, snapshot.time, body)
         doing = asked if memory.doing != "run" else memory.runs
         if doing != asked and can_walk(memory.run, seen, body, self.tuning.fastest):
-            walk = walk_after(memory.run, seen, snapshot.time, body)
+            walk = walk_after(memory.run, seen, snapshot.time, wishes.stays, body)
             return self.act(snapshot, altered(memory, doing="step", walk=walk))
         usual = self.hopping if doing in HOPS else self.running
         tuning = usual.stopping if wishes.stays and doing not in HOPS else usual

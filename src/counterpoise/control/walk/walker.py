@@ -117,6 +117,8 @@ def walk_tick(
     shape = _shape(m, seen, wishes, cycle, body, t)
     if m.phase in ("stand", "shift"):
         m = _drifting(m, seen, dt)
+    elif m.capture is not None:  # when it stands again, the capture point has not come from there in one tick
+        m = altered(m, capture=None, drift=np.zeros(2))
     lands = m.steps == 0 and m.phase == "stand" and snapshot.contact_force is not None and not any(seen.bears)
     if m.phase in ("stand", "shift") and not lands and is_tipping(snapshot, seen, body, t.tipping):
         m = altered(m, catches=True, speed=0.0, aside=0.0)
