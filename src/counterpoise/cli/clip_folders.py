@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from counterpoise.cli.output import bar, say, say_json
+from counterpoise.cli.output import bar, end_stopped, say, say_json
 from counterpoise.errors import BadFile, BadValue
 
 SHOWN_FILES = 40  # of a long table
@@ -120,7 +120,7 @@ def run_task(task: str, files: list[str], fixed: dict[str, Any], wanted: str, ma
         if table_file is not None:
             say(f"wrote {table_file}" if table.complete else "stopped: the same command does the rest")
     if not table.complete:
-        raise typer.Exit(130)
+        end_stopped()
     if good < len(rows):
         raise typer.Exit(1)
 

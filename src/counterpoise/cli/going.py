@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, save_run, say, say_json, written, written_suffixes
+from counterpoise.cli.output import bar, draw, end_stopped, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, number_from, push_from
@@ -240,6 +240,6 @@ def _show(recording: Recording, files: dict[str, str], as_json: bool) -> None:
             table.add_row(kind, escape(path))
         say(table)
     if recording.status == "interrupted":
-        raise typer.Exit(130)
+        end_stopped()
     if not up:
         raise typer.Exit(1)

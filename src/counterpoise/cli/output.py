@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -73,10 +73,15 @@ def bar(quiet: bool) -> Iterator[Reporter]:
 def ended(reporter: Reporter, code: int = 0) -> None:
     """Ends a verb: with exit code 130 after Ctrl-C, otherwise with `code`."""
     if reporter.interrupted:
-        print("counterpoise: stopped", file=sys.stderr)
-        raise typer.Exit(130)
+        end_stopped()
     if code:
         raise typer.Exit(code)
+
+
+def end_stopped() -> NoReturn:
+    """Ends a verb that was stopped by Ctrl-C: it says so, with exit code 130. What it kept is said before."""
+    print("counterpoise: stopped", file=sys.stderr)
+    raise typer.Exit(130)
 
 
 def progress_lines() -> Watch | None:

@@ -11,7 +11,7 @@ import typer
 
 from counterpoise.cli import clips
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, ended, save_run, say, say_json, written, written_suffixes
+from counterpoise.cli.output import bar, draw, end_stopped, ended, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes, TerrainFile
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, push_from
@@ -295,7 +295,7 @@ def _show(
     else:
         _print(recording, flights, wish, shown, stands, plan, cause, files)
     if recording.status == "interrupted":
-        raise typer.Exit(130)
+        end_stopped()
     if not stands:
         raise typer.Exit(1)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, say, say_json, written, written_suffixes
+from counterpoise.cli.output import bar, draw, end_stopped, say, say_json, written, written_suffixes
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, named_numbers, number_from, path_from, pose_start
 
@@ -141,8 +141,10 @@ def animate(
         say(f"worst: {what} off by {size:.2e} at {when:.2f} s; constraints held to {made.violations.max():.1e}")
         for name in files.values():
             say(f"wrote {name}")
+    if not made.complete:
+        end_stopped()
     if not made:
-        raise typer.Exit(1 if made.complete else 130)
+        raise typer.Exit(1)
 
 
 def _show_pose(found: Any, files: dict[str, str], as_json: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, app
-from counterpoise.cli.output import bar, say, say_json
+from counterpoise.cli.output import bar, end_stopped, say, say_json
 from counterpoise.errors import BadFile, BadValue, unknown_name
 from counterpoise.files import one_line
 
@@ -49,7 +49,7 @@ def sweep(
     else:
         _show(table, errors, target)
     if not table.complete:
-        raise typer.Exit(130)
+        end_stopped()
     if errors:
         raise typer.Exit(1)
 

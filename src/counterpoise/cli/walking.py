@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterpoise.cli.app import Json, Set, app
-from counterpoise.cli.output import bar, draw, save_run, say, say_json, written, written_suffixes
+from counterpoise.cli.output import bar, draw, end_stopped, save_run, say, say_json, written, written_suffixes
 from counterpoise.cli.simulating import Figure, Pushes
 from counterpoise.errors import BadValue
 from counterpoise.phrases import check_targets, figure_from, push_from
@@ -111,7 +111,7 @@ def _show(recording: Recording, heading: float, files: dict[str, str], as_json: 
     else:
         _print(recording, found, walks, fall.reason or (causes[-1] if causes else ""), files)
     if recording.status == "interrupted":
-        raise typer.Exit(130)
+        end_stopped()
     if not walks:
         raise typer.Exit(1)
 

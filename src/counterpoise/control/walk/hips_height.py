@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from counterpoise.arrays import Array
 from counterpoise.control.walk.planes import plane_at
 from counterpoise.control.walk.seen import SeenBody
@@ -27,6 +29,7 @@ ABSORBED = 0.15  # share of a step down by which the leading leg is bent when it
 UNEVEN_FALL, UNEVEN_RISE = 0.35, 0.35  # [g] largest accelerations down and up over uneven ground: the pendulum of the
 # plan has a constant height
 LOWEST = 0.75  # [leg lengths] of the hips above the ankle of a leg that reaches far
+FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 
 
 def hips_acceleration(
@@ -116,3 +119,13 @@ def _leg_stop(
         away = ankle[i, 2] + rise - hip[i, 2]
         most = min(most, STOP_STIFFNESS / clock**2 * away + STOP_DAMPING / clock * (change - rate))
     return most
+
+
+@kernel
+def hips_over_feet(hips: float, base: Array, low: Array, points: Array) -> float:
+    """Returns the height of the hips above the ground, or above the lowest foot where that is less [m]."""
+    lowest = np.inf
+    for i in range(len(points)):
+        lowest = min(lowest, points[i, 2])
+    height = hips - (min(base[0], base[1]) + min(low[0], low[1], 0.0))
+    return min(height, FOOT_BELOW * (hips - lowest))

@@ -20,7 +20,7 @@ from counterpoise.control.walk.catch_step import catch_cost, catch_step, is_tipp
 from counterpoise.control.walk.felt_feet import feel_feet
 from counterpoise.control.walk.foot_goals import swing_goal
 from counterpoise.control.walk.gait_cycle import GaitCycle
-from counterpoise.control.walk.hips_height import hips_acceleration
+from counterpoise.control.walk.hips_height import hips_acceleration, hips_over_feet
 from counterpoise.control.walk.lean import lean_over
 from counterpoise.control.walk.low_hands import low_hands
 from counterpoise.control.walk.narrow_way import on_line, on_narrow_way
@@ -50,7 +50,6 @@ from counterpoise.control.walk.walking_body import SIGN, WalkingBody, walking_bo
 from counterpoise.control.walk.wishes import StepShape, Wishes, step_shape, usual_width
 from counterpoise.control.whole_body import solve_whole_body
 from counterpoise.control.whole_body_problem import WholeBodyTuning
-from counterpoise.kernels import kernel
 from counterpoise.objectives import Footing, Objective, make_stance
 from counterpoise.quick import altered
 
@@ -60,7 +59,6 @@ FLATTENING = 0.05  # [leg lengths] the same under bent legs that stand: the push
 FLOATING = 0.004  # [leg lengths] a foot with no point lower than this floats ...
 FLOATS = 0.2  # [leg times] ... where it has landed this long ago
 STRAIGHT = 1e-3  # [rad] a heading this near to the one asked for keeps its line
-FOOT_BELOW = 1.3  # hips less high than the fallen height above the lowest foot, by this factor, have fallen as well
 DRIFT_SHARE = 0.3  # of a tick in the smoothed velocity of the capture point
 CATCH_LEAD = 0.06  # [sqrt(leg x g)] by which the speed asked of a body without ankle roll leads while it catches a fall
 UNEVEN_CATCH = 10.0  # on uneven ground that is seen a plan costs this much more before it is one to catch a fall
@@ -436,16 +434,6 @@ def cause_of_fall(seen: SeenBody, snapshot: Snapshot, body: WalkingBody, t: Walk
     if height < t.fallen * body.hips_height:
         return f"the hips are {height:.2f} m high at {snapshot.time:.2f} s; they stand at {body.hips_height:.2f} m"
     return ""
-
-
-@kernel
-def hips_over_feet(hips: float, base: Array, low: Array, points: Array) -> float:
-    """Returns the height of the hips above the ground, or above the lowest foot where that is less [m]."""
-    lowest = np.inf
-    for i in range(len(points)):
-        lowest = min(lowest, points[i, 2])
-    height = hips - (min(base[0], base[1]) + min(low[0], low[1], 0.0))
-    return min(height, FOOT_BELOW * (hips - lowest))
 
 
 _NONE_HELD = np.zeros(0, bool)
