@@ -250,17 +250,21 @@ def test_another_body_jumps_too():
 
 def test_where_a_search_misses_the_motion_is_found_by_way_of_one_that_violates(monkeypatch):
     """All searches are made to miss; what is found then holds every row, strength among them."""
-    real = solve._solve
+    real, starts = solve._solve, []
 
     def missed(problem, how, warm, start=None):
-        if start is not None:
-            return real(problem, how, warm, start)
-        return solve.Candidate(how.stages(problem, None, strict=True).program, problem.start, "missed")
+        program = how.stages(problem, None, strict=True).program
+        if start is None:
+            return solve.Candidate(program, problem.start, "missed")
+        starts.append((program.worst(problem.start), program.worst(start)))
+        return real(problem, how, warm, start)
 
     monkeypatch.setattr(solve, "_solve", missed)
     text = STAND.replace("time = 0.8", "time = 0.8\nfeet = [0.0, 0.0]") + '[[contact]]\npart = "feet"\n'
     result = read_stunt(text + '[[key]]\ntime = 0.4\npose = "dip"\n').optimize()
     assert result.exact and result.grade == "solved" and not result.notes, result.report()
     assert result.worst < 1e-6 and result.strains()[0].share < 1.0 + 1e-6
+    ((guessed, led),) = starts
+    assert led < 1e-3 < 0.1 < guessed  # it leads to the motion; a search from the guess would have been another way
     dip = named_pose("dip", character("human"))
     assert np.abs(result.sample(0.4).q[7:] - dip[7:]).max() < 1e-3

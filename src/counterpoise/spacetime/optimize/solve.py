@@ -199,17 +199,11 @@ def _by_slack(problem: MotionProblem, how: _How) -> Candidate | None:
     soft = build_from(problem.basis, tuning.slack_prices[0])
     stages = how.stages(soft, None, strict=True)
     x = stages.exact(stages.search(soft.start.copy(), how.options))
-    for price in tuning.slack_prices[1:]:
-        if how.monitor.stopped or stages.worst > tuning.tolerance:
-            break
-        worst = stages.worst
-        stages = how.stages(soft.with_slack_price(price), None, strict=True)
-        stages.worst = worst
-        x = _improved(stages, x, tuning.slack_strides, 1.0)
-    if how.monitor.stopped or stages.worst > tuning.near_enough:
+    loose = _at_higher_prices(Candidate(stages.program, x, stages.status), how)
+    if how.monitor.stopped or loose.worst > tuning.near_enough:
         return None
     start, own = problem.start.copy(), min([problem.layout.size, *[b.slacks.start for b in problem.elastic]])
-    start[:own] = x[:own]
+    start[:own] = loose.x[:own]
     problem.evaluate(start)
     for block in problem.elastic:
         start[block.slacks] = block.missing(problem.evaluation, start)
@@ -337,25 +331,30 @@ def _parted(stages: Stages, x: Array, how: _How, image: Image | None) -> tuple[S
 def _least_violating(problem: MotionProblem, how: _How) -> Result:
     """Not everything asked for can hold: the motion that keeps to the physics and violates the least of the rest."""
     tuning = how.tuning
-    first, *higher = tuning.slack_prices
-    soft = build_problem(problem.request, first)
+    soft = build_problem(problem.request, tuning.slack_prices[0])
     gentle = replace(how, tuning=replace(tuning, strides=0), options={})
     found = _solve(soft, gentle, None)
     if not how.done(found):
         free = found.problem.without_apart()
         found = found if free is found.problem else _solve(free, gentle, None)
-    for price in higher:
-        if found.worst > tuning.tolerance or how.monitor.stopped:
-            break
-        stages = how.stages(found.problem.with_slack_price(price), None, strict=True)
-        stages.worst = found.worst
-        x = _improved(stages, found.x, tuning.slack_strides, 1.0)
-        found = Candidate(stages.program, x, found.status)
+    found = _at_higher_prices(found, how)
     result = make_result(found, how.monitor, tuning.tolerance, how.judge(found))
     named = _named_violations(found, result.violations, tuning)
     worst = max((v.amount for v in named), default=0.0)
     status = "stopped" if how.monitor.stopped else "infeasible" if named else "unsolved"
     return replace(result, status=status, exact=False, violations=named, worst=worst)
+
+
+def _at_higher_prices(found: Candidate, how: _How) -> Candidate:
+    """The motion that violates less and less, as the price of doing so grows."""
+    for price in how.tuning.slack_prices[1:]:
+        if found.worst > how.tuning.tolerance or how.monitor.stopped:
+            break
+        stages = how.stages(found.problem.with_slack_price(price), None, strict=True)
+        stages.worst = found.worst
+        x = _improved(stages, found.x, how.tuning.slack_strides, 1.0)
+        found = Candidate(stages.program, x, found.status)
+    return found
 
 
 def _named_violations(found: Candidate, others: Sequence[Violation], tuning: MotionTuning) -> tuple[Violation, ...]:
